@@ -1,0 +1,353 @@
+#include "lhtree/grow.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <numeric>
+
+#include "lhtree/kernels.hpp"
+#include "lhtree/random.hpp"
+
+namespace lhtree {
+
+namespace {
+
+// The samples of a tree, parted physically: every block is a contiguous run of rows, non-targets first.
+class Bench {
+  public:
+    Bench(const Labelled& samples) : n_features_(samples.rows.n_features) {
+        const std::size_t n = samples.rows.n_rows;
+        features_.resize(n * n_features_ + slack);
+        row_.resize(n);
+        if (samples.weight) weight_.resize(n);
+        std::size_t next[2] = {0, 0};
+        for (std::size_t row = 0; row < n; ++row) next[1] += !samples.is_target[row];
+        n_rest_ = next[1];
+        for (std::size_t row = 0; row < n; ++row) {
+            const std::size_t to = next[samples.is_target[row]]++;
+            std::memcpy(&features_[to * n_features_], samples.rows[row], n_features_ * sizeof(float));
+            row_[to] = static_cast<std::int32_t>(row);
+            if (samples.weight) weight_[to] = samples.weight[row];
+        }
+    }
+
+    std::size_t n_rest() const { return n_rest_; }
+    std::size_t size() const { return row_.size(); }
+    const std::vector<std::int32_t>& row() const { return row_; }
+    Samples part(std::size_t begin, std::size_t end, std::size_t n_rest) const {
+        return {{features_.data() + begin * n_features_, end - begin, n_features_},
+                n_rest,
+                weight_.empty() ? nullptr : weight_.data() + begin};
+    }
+
+    // Rows from `begin` whose feature sum is below the offset move to the front, in stable order.
+    void move(std::size_t begin, const std::vector<std::uint8_t>& is_left, std::size_t n,
+              std::size_t n_left) {
+        move_array(features_.data() + begin * n_features_, n_features_, is_left.data(), n, n_left);
+        move_array(row_.data() + begin, 1, is_left.data(), n, n_left);
+        if (!weight_.empty()) move_array(weight_.data() + begin, 1, is_left.data(), n, n_left);
+    }
+
+  private:
+    std::size_t n_features_, n_rest_;
+    std::vector<float> features_;
+    std::vector<std::int32_t> row_;
+    std::vector<double> weight_;
+    std::vector<unsigned char> aside_;
+
+    // The smaller side waits aside while the larger one closes up, so that half a copy is enough. Where a
+    // value goes is selected, not branched to: a cut is as good as random to the branch predictor.
+    template <class T>
+    void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n,
+                    std::size_t n_left) {
+        const std::size_t n_right = n - n_left;
+        aside_.resize(std::max(aside_.size(), (std::min(n_left, n_right) + 1) * width * sizeof(T)));
+        T* const waiting = reinterpret_cast<T*>(aside_.data());
+        if (n_right <= n_left) {
+            T *to = values, *wait = waiting;
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t left = is_left[i];
+                copy(values + i * width, left ? to : wait, width);
+                to += left * width;
+                wait += (1 - left) * width;
+            }
+            std::memcpy(to, waiting, n_right * width * sizeof(T));
+        } else {
+            T *to = values + n * width, *wait = waiting + n_left * width;
+            for (std::size_t i = n; i-- > 0;) {
+                const std::size_t left = is_left[i];
+                to -= (1 - left) * width;
+                wait -= left * width;
+                copy(values + i * width, left ? wait : to, width);
+            }
+            std::memcpy(values, waiting, n_left * width * sizeof(T));
+        }
+    }
+
+    template <class T>
+    static void copy(const T* from, T* to, std::size_t width) {
+        if (width == 1)
+            *to = *from;
+        else if (to != from)
+            std::memcpy(to, from, width * sizeof(T));
+    }
+};
+
+class Grower {
+  public:
+    Grower(const Labelled& samples, const Options& options, Watch& watch)
+        : options_(options),
+          watch_(watch),
+          bench_(samples),
+          sums_(samples.rows.n_rows),
+          is_left_(samples.rows.n_rows) {
+        if (options_.max_features >= samples.rows.n_features) options_.max_features = 0;
+        const Samples all = bench_.part(0, bench_.size(), bench_.n_rest());
+        const double total = all.of(0).total() + all.of(1).total();
+        gamma_ = options.gamma.of(total);
+        min_samples_split_ = options.min_samples_split.of(total);
+        min_samples_leaf_ = options.min_samples_leaf.of(total);
+    }
+
+    Grown run(std::uint64_t key) {
+        Grown grown;
+        grown.leaf_of_row.resize(bench_.size());
+        std::deque<Block> work{{0, bench_.size(), bench_.n_rest(), 0, key, {}}};
+        std::int32_t next = 1;  // number of the next child
+        while (!work.empty()) {
+            watch_.check();
+            Block block = work.front();
+            work.pop_front();
+            const Samples samples = bench_.part(block.begin, block.end, block.n_rest);
+            for (int cls = 0; cls < 2; ++cls) block.weight[cls] = samples.of(cls).total();
+
+            Hyperplane hyperplane;
+            const bool is_branching = may_branch(block) && find_hyperplane(block, samples, hyperplane);
+            const LinearMembership membership = is_branching && !options_.branching_membership
+                                                    ? constant_membership(block.weight)
+                                                    : find_membership(block, samples);
+            const auto number = static_cast<std::int32_t>(grown.blocks.size());
+            grown.blocks.add(samples.size(), block.weight, hyperplane, membership, is_branching ? next : -1);
+            if (is_branching) {
+                part(block, hyperplane.offset, work);
+                next += 2;
+            } else {
+                for (std::size_t i = block.begin; i < block.end; ++i)
+                    grown.leaf_of_row[static_cast<std::size_t>(bench_.row()[i])] = number;
+            }
+        }
+        return grown;
+    }
+
+  private:
+    struct Block {
+        std::size_t begin, end, n_rest;
+        std::int64_t depth;
+        std::uint64_t key;
+        double weight[2];  // non-target, target
+    };
+
+    Options options_;
+    double gamma_, min_samples_split_, min_samples_leaf_;
+    Watch& watch_;
+    Bench bench_;
+    // Workspace of the block at hand.
+    std::vector<double> sums_;  // its feature sums
+    std::vector<std::uint8_t> is_left_;
+    Moments moments_;  // of all features of its rows, where moments_are_fresh_
+    bool moments_are_fresh_ = false;
+    std::vector<std::int32_t> active_;
+    std::vector<float> columns_, kept_columns_, padded_weights_;
+    std::vector<std::int32_t> padded_features_;
+    std::vector<double> candidate_sums_;
+    GiniCutter cut_gini_;
+
+    void part(const Block& block, double offset, std::deque<Block>& work) {
+        const std::size_t n = block.end - block.begin;
+        std::size_t n_left[2] = {0, 0};
+        for (std::size_t i = 0; i < n; ++i) is_left_[i] = sums_[i] < offset;
+        for (std::size_t i = 0; i < block.n_rest; ++i) n_left[0] += is_left_[i];
+        for (std::size_t i = block.n_rest; i < n; ++i) n_left[1] += is_left_[i];
+        bench_.move(block.begin, is_left_, n, n_left[0] + n_left[1]);
+        const std::size_t middle = block.begin + n_left[0] + n_left[1];
+        work.push_back({block.begin, middle, n_left[0], block.depth + 1, derive(block.key, left_side), {}});
+        work.push_back({middle,
+                        block.end,
+                        block.n_rest - n_left[0],
+                        block.depth + 1,
+                        derive(block.key, right_side),
+                        {}});
+    }
+
+    bool may_branch(const Block& block) {
+        moments_are_fresh_ = false;
+        return block.weight[0] > 0.0 && block.weight[1] > 0.0 &&
+               block.weight[0] + block.weight[1] >= min_samples_split_ &&
+               (options_.max_depth < 0 || block.depth < options_.max_depth);
+    }
+
+    // Direction and offset; on success sums_ holds the feature sums of the rows.
+    bool find_hyperplane(const Block& block, const Samples& samples, Hyperplane& hyperplane) {
+        std::vector<std::int32_t> drawn;  // features that the columns of `view` stand for; empty: all
+        Samples view = samples;
+        if (options_.max_features > 0) {
+            drawn = draw_features(block.key, samples);
+            view = take_columns(samples, drawn, columns_);
+            moments_.measure(view, false, watch_);
+            active_.resize(drawn.size());
+            std::iota(active_.begin(), active_.end(), 0);
+        } else {
+            measure_all(samples, needs_squares(block) && options_.branching_membership);
+        }
+        const bool is_found = orient(block, view, hyperplane);
+        if (is_found && !drawn.empty())
+            for (auto& feature : hyperplane.features) feature = drawn[static_cast<std::size_t>(feature)];
+        return is_found;
+    }
+
+    bool orient(const Block& block, const Samples& view, Hyperplane& hyperplane) {
+        Cut best;
+        Kept kept;
+        keep_features(moments_, active_, options_.beta, kept);
+        if (!kept.features.empty()) {
+            if (options_.direction != Direction::mean_difference) {
+                const bool is_all = kept.features.size() == view.rows.n_features;
+                const Samples columns = is_all ? view : take_columns(view, kept.features, kept_columns_);
+                turn_to_fisher(columns, options_.shrinkage, watch_, kept.mean_differences);
+            }
+            hyperplane.features = std::move(kept.features);
+            scale_weights(kept.mean_differences, hyperplane.weights);
+            sum_features(view.rows, hyperplane, sums_.data());
+            const Sums sums{sums_.data(), view, block.weight};
+            best = options_.offset == Offset::purity ? cut_purest(sums, gamma_, min_samples_leaf_)
+                                                     : cut_gini_(sums, min_samples_leaf_);
+        }
+        if (options_.direction == Direction::mixed) {
+            candidate_sums_.resize(view.size());
+            for (const auto feature : active_) {
+                for (std::size_t row = 0; row < view.size(); ++row)
+                    candidate_sums_[row] = static_cast<double>(view.rows[row][feature]);
+                const Cut cut = cut_gini_({candidate_sums_.data(), view, block.weight}, min_samples_leaf_);
+                if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;
+                best = cut;
+                hyperplane.features = {feature};
+                hyperplane.weights = {1.0f};
+                std::copy(candidate_sums_.begin(), candidate_sums_.end(), sums_.begin());
+            }
+        }
+        if (!best.exists) {
+            hyperplane = {};
+            return false;
+        }
+        hyperplane.offset = best.offset;
+        return true;
+    }
+
+    LinearMembership find_membership(const Block& block, const Samples& samples) {
+        if (!needs_slopes(block)) return constant_membership(block.weight);
+        if (!moments_are_fresh_ || (!moments_.has_squares() && needs_squares(block)))
+            measure_all(samples, needs_squares(block));
+        if (active_.empty()) return constant_membership(block.weight);
+        if (options_.membership == Membership::marginal) return marginal_membership(moments_, active_);
+        const bool is_all = active_.size() == samples.rows.n_features;
+        return least_squares_membership(is_all ? samples : take_columns(samples, active_, columns_), active_,
+                                        options_.shrinkage, watch_);
+    }
+
+    // Slopes are 0 where either class holds less than min_samples_leaf; so pure blocks are constant.
+    bool needs_slopes(const Block& block) const {
+        return options_.membership != Membership::constant &&
+               std::min(block.weight[0], block.weight[1]) > 0.0 &&
+               std::min(block.weight[0], block.weight[1]) >= min_samples_leaf_;
+    }
+    bool needs_squares(const Block& block) const {
+        return options_.alpha > 0.0 || (needs_slopes(block) && options_.membership == Membership::marginal);
+    }
+
+    void measure_all(const Samples& samples, bool with_squares) {
+        moments_.measure(samples, with_squares || options_.alpha > 0.0, watch_);
+        find_active(moments_, options_.alpha, active_);
+        moments_are_fresh_ = true;
+    }
+
+    void sum_features(const Rows& rows, const Hyperplane& hyperplane, double* out) {
+        const bool is_dense = hyperplane.features.size() == rows.n_features;
+        padded_weights_.assign(padded(hyperplane.weights.size()), 0.0f);
+        padded_features_.assign(padded(hyperplane.features.size()), 0);
+        std::copy(hyperplane.weights.begin(), hyperplane.weights.end(), padded_weights_.begin());
+        std::copy(hyperplane.features.begin(), hyperplane.features.end(), padded_features_.begin());
+        for (std::size_t begin = 0; begin < rows.n_rows; begin += chunk_rows) {
+            watch_.check();
+            const Rows chunk = rows.part(begin, std::min(rows.n_rows, begin + chunk_rows));
+            kernels().feature_sums(padded_weights_.data(), is_dense ? nullptr : padded_features_.data(),
+                                   padded_weights_.size(), chunk, out + begin);
+        }
+    }
+
+    // Draws features until max_features active ones are found; ascending.
+    std::vector<std::int32_t> draw_features(std::uint64_t key, const Samples& samples) {
+        const std::size_t n_features = samples.rows.n_features;
+        std::vector<std::int32_t> deck(n_features), drawn;
+        std::iota(deck.begin(), deck.end(), 0);
+        Draws draws(key, feature_draws);
+        for (std::size_t i = 0; i < n_features && drawn.size() < options_.max_features; ++i) {
+            std::swap(deck[i], deck[i + draws.below(n_features - i)]);
+            if (is_active(samples, deck[i])) drawn.push_back(deck[i]);
+        }
+        std::sort(drawn.begin(), drawn.end());
+        return drawn;
+    }
+
+    bool is_active(const Samples& samples, std::int32_t feature) {
+        if (options_.alpha > 0.0) {
+            Moments moments;
+            std::vector<std::int32_t> active;
+            moments.measure(take_columns(samples, {feature}, columns_), true, watch_);
+            find_active(moments, options_.alpha, active);
+            return !active.empty();
+        }
+        const float first = samples.rows[0][feature];
+        for (std::size_t row = 1; row < samples.size(); ++row)
+            if (samples.rows[row][feature] != first) return true;
+        return false;
+    }
+
+    // Samples with some of the features only, copied to `to`.
+    static Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
+                                std::vector<float>& to) {
+        to.assign(samples.size() * features.size() + slack, 0.0f);
+        float* out = to.data();
+        for (std::size_t row = 0; row < samples.size(); ++row) {
+            const float* z = samples.rows[row];
+            for (const auto feature : features) *out++ = z[feature];
+        }
+        return {{to.data(), samples.size(), features.size()}, samples.n_rest, samples.weight};
+    }
+};
+
+}  // namespace
+
+Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, Watch& watch) {
+    return Grower(samples, options, watch).run(key);
+}
+
+Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
+    const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
+    std::vector<Blocks> trees(n_trees * n_targets);
+    run(trees.size(), n_threads, watch, [&](std::size_t task) {
+        const std::size_t tree = task / n_targets, target = task % n_targets;
+        Options own = options;
+        own.beta = plan.betas[tree];
+        const Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight};
+        const std::uint64_t key = derive(derive(derive(plan.seed, tree), feature_draws), target);
+        trees[task] = grow(samples, own, key, watch).blocks;
+    });
+    Forest forest;
+    for (std::size_t task = 0; task < trees.size(); ++task) {
+        forest.add(plan.targets[task % n_targets], trees[task]);
+        trees[task] = {};
+    }
+    return forest;
+}
+
+}  // namespace lhtree

@@ -1,0 +1,64 @@
+// The hyperplane y(x) = FS(x) - c of a branching block: its weights (the direction) and its offset c.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/moments.hpp"
+#include "lhtree/options.hpp"
+
+namespace lhtree {
+
+struct Hyperplane {
+    std::vector<std::int32_t> features;  // ascending
+    std::vector<float> weights;
+    double offset = 0.0;
+};
+
+// Features that are not constant over the block and whose variance is above alpha (eq. 1).
+void find_active(const Moments& moments, double alpha, std::vector<std::int32_t>& active);
+
+// Features with |SD_i| / max|SD| > beta among the active ones, with their SD; none where every SD is 0.
+struct Kept {
+    std::vector<std::int32_t> features;
+    std::vector<double> mean_differences;
+};
+void keep_features(const Moments& moments, const std::vector<std::int32_t>& active, double beta, Kept& kept);
+
+// w_i = SD_i / max|SD| (eq. 6), also for the solution of a Fisher system.
+void scale_weights(const std::vector<double>& direction, std::vector<float>& weights);
+
+// Replaces the mean differences by (S_w + shrinkage · tr(S_w)/p · I)⁻¹ SD over `samples`, which hold the kept
+// features only; they stay as they are where that has no solution.
+void turn_to_fisher(const Samples& samples, double shrinkage, Watch& watch, std::vector<double>& direction);
+
+// Where to cut the feature sums of a block.
+struct Cut {
+    bool exists = false;
+    double offset = 0.0;
+    double cost = 0.0;  // Gini only: Σ over the two sides of t·u/(t+u)
+};
+
+// Feature sums of a block with what belongs to each row.
+struct Sums {
+    const double* feature_sum;
+    const Samples& samples;
+    const double (&weight)[2];  // of the whole block, by class
+};
+
+// The five candidates of the paper (eq. 9), c midway in the empty gap between the sides.
+Cut cut_purest(const Sums& sums, double gamma, double min_samples_leaf);
+
+// The cut of the sorted feature sums with the least Gini impurity.
+class GiniCutter {
+  public:
+    Cut operator()(const Sums& sums, double min_samples_leaf);
+
+  private:
+    struct Entry {
+        double feature_sum;
+        std::uint32_t row;
+    };
+    std::vector<Entry> sorted_;
+};
+
+}  // namespace lhtree

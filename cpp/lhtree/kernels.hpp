@@ -1,0 +1,73 @@
+// The inner loops, compiled once for every instruction set and chosen at run time.
+//
+// Every kernel fixes its order of summation, and the core is compiled without contraction, so all versions
+// give the same bits: a row takes the same way in growing and in scoring, on every machine.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "lhtree/matrix.hpp"
+#include "lhtree/options.hpp"
+
+namespace lhtree {
+
+// Blocks as the scorer packs them: 24 bytes, children adjacent.
+struct PackedBlock {
+    double constant;             // offset of a branching block, intercept of a leaf
+    std::uint64_t at;            // first of its weights or slopes
+    std::int32_t left;           // left child among all blocks; -1 in a leaf
+    std::uint32_t size : 31;     // number of weights or slopes, padded with zeros to a multiple of 4
+    std::uint32_t is_dense : 1;  // every feature in order
+};
+struct PackedForest {
+    const PackedBlock* blocks;
+    const float* weights;
+    const std::int32_t* weight_features;
+    const double* slopes;
+    const std::int32_t* slope_features;
+};
+// Where a row ended, and the least or last |y(x)| on the way (1 if there was no way to go).
+struct Walk {
+    std::int32_t leaf;
+    double confidence;
+};
+
+struct Kernels {
+    const char* name;
+
+    // Feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are added as
+    // ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros, features
+    // with anything in range. `features` is nullptr where position and feature agree.
+    void (*feature_sums)(const float* weights, const std::int32_t* features, std::size_t n, Rows rows,
+                         double* out);
+    // Sends one row down from a root.
+    Walk (*walk)(const PackedForest& forest, std::int32_t root, const float* z, Confidence confidence);
+    // Membership of a leaf: clip(intercept + the same sum of slopes, 0, 1).
+    double (*membership)(const PackedForest& forest, std::int32_t leaf, const float* z);
+
+    // By feature, in row order: adds the weighted sums and widens low and high …
+    void (*sum_rows)(const WeightedRows& rows, double* sum, float* low, float* high);
+    // … adds the weighted squared distances from the mean …
+    void (*square_rows)(const WeightedRows& rows, const double* mean, double* squares);
+    // … adds the weighted products of those distances to the lower triangle of n_features rows of n_features.
+    void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter);
+
+    // Least and largest of n values.
+    void (*extremes)(const double* values, std::size_t n, double& low, double& high);
+
+    // z = float32(clip((x - centre) / scale, ±1e30)), 0 for NaN. False if an infinity was met.
+    bool (*normalise_float64)(const double* x, const double* centre, const double* scale, std::size_t n,
+                              float* z);
+    bool (*normalise_float32)(const float* x, const double* centre, const double* scale, std::size_t n,
+                              float* z);
+};
+
+extern const Kernels portable_kernels;
+#ifdef LHTREE_AVX2
+extern const Kernels avx2_kernels;
+#endif
+
+// The fastest kernels this machine can run.
+const Kernels& kernels();
+
+}  // namespace lhtree

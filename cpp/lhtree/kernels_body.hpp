@@ -1,0 +1,221 @@
+// The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
+//
+// Written with the compiler's vector types, which GCC and Clang lower to whatever the instruction set has:
+// what is one AVX2 register there is two SSE2 or NEON registers elsewhere, element for element the same
+// arithmetic.
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "lhtree/kernels.hpp"
+
+namespace lhtree {
+namespace {
+
+using Float4 = float __attribute__((vector_size(16)));
+using Float8 = float __attribute__((vector_size(32)));
+using Double4 = double __attribute__((vector_size(32)));
+
+inline Double4 widen(Float4 x) {
+    return __builtin_convertvector(x, Double4);
+}
+
+template <class Vector, class Value>
+inline Vector load(const Value* p) {
+    Vector v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+template <class Vector, class Value>
+inline void store(Value* p, Vector v) {
+    std::memcpy(p, &v, sizeof v);
+}
+inline Double4 load4(const float* p) {
+    return widen(load<Float4>(p));
+}
+inline Double4 load4(const double* p) {
+    return load<Double4>(p);
+}
+
+inline Double4 gather4(const float* z, const std::int32_t* features) {
+    return widen(Float4{z[features[0]], z[features[1]], z[features[2]], z[features[3]]});
+}
+
+template <class Value>
+inline double lane_sum(const Value* values, const std::int32_t* features, std::size_t n, const float* z) {
+    Double4 low{}, high{};  // lanes 0-3 and 4-7
+    std::size_t p = 0;
+    if (features) {
+        for (; p + 8 <= n; p += 8) {
+            low += load4(values + p) * gather4(z, features + p);
+            high += load4(values + p + 4) * gather4(z, features + p + 4);
+        }
+        if (p < n) low += load4(values + p) * gather4(z, features + p);
+    } else {
+        for (; p + 8 <= n; p += 8) {
+            low += load4(values + p) * load4(z + p);
+            high += load4(values + p + 4) * load4(z + p + 4);
+        }
+        if (p < n) low += load4(values + p) * load4(z + p);
+    }
+    const Double4 sum = low + high;  // l0+l4, l1+l5, l2+l6, l3+l7
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+void feature_sums(const float* weights, const std::int32_t* features, std::size_t n, Rows rows, double* out) {
+    for (std::size_t row = 0; row < rows.n_rows; ++row) out[row] = lane_sum(weights, features, n, rows[row]);
+}
+
+inline double clip(double value) {
+    return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
+}
+
+Walk walk(const PackedForest& forest, std::int32_t root, const float* z, Confidence confidence) {
+    Walk way{root, 1.0};
+    const PackedBlock* block = forest.blocks + root;
+    while (block->left >= 0) {
+        const std::int32_t* features = block->is_dense ? nullptr : forest.weight_features + block->at;
+        const double y = lane_sum(forest.weights + block->at, features, block->size, z) - block->constant;
+        const double distance = y < 0.0 ? -y : y;
+        if (confidence == Confidence::last)
+            way.confidence = distance < 1.0 ? distance : 1.0;
+        else if (confidence == Confidence::path)
+            way.confidence = distance < way.confidence ? distance : way.confidence;
+        way.leaf = block->left + !(y < 0.0);
+        block = forest.blocks + way.leaf;
+    }
+    return way;
+}
+
+double membership(const PackedForest& forest, std::int32_t leaf, const float* z) {
+    const PackedBlock& block = forest.blocks[leaf];
+    if (block.size == 0) return clip(block.constant);
+    const std::int32_t* features = block.is_dense ? nullptr : forest.slope_features + block.at;
+    return clip(block.constant + lane_sum(forest.slopes + block.at, features, block.size, z));
+}
+
+// The accumulators of eight features stay in registers while the rows go by.
+template <bool is_weighted>
+inline void sum_rows_by(const WeightedRows& samples, double* sum, float* low, float* high) {
+    const Rows& rows = samples.rows;
+    for (std::size_t f = 0; f < rows.n_features; f += 8) {
+        Double4 sum_low = load4(sum + f), sum_high = load4(sum + f + 4);
+        Float8 least = load<Float8>(low + f), most = load<Float8>(high + f);
+        const float* z = rows.data + f;
+        for (std::size_t row = 0; row < rows.n_rows; ++row, z += rows.n_features) {
+            const Float8 eight = load<Float8>(z);
+            Double4 first = load4(z), second = load4(z + 4);
+            if constexpr (is_weighted) {
+                first *= samples.weight[row];
+                second *= samples.weight[row];
+            }
+            sum_low += first;
+            sum_high += second;
+            least = eight < least ? eight : least;
+            most = eight > most ? eight : most;
+        }
+        store(sum + f, sum_low);
+        store(sum + f + 4, sum_high);
+        store(low + f, least);
+        store(high + f, most);
+    }
+}
+
+void sum_rows(const WeightedRows& samples, double* sum, float* low, float* high) {
+    samples.weight ? sum_rows_by<true>(samples, sum, low, high) : sum_rows_by<false>(samples, sum, low, high);
+}
+
+template <bool is_weighted>
+inline void square_rows_by(const WeightedRows& samples, const double* mean, double* squares) {
+    const Rows& rows = samples.rows;
+    for (std::size_t f = 0; f < rows.n_features; f += 8) {
+        Double4 low = load4(squares + f), high = load4(squares + f + 4);
+        const Double4 mean_low = load4(mean + f), mean_high = load4(mean + f + 4);
+        const float* z = rows.data + f;
+        for (std::size_t row = 0; row < rows.n_rows; ++row, z += rows.n_features) {
+            const Double4 first = load4(z) - mean_low, second = load4(z + 4) - mean_high;
+            if constexpr (is_weighted) {
+                low += samples.weight[row] * (first * first);
+                high += samples.weight[row] * (second * second);
+            } else {
+                low += first * first;
+                high += second * second;
+            }
+        }
+        store(squares + f, low);
+        store(squares + f + 4, high);
+    }
+}
+
+void square_rows(const WeightedRows& samples, const double* mean, double* squares) {
+    samples.weight ? square_rows_by<true>(samples, mean, squares)
+                   : square_rows_by<false>(samples, mean, squares);
+}
+
+void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter) {
+    const Rows& rows = samples.rows;
+    const std::size_t n_features = rows.n_features;
+    std::vector<double> distances(n_features);
+    double* distance = distances.data();
+    for (std::size_t row = 0; row < rows.n_rows; ++row) {
+        const double weight = samples.weight ? samples.weight[row] : 1.0;
+        const float* z = rows[row];
+        for (std::size_t f = 0; f < n_features; ++f) distance[f] = static_cast<double>(z[f]) - mean[f];
+        for (std::size_t f = 0; f < n_features; ++f) {
+            const double weighted = weight * distance[f];
+            double* line = scatter + f * n_features;
+            for (std::size_t g = 0; g <= f; ++g) line[g] += weighted * distance[g];
+        }
+    }
+}
+
+void extremes(const double* values, std::size_t n, double& low, double& high) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Double4 least = Double4{} + infinity, most = Double4{} - infinity;
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        least = four < least ? four : least;
+        most = four > most ? four : most;
+    }
+    low = infinity;
+    high = -infinity;
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+        low = least[lane] < low ? least[lane] : low;
+        high = most[lane] > high ? most[lane] : high;
+    }
+    for (; i < n; ++i) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+}
+
+template <class Value>
+inline bool normalise(const Value* x, const double* centre, const double* scale, std::size_t n, float* z) {
+    bool is_finite = true;
+    for (std::size_t f = 0; f < n; ++f) {
+        const double value = static_cast<double>(x[f]);
+        double quotient = (value - centre[f]) / scale[f];
+        is_finite &= !(value - value != 0.0) | (value != value);  // inf - inf is NaN, which differs from 0
+        quotient = quotient > 1e30 ? 1e30 : quotient;
+        quotient = quotient < -1e30 ? -1e30 : quotient;
+        z[f] = static_cast<float>(value != value ? 0.0 : quotient);
+    }
+    return is_finite;
+}
+
+bool normalise_float64(const double* x, const double* centre, const double* scale, std::size_t n, float* z) {
+    return normalise(x, centre, scale, n, z);
+}
+
+bool normalise_float32(const float* x, const double* centre, const double* scale, std::size_t n, float* z) {
+    return normalise(x, centre, scale, n, z);
+}
+
+}  // namespace
+
+const Kernels LHTREE_KERNELS = {
+    LHTREE_KERNELS_NAME, feature_sums, walk,     membership,        sum_rows,
+    square_rows,         scatter_rows, extremes, normalise_float64, normalise_float32};
+
+}  // namespace lhtree

@@ -1,0 +1,3 @@
+#define LHTREE_KERNELS portable_kernels
+#define LHTREE_KERNELS_NAME "portable"
+#include "lhtree/kernels_body.hpp"

@@ -1,0 +1,111 @@
+#include "lhtree/moments.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "lhtree/kernels.hpp"
+
+namespace lhtree {
+
+double WeightedRows::total() const {
+    if (!weight) return static_cast<double>(size());
+    double total = 0.0;
+    for (std::size_t begin = 0; begin < size(); begin += chunk_rows) {
+        double chunk = 0.0;
+        for (std::size_t row = begin; row < std::min(size(), begin + chunk_rows); ++row) chunk += weight[row];
+        total += chunk;
+    }
+    return total;
+}
+
+void ClassMoments::reset(std::size_t n_features, bool with_squares) {
+    const std::size_t n = padded(n_features);
+    weight = 0.0;
+    sum.assign(n, 0.0);
+    squares.assign(with_squares ? n : 0, 0.0);
+    low.assign(n, std::numeric_limits<float>::infinity());
+    high.assign(n, -std::numeric_limits<float>::infinity());
+}
+
+std::vector<double> ClassMoments::means() const {
+    std::vector<double> means(sum);
+    if (weight > 0.0)
+        for (double& mean : means) mean /= weight;
+    return means;
+}
+
+void ClassMoments::add(const WeightedRows& chunk) {
+    weight = chunk.total();
+    kernels().sum_rows(chunk, sum.data(), low.data(), high.data());
+    if (!squares.empty()) kernels().square_rows(chunk, means().data(), squares.data());
+}
+
+void ClassMoments::merge(const ClassMoments& other) {
+    if (!squares.empty()) {
+        const double joint = weight * other.weight / (weight + other.weight);
+        for (std::size_t f = 0; f < sum.size(); ++f) {
+            const double distance = other.mean(f) - mean(f);
+            squares[f] += other.squares[f] + joint * (distance * distance);
+        }
+    }
+    weight += other.weight;
+    for (std::size_t f = 0; f < sum.size(); ++f) {
+        sum[f] += other.sum[f];
+        low[f] = std::min(low[f], other.low[f]);
+        high[f] = std::max(high[f], other.high[f]);
+    }
+}
+
+void Moments::measure(const Samples& samples, bool with_squares, Watch& watch) {
+    n_features_ = samples.rows.n_features;
+    has_squares_ = with_squares;
+    for (int cls = 0; cls < 2; ++cls) {
+        const WeightedRows rows = samples.of(cls);
+        of[cls].reset(n_features_, with_squares);
+        of[cls].add(rows.part(0, std::min(rows.size(), chunk_rows)));
+        for (std::size_t begin = chunk_rows; begin < rows.size(); begin += chunk_rows) {
+            watch.check();
+            chunk_.reset(n_features_, with_squares);
+            chunk_.add(rows.part(begin, std::min(rows.size(), begin + chunk_rows)));
+            of[cls].merge(chunk_);
+        }
+    }
+}
+
+bool Moments::is_constant(std::size_t feature) const {
+    return !(std::min(of[0].low[feature], of[1].low[feature]) <
+             std::max(of[0].high[feature], of[1].high[feature]));
+}
+
+double Moments::total_squares(std::size_t feature) const {
+    const double difference = mean_difference(feature);
+    return of[0].squares[feature] + of[1].squares[feature] + balance() * (difference * difference);
+}
+
+void measure_scatter(const Samples& samples, const Moments& moments, Watch& watch,
+                     std::vector<double>& scatter) {
+    const std::size_t p = samples.rows.n_features;
+    // A slice is a part of a chunk that takes milliseconds, so that the watch is heard with many features.
+    const std::size_t slice =
+        std::max<std::size_t>(1, std::min(chunk_rows, (std::size_t{1} << 24) / (p * p + 1)));
+    scatter.assign(p * p, 0.0);
+    std::vector<double> chunk;
+    for (int cls = 0; cls < 2; ++cls) {
+        const std::vector<double> mean = moments.of[cls].means();
+        const WeightedRows rows = samples.of(cls);
+        for (std::size_t begin = 0; begin < rows.size(); begin += chunk_rows) {
+            const std::size_t end = std::min(rows.size(), begin + chunk_rows);
+            const bool is_first = cls == 0 && begin == 0;
+            if (!is_first) chunk.assign(p * p, 0.0);
+            double* sum = is_first ? scatter.data() : chunk.data();
+            for (std::size_t at = begin; at < end; at += slice) {
+                watch.check();
+                kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean.data(), sum);
+            }
+            if (!is_first)
+                for (std::size_t i = 0; i < p * p; ++i) scatter[i] += chunk[i];
+        }
+    }
+}
+
+}  // namespace lhtree

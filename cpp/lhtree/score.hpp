@@ -1,0 +1,56 @@
+// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/blocks.hpp"
+#include "lhtree/kernels.hpp"
+#include "lhtree/normalise.hpp"
+
+namespace lhtree {
+
+// What a score is asked for; each is a value per row and class.
+enum class Score : std::uint8_t { wolf, membership, confidence, proba };
+
+class Scorer {
+  public:
+    // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
+    Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
+           std::vector<double> prior, Confidence confidence);
+
+    std::size_t n_features() const { return centre_.size(); }
+    std::size_t n_classes() const { return prior_.size(); }
+    std::size_t n_trees() const { return root_.size(); }
+
+    // x: rows of features as the user knows them. out: n_rows × n_classes. False if an infinity was met.
+    template <class Value>
+    bool score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch, double* out) const;
+    // out: the class of every row.
+    template <class Value>
+    bool predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
+    template <class Value>
+    bool apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+
+  private:
+    struct Tile;
+
+    std::vector<PackedBlock> blocks_;
+    std::vector<float> weights_;
+    std::vector<std::int32_t> weight_features_;
+    std::vector<double> slopes_;
+    std::vector<std::int32_t> slope_features_;
+    std::vector<std::int32_t> root_, target_;  // of every tree
+    std::vector<double> n_trees_of_;           // trees per class
+    std::vector<double> centre_, scale_, prior_;
+    Confidence confidence_;
+
+    PackedForest packed() const;
+    void sum_trees(Tile& tile) const;
+    void settle(Tile& tile) const;  // the fall-backs for rows of zeros
+
+    template <class Value, class Use>
+    bool each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const;
+};
+
+}  // namespace lhtree

@@ -1,0 +1,29 @@
+"""Learning Hyperplane Trees: fast, accurate and fully interpretable oblique trees.
+
+scikit-learn is loaded when an estimator is first touched, so ``import lhtree`` costs little more than NumPy.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._core import Scorer
+    from ._tree import LHTClassifier
+    from .text import export_text
+
+__version__ = "0.1.0"
+__all__ = ["LHTClassifier", "Scorer", "__version__", "export_text"]
+
+_HOMES = {"LHTClassifier": "._tree", "Scorer": "._core", "export_text": ".text"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lhtree' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

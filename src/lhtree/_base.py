@@ -1,0 +1,222 @@
+"""What one tree and a forest have in common: the walk from X and y to flat arrays, and from those to predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._forest_data import ForestData, TreeViews
+from ._normalise import learn_normalisation
+from ._parameters import Settled, refuse
+from ._validate import check_rows, check_training, refuse_infinity
+
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+# Below this many rows a prediction asks nobody about threads; the scorer would not use them.
+_FEW_ROWS = 64
+
+
+class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Fitting and predicting, for any number of trees per class."""
+
+    _is_forest = False
+
+    def _betas(self, settled: Settled) -> NDArray[np.float64]:
+        """Beta of every tree of a class."""
+        raise TypeError(f"{type(self).__name__} grows no trees: use LHTClassifier or LHForestClassifier.")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Numbers; NaN counts as missing.
+        y : array-like of shape (n,)
+            Classes, two or more.
+        sample_weight : array-like of shape (n,), optional
+            Integer weights equal repetition of rows; rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        # Everything is learned by a double, so that a fit that fails leaves the estimator as it was.
+        params = self.get_params(deep=False)
+        fitted = type(self)(**params)
+        training = check_training(fitted, X, y, sample_weight, self.class_weight)
+        settled = Settled(params, fitted.n_features_in_, is_forest=self._is_forest)
+        n_threads = count_threads(self.n_jobs)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+
+        normalisation = learn_normalisation(training.X, training.weight, settled.normalize)
+        Z = _core.normalise(training.X, normalisation.centre, normalisation.scale, n_threads)
+        if Z is None:
+            refuse_infinity(training.X)
+        targets = np.arange(1 if len(training.classes) == 2 else 0, len(training.classes), dtype=np.int32)
+        arrays = _core.grow_forest(
+            Z,
+            responses=(training.codes == targets[:, None]).astype(np.uint8),
+            targets=targets,
+            weight=training.weight,
+            options=settled.options,
+            betas=self._betas(settled),
+            seed=seed,
+            n_threads=n_threads,
+        )
+        fitted.classes_ = training.classes
+        fitted._forest = ForestData(**arrays)
+        fitted._normalisation = normalisation
+        fitted._prior = training.prior
+        fitted._confidence = settled.confidence
+        fitted._build_scorer()
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        self.__dict__.update(fitted.__dict__)
+        return self
+
+    def _build_scorer(self) -> None:
+        self._scorer = self._forest.scorer(self._normalisation, self._prior, self._confidence)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_scorer"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_forest" in self.__dict__:
+            self._build_scorer()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _ask(self, method: str, X: Any) -> Any:
+        """Call a method of the scorer with rows in any form; exact arrays go straight to it."""
+        state = self.__dict__
+        is_exact = (
+            type(X) is np.ndarray
+            and "_scorer" in state
+            and X.dtype in _FLOATS
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and X.shape[0] > 0
+            and "feature_names_in_" not in state
+        )
+        if not is_exact:
+            check_is_fitted(self)
+            X = check_rows(self, X)
+        n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
+        result = getattr(self._scorer, method)(X, n_threads)
+        if result is None:
+            refuse_infinity(X)
+        return result
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the largest WOLF value of every row of X, shape (n,)."""
+        codes = self._ask("predict", X)
+        return self.classes_[codes]  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """WOLF values divided by their sum, shape (n, K).
+
+        Rows whose values are all 0 take the mean memberships instead, then the shares of the classes.
+        """
+        return self._ask("proba", X)  # type: ignore[no-any-return]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Natural logarithm of ``predict_proba``, shape (n, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))  # type: ignore[no-any-return]
+
+    def predict_wolf(self, X: Any) -> NDArray[np.float64]:
+        """Mean corrected membership d·μ of every row and class, shape (n, K) (eq. 14)."""
+        return self._ask("wolf", X)  # type: ignore[no-any-return]
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """Mean membership μ of every row and class, shape (n, K)."""
+        return self._ask("membership", X)  # type: ignore[no-any-return]
+
+    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
+        """Mean confidence d of every row and class, shape (n, K)."""
+        return self._ask("confidence", X)  # type: ignore[no-any-return]
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Leaf of every row in every tree, shape (n, n_trees), numbered within the tree."""
+        return self._ask("apply", X)  # type: ignore[no-any-return]
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Blocks that every row passes, as in scikit-learn's forests.
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n, n_blocks)
+            1 where a row passes a block; the blocks of all trees side by side.
+        block_ptr : array of shape (n_trees + 1,)
+            The blocks of tree i are columns block_ptr[i] to block_ptr[i + 1] - 1.
+        """
+        leaves = self.apply(X)
+        forest = self._forest
+        root = np.repeat(forest.block_ptr[:-1], np.diff(forest.block_ptr))
+        parent = np.full(forest.n_blocks, -1, dtype=np.int64)
+        branching = np.flatnonzero(forest.left >= 0)
+        left = root[branching] + forest.left[branching]
+        parent[left] = parent[left + 1] = branching
+        row, block = (
+            np.repeat(np.arange(len(leaves)), leaves.shape[1]),
+            (leaves + forest.block_ptr[:-1]).ravel(),
+        )
+        rows, blocks = [], []
+        while len(block):
+            rows.append(row)
+            blocks.append(block)
+            up = parent[block]
+            row, block = row[up >= 0], up[up >= 0]
+        path = (np.concatenate(rows), np.concatenate(blocks))
+        ones = np.ones(len(path[0]), dtype=np.int64)
+        return csr_matrix((ones, path), shape=(len(leaves), forest.n_blocks)), forest.block_ptr.copy()
+
+    @property
+    def trees_(self) -> TreeViews:
+        """Views of all trees, one per column of ``apply``."""
+        check_is_fitted(self)
+        return TreeViews(self._forest, self.classes_, self._names())
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves of all trees."""
+        check_is_fitted(self)
+        return int((self._forest.left < 0).sum())
+
+    @property
+    def depth_(self) -> int:
+        """Depth of the deepest tree; a tree that is a single leaf has 0."""
+        check_is_fitted(self)
+        return int(self._forest.depths().max())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of |weight| over the branching blocks, weighted by their samples, shape (m,)."""
+        check_is_fitted(self)
+        return self._forest.importances(self.n_features_in_)
+
+    def _names(self) -> list[str]:
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{f}" for f in range(self.n_features_in_)]
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads for ``n_jobs``, as joblib counts them: None is 1 outside a joblib context, -1 all cores."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
+    ):
+        raise refuse("n_jobs", n_jobs, "None, a positive number of threads, or -1 for all cores")
+    return max(1, int(joblib.effective_n_jobs(n_jobs)))

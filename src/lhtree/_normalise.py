@@ -1,0 +1,103 @@
+"""Learn the centre and scale of every feature, once, on the training data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._validate import refuse_infinity
+
+Columns: TypeAlias = NDArray[np.float64]
+Weight: TypeAlias = NDArray[np.float64] | None
+
+# p95 - p5 of a normal feature is 3.29 σ.
+_ROBUST_SPAN = 3.29
+_BYTES_AT_ONCE = 1 << 23
+_TINY = np.finfo(np.float64).tiny  # a scale below the normal numbers counts as 0
+
+
+class Normalisation(NamedTuple):
+    """The affine map z = (x - centre) / scale."""
+
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+def learn_normalisation(X: NDArray[Any], weight: Weight, normalize: str | None) -> Normalisation:
+    """Centre and scale of every column of X, NaN left out.
+
+    Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
+    """
+    n_rows, n_features = X.shape
+    centre, scale = np.zeros(n_features), np.ones(n_features)
+    if normalize is None:
+        return Normalisation(centre, scale)
+    learn = {"robust": _robust, "standard": _standard, "minmax": _minmax}[normalize]
+    step = max(1, _BYTES_AT_ONCE // (8 * n_rows))
+    for begin in range(0, n_features, step):
+        some = slice(begin, begin + step)
+        columns = np.ascontiguousarray(
+            X[:, some].T, dtype=np.float64
+        )  # a feature is a row: passes run along memory
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        if np.isinf(low).any() or np.isinf(high).any():
+            refuse_infinity(X)
+        if np.isnan(low).any():
+            for j, column in enumerate(columns):  # features differ in what they have
+                keep = ~np.isnan(column)
+                if keep.any():
+                    own = slice(begin + j, begin + j + 1)
+                    centre[own], scale[own] = learn(
+                        column[None, keep], None if weight is None else weight[keep]
+                    )
+        else:
+            centre[some], scale[some] = learn(columns, weight)
+    scale[scale < _TINY] = 1.0
+    return Normalisation(centre, scale)
+
+
+def _exponents(columns: Columns) -> NDArray[np.int32]:
+    return np.frexp(np.maximum(columns.max(axis=1), -columns.min(axis=1)))[1]
+
+
+def _robust(columns: Columns, weight: Weight) -> tuple[Any, Any]:
+    exponent = _exponents(columns)
+    low, middle, high = _quantiles(columns, weight, (0.05, 0.5, 0.95))
+    span = np.ldexp((np.ldexp(high, -exponent) - np.ldexp(low, -exponent)) / _ROBUST_SPAN, exponent)
+    is_narrow = span < _TINY
+    if is_narrow.any():
+        span[is_narrow] = _standard(columns[is_narrow], weight)[1]
+    return middle, span
+
+
+def _standard(columns: Columns, weight: Weight) -> tuple[Any, Any]:
+    exponent = _exponents(columns)
+    columns = np.ldexp(columns, -exponent[:, None])
+    mean = np.average(columns, axis=1, weights=weight)
+    variance = np.average((columns - mean[:, None]) ** 2, axis=1, weights=weight)
+    is_constant = columns.min(axis=1) == columns.max(axis=1)  # whatever rounding made of the mean
+    deviation = np.where(is_constant, 0.0, np.sqrt(variance))
+    return np.ldexp(mean, exponent), np.ldexp(deviation, exponent)
+
+
+def _minmax(columns: Columns, weight: Weight) -> tuple[Any, Any]:
+    exponent = _exponents(columns)
+    low, high = np.ldexp(columns.min(axis=1), -exponent), np.ldexp(columns.max(axis=1), -exponent)
+    return np.ldexp((low + high) / 2.0, exponent), np.ldexp((high - low) / 2.0, exponent)
+
+
+def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> list[NDArray[np.float64]]:
+    """Weighted inverted-CDF quantiles: the least value at which the share of the weight from below is reached."""
+    n_rows = columns.shape[1]
+    if weight is None:
+        reached = np.arange(1, n_rows + 1) / n_rows
+        at = [int(np.searchsorted(reached, share)) for share in shares]
+        parted = np.partition(columns, sorted(set(at)), axis=1)
+        return [parted[:, i] for i in at]
+    feature = np.arange(len(columns))
+    order = np.argsort(columns, axis=1, kind="stable")
+    reached = np.cumsum(weight[order], axis=1)
+    first = [np.argmax(reached / reached[:, -1:] >= share, axis=1) for share in shares]
+    return [columns[feature, order[feature, at]] for at in first]

@@ -1,0 +1,134 @@
+"""The parameters of an estimator, checked and with every ``"auto"`` settled."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from . import _core
+
+DIRECTIONS = ("mean_difference", "fisher", "mixed")
+OFFSETS = ("auto", "purity", "gini")
+MEMBERSHIPS = ("marginal", "least_squares", "constant")
+CONFIDENCES = ("auto", "last", "path", None)
+NORMALISATIONS = ("robust", "standard", "minmax", None)
+
+
+def refuse(name: str, value: object, remedy: str) -> ValueError:
+    """Return the error for a parameter: its name, its value and what to pass instead."""
+    return ValueError(f"{name}={value!r} is not valid: pass {remedy}.")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    if not (value is None or isinstance(value, str)) or value not in allowed:
+        raise refuse(name, value, f"one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def _number(name: str, value: Any, low: float, high: float = math.inf, *, with_high: bool = False) -> float:
+    if not _is_real(value) or value < low or value > high or (value == high and not with_high):
+        bound = f" and {'at most' if with_high else 'below'} {high:g}" if high < math.inf else ""
+        raise refuse(name, value, f"a number of at least {low:g}{bound}")
+    return float(value)
+
+
+def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
+    """A count of samples, or a share of the training weight."""
+    if _is_integer(value) and value >= least:
+        return float(value), False
+    if _is_real(value) and not _is_integer(value) and 0.0 < value < 1.0:
+        return float(value), True
+    raise refuse(
+        name, value, f"an integer of at least {least} (a count) or a float between 0 and 1 (a share)"
+    )
+
+
+def count_features(max_features: Any, n_features: int, *, is_oblique_forest: bool) -> int:
+    """Number of features a block considers; 0 means all."""
+    if max_features is None:
+        return 0
+    if isinstance(max_features, str):
+        if max_features == "auto":
+            if not is_oblique_forest:
+                return 0
+            return max(min(7, math.ceil(n_features / 2)), math.isqrt(n_features))
+        if max_features == "sqrt":
+            return max(1, math.isqrt(n_features))
+    elif _is_integer(max_features) and max_features >= 1:
+        return min(int(max_features), n_features)
+    elif _is_real(max_features) and not _is_integer(max_features) and 0.0 < max_features <= 1.0:
+        return max(1, int(max_features * n_features))
+    raise refuse(
+        "max_features",
+        max_features,
+        "'auto', 'sqrt', None (all), an integer of at least 1, or a float above 0 and at most 1",
+    )
+
+
+class Settled:
+    """Parameters of one fit, checked; ``options(beta)`` is what the core grows a tree with."""
+
+    def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
+        direction = _choose("direction", params["direction"], DIRECTIONS)
+        is_paper = direction == "mean_difference"
+        offset = _choose("offset", params["offset"], OFFSETS)
+        if offset == "auto":
+            offset = "purity" if is_paper else "gini"
+        if direction == "mixed" and offset != "gini":
+            raise refuse(
+                "offset", offset, "'gini' or 'auto' with direction='mixed', which compares Gini cuts"
+            )
+        gamma = _amount("gamma", params["gamma"], 1)
+        min_split = params["min_samples_split"]
+        if isinstance(min_split, str):
+            if min_split != "auto":
+                raise refuse("min_samples_split", min_split, "'auto', an integer or a float between 0 and 1")
+            min_split_amount = gamma if is_paper else (2.0, False)
+        else:
+            min_split_amount = _amount("min_samples_split", min_split, 1)
+        max_depth = params["max_depth"]
+        if max_depth is not None and not (_is_integer(max_depth) and max_depth >= 1):
+            raise refuse("max_depth", max_depth, "None (no limit) or an integer of at least 1")
+
+        self.normalize: str | None = _choose("normalize", params["normalize"], NORMALISATIONS)
+        confidence = _choose("confidence", params["confidence"], CONFIDENCES)
+        self.confidence: str | None = ("last" if is_paper else None) if confidence == "auto" else confidence
+        self.beta = self._settle_beta(params["beta"], is_paper=is_paper, is_forest=is_forest)
+        self._core = {
+            "direction": direction,
+            "offset": offset,
+            "membership": _choose("membership", params["membership"], MEMBERSHIPS),
+            "alpha": _number("alpha", params["alpha"], 0.0),
+            "gamma": gamma,
+            "min_samples_split": min_split_amount,
+            "min_samples_leaf": _amount("min_samples_leaf", params["min_samples_leaf"], 1),
+            "max_depth": -1 if max_depth is None else min(int(max_depth), 2**62),
+            "max_features": count_features(
+                params["max_features"], n_features, is_oblique_forest=is_forest and not is_paper
+            ),
+            "shrinkage": _number("shrinkage", params["shrinkage"], 0.0),
+            # One tree is read block by block; a forest is not, and would pay for it in time and memory.
+            "branching_membership": not is_forest,
+        }
+        self.options = _core.Options(beta=0.0, **self._core)
+
+    @staticmethod
+    def _settle_beta(beta: Any, *, is_paper: bool, is_forest: bool) -> float | None:
+        """A fixed beta, or None for the paper's schedule."""
+        if isinstance(beta, str):
+            if beta == "auto":
+                return None if is_forest and is_paper else 0.0
+            if beta == "schedule" and is_forest:
+                return None
+            names = "'auto', 'schedule'" if is_forest else "'auto'"
+            raise refuse("beta", beta, f"{names} or a number of at least 0 and below 1")
+        return _number("beta", beta, 0.0, 1.0)

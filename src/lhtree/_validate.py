@@ -1,0 +1,173 @@
+"""Anything array-like becomes exact arrays, or an error that names the argument, the value and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ._parameters import refuse
+
+# What to do about scikit-learn's messages, most of which say only what is wrong.
+_REMEDIES = {
+    "Input y contains NaN": "Drop the rows whose class is unknown.",
+    "0 sample(s)": "Pass at least one row, and for fit at least one row of each of two classes.",
+    "0 feature(s)": "Pass at least one column.",
+    "inconsistent numbers of samples": "Pass one class (and one sample weight) per row of X.",
+    "could not convert": "Every column of X must be numeric: encode text and categories first, "
+    "for example with sklearn.preprocessing.OneHotEncoder.",
+    "not compatible with arrays of bytes/strings": "Encode text and categories first, for example with "
+    "sklearn.preprocessing.OneHotEncoder.",
+    "argument must be": "Every column of X must be numeric: encode objects first.",
+    "features, but": "Pass the columns the model was fitted with, in the same order.",
+    "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
+}
+
+ROBUST_DTYPES = [np.float64, np.float32]
+
+
+class Training(NamedTuple):
+    """What fit works on. Rows of weight 0 are gone; ``weight`` is None where every row weighs 1."""
+
+    X: NDArray[Any]
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+    weight: NDArray[np.float64] | None
+    prior: NDArray[np.float64]
+
+
+def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Training:
+    """Check the input of fit. Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``."""
+    X, y = _validate(
+        estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
+    )
+    weight = check_sample_weight(sample_weight, len(X))
+    if weight is not None and not weight.all():
+        keep = weight > 0.0
+        X, y, weight = X[keep], y[keep], weight[keep]
+    classes, codes = encode(y)
+    try:
+        check_classification_targets(classes)
+    except ValueError as error:
+        _raise_with_remedy(error)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes[0]!r}{' among rows of positive weight' if weight is not None else ''}: "
+            "a classifier needs at least two classes. Pass rows of another class too."
+        )
+    weight = _settle_weight(weight, class_weight, classes, codes)
+    counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
+    return Training(X, codes, classes, weight, counts / counts.sum())
+
+
+def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
+    """Check the input of predict: float32 or float64, two-dimensional, the features of fit."""
+    checked: NDArray[Any] = _validate(
+        estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
+    )
+    return checked
+
+
+def refuse_infinity(X: NDArray[Any]) -> NoReturn:
+    """Raise the error for rows that hold an infinity."""
+    row, column = np.argwhere(np.isinf(X))[0]
+    raise ValueError(
+        f"Input X contains infinity: row {row}, column {column} is {X[row, column]}. "
+        "Replace infinities by NaN, which counts as missing, or by a finite number."
+    )
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """One finite weight of at least 0 per row, not all 0."""
+    if sample_weight is None:
+        return None
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"sample_weight is not numeric ({error}): pass one number per row of X.") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar: sample_weight has shape {weight.shape}. "
+            "Pass one number per row of X."
+        )
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} values and X has {n_rows} rows: pass one weight per row."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity: pass finite weights of at least 0.")
+    if (weight < 0.0).any():
+        raise ValueError(
+            f"sample_weight contains a negative value, {weight.min()}: pass weights of at least 0."
+        )
+    if not (weight > 0.0).any():
+        raise ValueError("sample_weight is zero everywhere: give at least one row of two classes weight.")
+    return weight
+
+
+def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Classes in ascending order, and the number of each row's class among them."""
+    if y.dtype.kind in "iu" and y.itemsize <= 8 and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1024 and high < 2**62 and low > -(2**62):  # a table is ten times faster than sorting
+            shifted = y.astype(np.int64) - low
+            is_there = np.bincount(shifted, minlength=high - low + 1) > 0
+            table = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
+            return (np.flatnonzero(is_there) + low).astype(y.dtype), table[shifted]
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(
+            f"y mixes types that cannot be sorted ({error}): use strings only or numbers only."
+        ) from None
+    return classes, codes.astype(np.int32)
+
+
+def _settle_weight(
+    weight: NDArray[np.float64] | None, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int32]
+) -> NDArray[np.float64] | None:
+    if weight is not None and weight.max() < 1.0:  # boosting passes weights that sum to 1
+        weight = weight * (len(weight) / weight.sum())
+    if class_weight is not None:
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            counts = np.bincount(codes, weights=weight, minlength=len(classes))
+            factors = counts.sum() / (len(classes) * counts)
+        elif isinstance(class_weight, dict):
+            factors = _factors_from_dict(class_weight, classes)
+        else:
+            raise refuse("class_weight", class_weight, "None, 'balanced' or a dict from class to weight")
+        weight = factors[codes] if weight is None else weight * factors[codes]
+    return None if weight is None or (weight == 1.0).all() else np.ascontiguousarray(weight)
+
+
+def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+    factors = np.ones(len(classes))
+    known = {label: number for number, label in enumerate(classes.tolist())}
+    for label, factor in class_weight.items():
+        if label not in known:
+            raise refuse("class_weight", class_weight, f"classes of y only: {label!r} is none of them")
+        if not isinstance(factor, (int, float, np.number)) or not 0.0 < factor < np.inf:
+            raise refuse("class_weight", class_weight, f"positive finite weights (class {label!r})")
+        factors[known[label]] = factor
+    return factors
+
+
+def _validate(estimator: Any, **arguments: Any) -> Any:
+    try:
+        return validate_data(estimator, **arguments)
+    except (ValueError, TypeError) as error:
+        _raise_with_remedy(error)
+
+
+def _raise_with_remedy(error: ValueError | TypeError) -> NoReturn:
+    message = str(error)
+    for fragment, remedy in _REMEDIES.items():
+        if fragment in message:
+            name = "" if "X" in message or "y" in message or "label" in message else "X: "
+            raise type(error)(f"{name}{message} {remedy}") from error
+    raise error
