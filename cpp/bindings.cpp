@@ -162,16 +162,51 @@ std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
     return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
 }
 
+Sampling sampling_of(const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, bool bootstrap) {
+    Sampling sampling{strata.data(), strata.size(), {}, bootstrap};
+    std::vector<std::int64_t> sizes(counts.size(), 0);
+    for (std::size_t row = 0; row < strata.size(); ++row) {
+        const auto s = static_cast<std::size_t>(strata.data()[row]);
+        require(s < counts.size(), "a stratum is out of range");
+        ++sizes[s];
+    }
+    for (std::size_t s = 0; s < counts.size(); ++s) {
+        const std::int64_t count = counts.data()[s];
+        require(count >= 1 && sizes[s] >= 1 && (bootstrap || count <= sizes[s]),
+                "a count does not fit its stratum");
+        sampling.counts.push_back(static_cast<std::size_t>(count));
+    }
+    return sampling;
+}
+
+NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
+                                        const Vector<std::int64_t>& counts, bool bootstrap,
+                                        std::uint64_t seed, std::uint64_t tree) {
+    return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
+}
+
 nb::dict bound_grow_forest(const Matrix<float>& Z, const Matrix<std::uint8_t>& responses,
                            const Vector<std::int32_t>& targets, const std::optional<Vector<double>>& weight,
                            const Options& options, const Vector<double>& betas, std::uint64_t seed,
+                           std::uint64_t first_tree, const Vector<std::int32_t>& strata,
+                           const std::optional<Vector<std::int64_t>>& counts, bool bootstrap, bool balances,
                            std::size_t n_threads, const std::optional<nb::callable>& progress) {
     require(responses.shape(0) == targets.size() && responses.shape(1) == Z.shape(0),
             "responses needs a row per target and a column per row of Z");
     require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
+    require(strata.size() == Z.shape(0), "strata needs one value per row of Z");
     require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
-    const ForestPlan plan{{Z.data(), Z.shape(0), Z.shape(1)}, responses.data(), copy(targets),
-                          weight ? weight->data() : nullptr,  copy(betas),      seed};
+    ForestPlan plan{{Z.data(), Z.shape(0), Z.shape(1)},
+                    responses.data(),
+                    copy(targets),
+                    weight ? weight->data() : nullptr,
+                    copy(betas),
+                    seed,
+                    first_tree,
+                    {},
+                    counts.has_value(),
+                    balances};
+    if (counts) plan.sampling = sampling_of(strata, *counts, bootstrap);
     return give_forest(
         watched(progress, [&](Watch& watch) { return grow_forest(plan, options, n_threads, watch); }));
 }
@@ -447,9 +482,13 @@ NB_MODULE(_core, m) {
 
     m.def("grow", &bound_grow, "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
           "Grow one tree; returns its arrays and the leaf of every row.");
-    m.def("grow_forest", &bound_grow_forest, "Z"_a, "responses"_a, "targets"_a, "weight"_a.none(),
-          "options"_a, "betas"_a, "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Grow, for every beta, one tree per target; returns the arrays of all.");
+    m.def(
+        "grow_forest", &bound_grow_forest, "Z"_a, "responses"_a, "targets"_a, "weight"_a.none(), "options"_a,
+        "betas"_a, "seed"_a, "first_tree"_a, "strata"_a, "counts"_a.none(), "bootstrap"_a, "balances"_a,
+        "n_threads"_a, "progress"_a.none() = nb::none(),
+        "Grow, for every beta, one tree per target; counts says how many rows of each stratum a tree sees.");
+    m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
+          "Rows that a tree of grow_forest sees, ascending.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);

@@ -15,19 +15,24 @@ namespace {
 // The samples of a tree, parted physically: every block is a contiguous run of rows, non-targets first.
 class Bench {
   public:
-    Bench(const Labelled& samples) : n_features_(samples.rows.n_features) {
-        const std::size_t n = samples.rows.n_rows;
+    explicit Bench(const Labelled& given) : n_features_(given.rows.n_features) {
+        const Chosen* chosen = given.chosen;
+        const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
+        const double* weight =
+            chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
+        const auto row_of = [&](std::size_t i) {
+            return chosen ? static_cast<std::size_t>(chosen->rows[i]) : i;
+        };
         features_.resize(n * n_features_ + slack);
         row_.resize(n);
-        if (samples.weight) weight_.resize(n);
-        std::size_t next[2] = {0, 0};
-        for (std::size_t row = 0; row < n; ++row) next[1] += !samples.is_target[row];
-        n_rest_ = next[1];
-        for (std::size_t row = 0; row < n; ++row) {
-            const std::size_t to = next[samples.is_target[row]]++;
-            std::memcpy(&features_[to * n_features_], samples.rows[row], n_features_ * sizeof(float));
-            row_[to] = static_cast<std::int32_t>(row);
-            if (samples.weight) weight_[to] = samples.weight[row];
+        if (weight) weight_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
+        std::size_t next[2] = {0, n_rest_};
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t row = row_of(i), to = next[given.is_target[row]]++;
+            std::memcpy(&features_[to * n_features_], given.rows[row], n_features_ * sizeof(float));
+            row_[to] = static_cast<std::int32_t>(i);
+            if (weight) weight_[to] = weight[i];
         }
     }
 
@@ -49,7 +54,7 @@ class Bench {
     }
 
   private:
-    std::size_t n_features_, n_rest_;
+    std::size_t n_features_, n_rest_ = 0;
     std::vector<float> features_;
     std::vector<std::int32_t> row_;
     std::vector<double> weight_;
@@ -96,11 +101,7 @@ class Bench {
 class Grower {
   public:
     Grower(const Labelled& samples, const Options& options, Watch& watch)
-        : options_(options),
-          watch_(watch),
-          bench_(samples),
-          sums_(samples.rows.n_rows),
-          is_left_(samples.rows.n_rows) {
+        : options_(options), watch_(watch), bench_(samples), sums_(bench_.size()), is_left_(bench_.size()) {
         if (options_.max_features >= samples.rows.n_features) options_.max_features = 0;
         const Samples all = bench_.part(0, bench_.size(), bench_.n_rest());
         const double total = all.of(0).total() + all.of(1).total();
@@ -331,14 +332,48 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, W
     return Grower(samples, options, watch).run(key);
 }
 
+namespace {
+
+// Rows and weights of one tree of a forest.
+Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
+    Drawn drawn = draw_rows(plan.sampling, plan.seed, tree);
+    Chosen chosen{std::move(drawn.rows), {}};
+    if (!plan.weight && drawn.times.empty() && !plan.balances) return chosen;
+    const std::size_t n = chosen.rows.size(), n_strata = plan.sampling.counts.size();
+    chosen.weight.assign(n, 1.0);
+    std::vector<double> of_stratum(n_strata, 0.0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<std::size_t>(chosen.rows[i]);
+        if (plan.weight) chosen.weight[i] = plan.weight[row];
+        if (!drawn.times.empty()) chosen.weight[i] *= drawn.times[i];
+        of_stratum[static_cast<std::size_t>(plan.sampling.stratum[row])] += chosen.weight[i];
+        total += chosen.weight[i];
+    }
+    if (plan.balances)
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto s = static_cast<std::size_t>(plan.sampling.stratum[chosen.rows[i]]);
+            chosen.weight[i] *= total / (static_cast<double>(n_strata) * of_stratum[s]);
+        }
+    return chosen;
+}
+
+}  // namespace
+
 Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
     const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
     std::vector<Blocks> trees(n_trees * n_targets);
     run(trees.size(), n_threads, watch, [&](std::size_t task) {
-        const std::size_t tree = task / n_targets, target = task % n_targets;
+        const std::size_t target = task % n_targets;
+        const std::uint64_t tree = plan.first_tree + task / n_targets;
         Options own = options;
-        own.beta = plan.betas[tree];
-        const Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight};
+        own.beta = plan.betas[task / n_targets];
+        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight};
+        Chosen chosen;
+        if (plan.draws_rows) {
+            chosen = choose_rows(plan, tree);
+            samples.chosen = &chosen;
+        }
         const std::uint64_t key = derive(derive(derive(plan.seed, tree), feature_draws), target);
         trees[task] = grow(samples, own, key, watch).blocks;
     });

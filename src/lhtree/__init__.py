@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._core import Scorer
+    from ._forest import LHForestClassifier
     from ._tree import LHTClassifier
     from .text import export_text
 
 __version__ = "0.1.0"
-__all__ = ["LHTClassifier", "Scorer", "__version__", "export_text"]
+__all__ = ["LHForestClassifier", "LHTClassifier", "Scorer", "__version__", "export_text"]
 
-_HOMES = {"LHTClassifier": "._tree", "Scorer": "._core", "export_text": ".text"}
+_HOMES = {
+    "LHForestClassifier": "._forest",
+    "LHTClassifier": "._tree",
+    "Scorer": "._core",
+    "export_text": ".text",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
@@ -16,11 +19,22 @@ from . import _core
 from ._forest_data import ForestData, TreeViews
 from ._normalise import learn_normalisation
 from ._parameters import Settled, refuse
-from ._validate import check_rows, check_training, refuse_infinity
+from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
 _FEW_ROWS = 64
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a fit grows: for every beta one tree per target, from some rows of each class (None: all rows)."""
+
+    betas: NDArray[np.float64]
+    first_tree: int = 0
+    counts: NDArray[np.int64] | None = None
+    bootstrap: bool = False
+    balances: bool = False
 
 
 class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
@@ -28,9 +42,16 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     _is_forest = False
 
-    def _betas(self, settled: Settled) -> NDArray[np.float64]:
-        """Beta of every tree of a class."""
-        raise TypeError(f"{type(self).__name__} grows no trees: use LHTClassifier or LHForestClassifier.")
+    @abstractmethod
+    def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
+        """What to grow; ``earlier`` has the trees to keep."""
+
+    def _progress(self, n_tasks: int) -> Any:
+        """Context in which trees are grown; gives a function to report progress to, or None."""
+        return nullcontext()
+
+    def _finish(self, training: Training, growth: Growth) -> None:
+        """What is left to learn from the training data when the trees are there."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the trees.
@@ -51,35 +72,70 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         # Everything is learned by a double, so that a fit that fails leaves the estimator as it was.
         params = self.get_params(deep=False)
         fitted = type(self)(**params)
-        training = check_training(fitted, X, y, sample_weight, self.class_weight)
+        earlier = self if params.get("warm_start") and "_forest" in self.__dict__ else None
+        training = check_training(fitted, X, y, sample_weight, self.class_weight, is_forest=self._is_forest)
         settled = Settled(params, fitted.n_features_in_, is_forest=self._is_forest)
+        if earlier is not None:
+            check_continued(earlier, fitted, training)
+        growth = fitted._plan(settled, training, earlier)
         n_threads = count_threads(self.n_jobs)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
 
-        normalisation = learn_normalisation(training.X, training.weight, settled.normalize)
-        Z = _core.normalise(training.X, normalisation.centre, normalisation.scale, n_threads)
-        if Z is None:
-            refuse_infinity(training.X)
-        targets = np.arange(1 if len(training.classes) == 2 else 0, len(training.classes), dtype=np.int32)
-        arrays = _core.grow_forest(
-            Z,
-            responses=(training.codes == targets[:, None]).astype(np.uint8),
-            targets=targets,
-            weight=training.weight,
-            options=settled.options,
-            betas=self._betas(settled),
-            seed=seed,
-            n_threads=n_threads,
-        )
+        if earlier is None:
+            fitted._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+            fitted._normalisation = learn_normalisation(training.X, training.weight, settled.normalize)
+        else:
+            fitted._seed, fitted._normalisation = earlier._seed, earlier._normalisation
         fitted.classes_ = training.classes
-        fitted._forest = ForestData(**arrays)
-        fitted._normalisation = normalisation
         fitted._prior = training.prior
         fitted._confidence = settled.confidence
+        forest = fitted._grow(training, settled, growth, n_threads)
+        fitted._forest = forest if earlier is None else earlier._forest + forest
         fitted._build_scorer()
+        fitted._finish(training, growth)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         self.__dict__.update(fitted.__dict__)
         return self
+
+    def _grow(self, training: Training, settled: Settled, growth: Growth, n_threads: int) -> ForestData:
+        Z = _core.normalise(training.X, self._normalisation.centre, self._normalisation.scale, n_threads)
+        if Z is None:
+            refuse_infinity(training.X)
+        n_classes = len(training.classes)
+        targets = np.arange(n_classes - training.n_targets, n_classes, dtype=np.int32)
+        with self._progress(len(growth.betas) * len(targets)) as progress:
+            arrays = _core.grow_forest(
+                Z,
+                responses=(training.codes == targets[:, None]).astype(np.uint8),
+                targets=targets,
+                weight=training.weight,
+                options=settled.options,
+                betas=growth.betas,
+                seed=self._seed,
+                first_tree=growth.first_tree,
+                strata=training.codes,
+                counts=growth.counts,
+                bootstrap=growth.bootstrap,
+                balances=growth.balances,
+                n_threads=n_threads,
+                progress=progress,
+            )
+        return ForestData(**arrays)
+
+    def _take(self, other: BaseLHT, forest: ForestData) -> None:
+        """Become fitted with some trees of another model."""
+        for name in (
+            "n_features_in_",
+            "feature_names_in_",
+            "classes_",
+            "_seed",
+            "_normalisation",
+            "_prior",
+            "_confidence",
+        ):
+            if name in other.__dict__:
+                setattr(self, name, getattr(other, name))
+        self._forest = forest
+        self._build_scorer()
 
     def _build_scorer(self) -> None:
         self._scorer = self._forest.scorer(self._normalisation, self._prior, self._confidence)

@@ -51,6 +51,38 @@ class ForestData:
         """Bytes of all arrays."""
         return sum(getattr(self, field.name).nbytes for field in fields(self))
 
+    def part(self, first: int, last: int) -> ForestData:
+        """Trees first to last - 1, as a forest of their own."""
+        begin, end = self.block_ptr[first], self.block_ptr[last]
+        weights = slice(self.hyperplane_ptr[begin], self.hyperplane_ptr[end])
+        slopes = slice(self.membership_ptr[begin], self.membership_ptr[end])
+        return ForestData(
+            target=self.target[first:last],
+            block_ptr=self.block_ptr[first : last + 1] - begin,
+            left=self.left[begin:end],
+            n_samples=self.n_samples[begin:end],
+            weight=self.weight[begin:end],
+            n_target=self.n_target[begin:end],
+            offset=self.offset[begin:end],
+            intercept=self.intercept[begin:end],
+            hyperplane_ptr=self.hyperplane_ptr[begin : end + 1] - weights.start,
+            hyperplane_feature=self.hyperplane_feature[weights],
+            hyperplane_weight=self.hyperplane_weight[weights],
+            membership_ptr=self.membership_ptr[begin : end + 1] - slopes.start,
+            membership_feature=self.membership_feature[slopes],
+            membership_slope=self.membership_slope[slopes],
+        )
+
+    def __add__(self, other: ForestData) -> ForestData:
+        """The trees of both."""
+        joined = {}
+        for field in fields(self):
+            own, more = getattr(self, field.name), getattr(other, field.name)
+            joined[field.name] = np.concatenate(
+                [own, own[-1] + more[1:]] if field.name.endswith("_ptr") else [own, more]
+            )
+        return ForestData(**joined)
+
     def depths(self) -> NDArray[np.int32]:
         """Depth of every block; roots have 0."""
         depth = np.zeros(self.n_blocks, dtype=np.int32)

@@ -20,11 +20,13 @@ def refuse(name: str, value: object, remedy: str) -> ValueError:
     return ValueError(f"{name}={value!r} is not valid: pass {remedy}.")
 
 
-def _is_integer(value: object) -> bool:
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number, True and False aside."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _is_real(value: object) -> bool:
+def is_real(value: object) -> bool:
+    """Whether a value is a finite number, True and False aside."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -35,7 +37,7 @@ def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
 
 
 def _number(name: str, value: Any, low: float, high: float = math.inf, *, with_high: bool = False) -> float:
-    if not _is_real(value) or value < low or value > high or (value == high and not with_high):
+    if not is_real(value) or value < low or value > high or (value == high and not with_high):
         bound = f" and {'at most' if with_high else 'below'} {high:g}" if high < math.inf else ""
         raise refuse(name, value, f"a number of at least {low:g}{bound}")
     return float(value)
@@ -43,9 +45,9 @@ def _number(name: str, value: Any, low: float, high: float = math.inf, *, with_h
 
 def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
     """A count of samples, or a share of the training weight."""
-    if _is_integer(value) and value >= least:
+    if is_integer(value) and value >= least:
         return float(value), False
-    if _is_real(value) and not _is_integer(value) and 0.0 < value < 1.0:
+    if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
         return float(value), True
     raise refuse(
         name, value, f"an integer of at least {least} (a count) or a float between 0 and 1 (a share)"
@@ -63,9 +65,9 @@ def count_features(max_features: Any, n_features: int, *, is_oblique_forest: boo
             return max(min(7, math.ceil(n_features / 2)), math.isqrt(n_features))
         if max_features == "sqrt":
             return max(1, math.isqrt(n_features))
-    elif _is_integer(max_features) and max_features >= 1:
+    elif is_integer(max_features) and max_features >= 1:
         return min(int(max_features), n_features)
-    elif _is_real(max_features) and not _is_integer(max_features) and 0.0 < max_features <= 1.0:
+    elif is_real(max_features) and not is_integer(max_features) and 0.0 < max_features <= 1.0:
         return max(1, int(max_features * n_features))
     raise refuse(
         "max_features",
@@ -80,6 +82,7 @@ class Settled:
     def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
         direction = _choose("direction", params["direction"], DIRECTIONS)
         is_paper = direction == "mean_difference"
+        self.is_paper = is_paper
         offset = _choose("offset", params["offset"], OFFSETS)
         if offset == "auto":
             offset = "purity" if is_paper else "gini"
@@ -96,7 +99,7 @@ class Settled:
         else:
             min_split_amount = _amount("min_samples_split", min_split, 1)
         max_depth = params["max_depth"]
-        if max_depth is not None and not (_is_integer(max_depth) and max_depth >= 1):
+        if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):
             raise refuse("max_depth", max_depth, "None (no limit) or an integer of at least 1")
 
         self.normalize: str | None = _choose("normalize", params["normalize"], NORMALISATIONS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ._base import BaseLHT
+from ._base import BaseLHT, Growth
 from ._parameters import Settled
+from ._validate import Training
 
 
 class LHTClassifier(BaseLHT):
@@ -110,5 +110,5 @@ class LHTClassifier(BaseLHT):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _betas(self, settled: Settled) -> NDArray[np.float64]:
-        return np.array([settled.beta])
+    def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
+        return Growth(betas=np.array([settled.beta]))

@@ -38,8 +38,15 @@ class Training(NamedTuple):
     weight: NDArray[np.float64] | None
     prior: NDArray[np.float64]
 
+    @property
+    def n_targets(self) -> int:
+        """Trees per estimator: one tree serves two classes."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
 
-def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Training:
+
+def check_training(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, *, is_forest: bool
+) -> Training:
     """Check the input of fit. Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``."""
     X, y = _validate(
         estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
@@ -58,9 +65,23 @@ def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, class_wei
             f"y has one class only, {classes[0]!r}{' among rows of positive weight' if weight is not None else ''}: "
             "a classifier needs at least two classes. Pass rows of another class too."
         )
-    weight = _settle_weight(weight, class_weight, classes, codes)
+    weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
     return Training(X, codes, classes, weight, counts / counts.sum())
+
+
+def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
+    """With warm_start, the data must be of the kind the trees there are were grown from."""
+    if not np.array_equal(earlier.classes_, training.classes):
+        raise ValueError(
+            f"y has the classes {training.classes.tolist()} and the model has {earlier.classes_.tolist()}: "
+            "pass the same classes with warm_start=True, or fit anew with warm_start=False."
+        )
+    if earlier.n_features_in_ != fitted.n_features_in_:
+        raise ValueError(
+            f"X has {fitted.n_features_in_} features and the model has {earlier.n_features_in_}: "
+            "pass the same features with warm_start=True, or fit anew with warm_start=False."
+        )
 
 
 def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
@@ -129,18 +150,24 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
 
 
 def _settle_weight(
-    weight: NDArray[np.float64] | None, class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int32]
+    weight: NDArray[np.float64] | None,
+    class_weight: Any,
+    classes: NDArray[Any],
+    codes: NDArray[np.int32],
+    *,
+    is_forest: bool,
 ) -> NDArray[np.float64] | None:
     if weight is not None and weight.max() < 1.0:  # boosting passes weights that sum to 1
         weight = weight * (len(weight) / weight.sum())
-    if class_weight is not None:
+    if class_weight is not None and not (is_forest and class_weight == "balanced_subsample"):
         if isinstance(class_weight, str) and class_weight == "balanced":
             counts = np.bincount(codes, weights=weight, minlength=len(classes))
             factors = counts.sum() / (len(classes) * counts)
         elif isinstance(class_weight, dict):
             factors = _factors_from_dict(class_weight, classes)
         else:
-            raise refuse("class_weight", class_weight, "None, 'balanced' or a dict from class to weight")
+            names = "'balanced', 'balanced_subsample'" if is_forest else "'balanced'"
+            raise refuse("class_weight", class_weight, f"None, {names} or a dict from class to weight")
         weight = factors[codes] if weight is None else weight * factors[codes]
     return None if weight is None or (weight == 1.0).all() else np.ascontiguousarray(weight)
 

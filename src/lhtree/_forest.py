@@ -1,0 +1,258 @@
+"""LHForestClassifier: many Learning Hyperplane Trees per class, overlapped into WOLF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._base import BaseLHT, Growth
+from ._extras import import_extra
+from ._parameters import Settled, is_integer, is_real, refuse
+from ._tree import LHTClassifier
+from ._validate import Training
+
+
+class LHForestClassifier(BaseLHT):
+    """Forest of Learning Hyperplane Trees whose corrected memberships are averaged into WOLF.
+
+    The defaults are the paper's method; ``direction="mixed"`` alone is the most accurate setting.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Trees per class.
+    max_samples : "auto", int or float, default="auto"
+        Rows each tree sees, drawn by class: a count or a share. "auto" is 0.8 for the mean difference, else 1.0, which
+        is every row.
+    bootstrap : bool, default=False
+        Draw rows with replacement.
+    alpha, gamma, offset, membership, confidence, normalize, min_samples_split, min_samples_leaf, max_depth, shrinkage
+        As for :class:`LHTClassifier`.
+    beta : "auto", "schedule" or float, default="auto"
+        "schedule" gives tree i of t the beta i/t. "auto" is "schedule" for the mean difference, else 0.
+    direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"
+        As for :class:`LHTClassifier`.
+    max_features : "auto", "sqrt", None, int or float, default="auto"
+        Active features a block considers, drawn at random. "auto" is all for the mean difference, else
+        ``max(min(7, ceil(m/2)), floor(sqrt(m)))``.
+    class_weight : "balanced", "balanced_subsample", dict or None, default=None
+        Weights of classes, multiplied into ``sample_weight``.
+    oob_score : bool, default=False
+        Score every row with the trees that did not see it.
+    warm_start : bool, default=False
+        Keep the trees of the last fit and add the missing ones.
+    n_jobs : int or None, default=None
+        Threads; -1 uses all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of row and feature draws.
+    verbose : int, default=0
+        1 shows a progress bar in terminals and notebooks.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
+        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator (one for two classes).
+    estimators_ : sequence of fitted LHTClassifier, one per estimator
+    oob_score_ : float
+        Accuracy over the rows that some tree did not see, with ``oob_score=True``.
+    oob_decision_function_ : array of shape (n, K)
+        Their probabilities; NaN for rows that every tree saw.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHForestClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> LHForestClassifier(direction="mixed", random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _is_forest = True
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        max_samples: float | str = "auto",
+        bootstrap: bool = False,
+        alpha: float = 0.0,
+        beta: float | str = "auto",
+        gamma: float = 10,
+        direction: str = "mean_difference",
+        offset: str = "auto",
+        membership: str = "marginal",
+        confidence: str | None = "auto",
+        normalize: str | None = "robust",
+        min_samples_split: float | str = "auto",
+        min_samples_leaf: float = 1,
+        max_depth: int | None = None,
+        max_features: float | str | None = "auto",
+        shrinkage: float = 1e-3,
+        class_weight: dict[Any, float] | str | None = None,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.bootstrap = bootstrap
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.direction = direction
+        self.offset = offset
+        self.membership = membership
+        self.confidence = confidence
+        self.normalize = normalize
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.shrinkage = shrinkage
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
+        first = 0 if earlier is None else len(earlier._forest.target) // training.n_targets
+        if not is_integer(self.n_estimators) or self.n_estimators < 1:
+            raise refuse("n_estimators", self.n_estimators, "an integer of at least 1")
+        if self.n_estimators < first:
+            raise refuse(
+                "n_estimators",
+                self.n_estimators,
+                f"at least {first}, the trees there are, with warm_start=True",
+            )
+        if self.warm_start and settled.beta is None:
+            raise refuse(
+                "warm_start",
+                True,
+                "a fixed beta: a schedule i/t changes every tree when the number of trees does",
+            )
+        trees = np.arange(first, self.n_estimators)
+        betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
+        sizes = np.bincount(training.codes)
+        counts = count_rows(self.max_samples, sizes, is_paper=settled.is_paper, bootstrap=self.bootstrap)
+        if self.oob_score and counts is None:
+            raise refuse(
+                "oob_score",
+                True,
+                "max_samples below 1 or bootstrap=True with it: no row is left out of any tree",
+            )
+        return Growth(betas, first, counts, bool(self.bootstrap), self.class_weight == "balanced_subsample")
+
+    def _progress(self, n_tasks: int) -> Any:
+        return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
+
+    def _finish(self, training: Training, growth: Growth) -> None:
+        """Score the rows that trees did not see (after fit has learned everything else)."""
+        if not self.oob_score:
+            return
+        n_classes, n_rows = len(training.classes), len(training.X)
+        wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
+        n_unseen = np.zeros(n_rows)
+        for number in range(self.n_estimators):
+            unseen = np.ones(n_rows, dtype=bool)
+            unseen[_core.draw_rows(training.codes, growth.counts, growth.bootstrap, self._seed, number)] = (
+                False
+            )
+            tree = self.estimators_[number]
+            rows = training.X[unseen]
+            wolf[unseen] += tree._scorer.wolf(rows)
+            membership[unseen] += tree._scorer.membership(rows)
+            n_unseen += unseen
+        with np.errstate(invalid="ignore"):
+            score = np.where(wolf.any(axis=1, keepdims=True), wolf, membership)
+            score = np.where(score.any(axis=1, keepdims=True), score, self._prior)
+            self.oob_decision_function_ = score / score.sum(axis=1, keepdims=True)
+        self.oob_decision_function_[n_unseen == 0] = np.nan
+        is_scored = n_unseen > 0
+        guess = score[is_scored].argmax(axis=1)
+        self.oob_score_ = float(np.average(guess == training.codes[is_scored])) if is_scored.any() else np.nan
+
+    @property
+    def estimators_(self) -> Estimators:
+        """The trees of the forest as fitted LHTClassifiers, made when they are asked for."""
+        check_is_fitted(self)
+        return Estimators(self)
+
+
+class Estimators(Sequence[LHTClassifier]):
+    """Estimator i holds the i-th tree of every class."""
+
+    def __init__(self, forest: LHForestClassifier) -> None:
+        self._model = forest
+        self._n_targets = len(np.unique(forest._forest.target))
+
+    def __len__(self) -> int:
+        return self._model._forest.n_trees // self._n_targets
+
+    @overload
+    def __getitem__(self, index: int) -> LHTClassifier: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[LHTClassifier]: ...
+    def __getitem__(self, index: int | slice) -> LHTClassifier | list[LHTClassifier]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        params = self._model.get_params(deep=False)
+        tree = LHTClassifier(**{name: params[name] for name in LHTClassifier._get_param_names()})
+        first = number * self._n_targets
+        tree._take(self._model, self._model._forest.part(first, first + self._n_targets))
+        return tree
+
+
+def count_rows(
+    max_samples: Any, sizes: NDArray[np.int64], *, is_paper: bool, bootstrap: bool
+) -> NDArray[np.int64] | None:
+    """Rows of each class that a tree sees; None where it sees all.
+
+    Shares are kept as well as whole rows allow, and every class has at least one.
+    """
+    n_rows = int(sizes.sum())
+    if isinstance(max_samples, str) and max_samples == "auto":
+        share = 0.8 if is_paper else 1.0
+    elif is_integer(max_samples) and 1 <= max_samples:
+        if max_samples > n_rows and not bootstrap:
+            raise refuse(
+                "max_samples", max_samples, f"at most {n_rows}, the number of rows, or a share such as 0.8"
+            )
+        share = max_samples / n_rows
+    elif is_real(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
+        share = float(max_samples)
+    else:
+        raise refuse(
+            "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
+        )
+    if share == 1.0 and not bootstrap:
+        return None
+    wanted = share * sizes
+    counts = np.maximum(1, np.floor(wanted).astype(np.int64))
+    missing = round(share * n_rows) - int(counts.sum())
+    for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
+        counts[cls] += 1
+    return counts
+
+
+@contextmanager
+def show_progress(n_tasks: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a progress bar where somebody looks: in a terminal or a notebook."""
+    console = import_extra("rich.console", "progress").Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        yield None
+        return
+    with import_extra("rich.progress", "progress").Progress(console=console) as bar:
+        task = bar.add_task("growing trees", total=n_tasks)
+        yield lambda n_done: bar.update(task, completed=n_done)
+        bar.update(task, completed=n_tasks)
