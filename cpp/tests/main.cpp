@@ -1,0 +1,14 @@
+// Tests of the core without Python; ctest runs them, also under the sanitizers.
+#include "test_kernels.hpp"
+#include "test_parts.hpp"
+#include "test_scoring.hpp"
+#include "test_trees.hpp"
+
+int main() {
+    lhtree::test_kernels();
+    lhtree::test_parts();
+    lhtree::test_trees();
+    lhtree::test_scoring();
+    std::printf("%d passed, %d failed\n", n_passed, n_failed);
+    return n_failed > 0;
+}

@@ -1,0 +1,214 @@
+// Kernels of all instruction sets give the same bits, in the order the specification fixes.
+#pragma once
+#include <limits>
+#include <numeric>
+
+#include "check.hpp"
+#include "lhtree/kernels.hpp"
+#include "lhtree/normalise.hpp"
+
+namespace lhtree {
+
+inline double naive_lane_sum(const float* weights, const std::int32_t* features, std::size_t n,
+                             const float* z) {
+    double lane[8] = {};
+    for (std::size_t p = 0; p < n; ++p)
+        lane[p % 8] += static_cast<double>(weights[p]) * static_cast<double>(z[features[p]]);
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+inline void test_feature_sums() {
+    Random random(1);
+    for (std::size_t m = 1; m <= 40; ++m)
+        for (const std::size_t n : {1, 2, 3, 7, 8, 33}) {
+            const Table table = random_table(n, m, m * 100 + n);
+            for (const bool is_dense : {true, false}) {
+                std::vector<std::int32_t> features;
+                for (std::size_t f = 0; f < m; ++f)
+                    if (is_dense || random.below(2) == 0) features.push_back(static_cast<std::int32_t>(f));
+                if (features.empty()) features.push_back(0);
+                const std::size_t n_kept = features.size();
+                std::vector<float> weights(n_kept);
+                for (float& weight : weights) weight = static_cast<float>(random.normal());
+                std::vector<double> naive(n);
+                for (std::size_t row = 0; row < n; ++row)
+                    naive[row] = naive_lane_sum(weights.data(), features.data(), n_kept, table.rows()[row]);
+                // Growing pads to a multiple of 8, scoring to a multiple of 4: no difference.
+                for (const std::size_t size : {(n_kept + 3) / 4 * 4, padded(n_kept)}) {
+                    weights.resize(size);
+                    features.resize(size);
+                    for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+                        std::vector<double> sums(n);
+                        kernel->feature_sums(weights.data(), is_dense ? nullptr : features.data(), size,
+                                             table.rows(), sums.data());
+                        CHECK(same_bits(sums, naive));
+                    }
+                }
+            }
+        }
+}
+
+struct RowSums {
+    std::vector<double> sum, squares, scatter;
+    std::vector<float> low, high;
+};
+
+inline RowSums sum_all(const Kernels& kernel, const WeightedRows& rows) {
+    const std::size_t m = rows.rows.n_features, room = padded(m);
+    RowSums sums{std::vector<double>(room), std::vector<double>(room), std::vector<double>(m * m),
+                 std::vector<float>(room, 1e9f), std::vector<float>(room, -1e9f)};
+    const std::vector<double> mean(room, 0.25);
+    kernel.sum_rows(rows, sums.sum.data(), sums.low.data(), sums.high.data());
+    kernel.square_rows(rows, mean.data(), sums.squares.data());
+    kernel.scatter_rows(rows, mean.data(), sums.scatter.data());
+    for (auto* values : {&sums.sum, &sums.squares})
+        values->resize(m);  // what follows is room to write, unspecified
+    for (auto* values : {&sums.low, &sums.high}) values->resize(m);
+    return sums;
+}
+
+inline void test_row_sums() {
+    for (std::size_t m = 1; m <= 40; ++m)
+        for (const std::size_t n : {1, 2, 5, 64, 131}) {
+            Table table = random_table(n, m, m * 1000 + n);
+            for (const bool is_weighted : {false, true}) {
+                const WeightedRows rows{table.rows(), is_weighted ? table.weight.data() : nullptr};
+                const RowSums a = sum_all(portable_kernels, rows), b = sum_all(kernels(), rows);
+                CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
+                CHECK(same_bits(a.scatter, b.scatter));
+                CHECK(same_bits(a.low, b.low) && same_bits(a.high, b.high));
+                for (std::size_t f = 0; f < m; ++f) {
+                    double sum = 0.0, squares = 0.0, products = 0.0;
+                    float low = 1e9f, high = -1e9f;
+                    for (std::size_t row = 0; row < n; ++row) {
+                        const double weight = is_weighted ? table.weight[row] : 1.0, z = table.at(row, f);
+                        sum += weight * z;
+                        squares += weight * (z - 0.25) * (z - 0.25);
+                        products += weight * (z - 0.25) * (table.at(row, 0) - 0.25);
+                        low = std::min(low, table.at(row, f));
+                        high = std::max(high, table.at(row, f));
+                    }
+                    CHECK_NEAR(a.sum[f], sum, 1e-9);
+                    CHECK_NEAR(a.squares[f], squares, 1e-9);
+                    CHECK_NEAR(a.scatter[f * m], products, 1e-9);
+                    CHECK(a.low[f] == low && a.high[f] == high);
+                }
+            }
+        }
+}
+
+inline void test_extremes() {
+    Random random(3);
+    for (std::size_t n = 0; n <= 20; ++n) {
+        std::vector<double> values(n);
+        for (double& value : values) value = random.normal();
+        double low = std::numeric_limits<double>::infinity(), high = -low;
+        for (const double value : values) low = std::min(low, value), high = std::max(high, value);
+        for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+            double least = 0.0, most = 0.0;
+            kernel->extremes(values.data(), n, least, most);
+            CHECK(least == low && most == high);
+        }
+    }
+}
+
+// A root and two leaves with slopes, dense and sparse.
+inline void test_walk() {
+    Random random(4);
+    for (std::size_t m = 1; m <= 40; ++m)
+        for (const bool is_dense : {true, false}) {
+            const std::size_t n_kept = is_dense ? m : (m + 1) / 2, size = (n_kept + 3) / 4 * 4;
+            std::vector<std::int32_t> features(3 * size);
+            for (std::size_t i = 0; i < 3 * size; ++i)
+                features[i] =
+                    i % size < n_kept ? static_cast<std::int32_t>(i % size * (is_dense ? 1 : 2)) : 0;
+            std::vector<float> weights(size);
+            std::vector<double> slopes(2 * size);
+            for (std::size_t i = 0; i < n_kept; ++i) {
+                weights[i] = static_cast<float>(random.normal());
+                slopes[i] = random.normal();
+                slopes[size + i] = random.normal();
+            }
+            const auto width = static_cast<std::uint32_t>(size & 0xffff);
+            const PackedBlock blocks[3] = {{0.1, 0, 1, width, is_dense},
+                                           {0.5, 0, -1, width, is_dense},
+                                           {0.4, size, -1, width, is_dense}};
+            const PackedForest forest{blocks, weights.data(), features.data(), slopes.data(),
+                                      features.data()};
+            const Table table = random_table(9, m, m);
+            for (std::size_t row = 0; row < table.n_rows; ++row) {
+                const float* z = table.rows()[row];
+                const double y = naive_lane_sum(weights.data(), features.data(), n_kept, z) - 0.1;
+                for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+                    const Walk way = kernel->walk(forest, 0, z, Confidence::last);
+                    CHECK(way.leaf == (y < 0.0 ? 1 : 2));
+                    CHECK(way.confidence == std::min(std::abs(y), 1.0));
+                    CHECK(kernel->walk(forest, 0, z, Confidence::path).confidence == way.confidence);
+                    CHECK(kernel->walk(forest, 0, z, Confidence::none).confidence == 1.0);
+                    CHECK(kernel->walk(forest, 1, z, Confidence::last).confidence == 1.0);
+                    const double membership = kernel->membership(forest, way.leaf, z);
+                    CHECK(membership == portable_kernels.membership(forest, way.leaf, z));
+                    double naive = blocks[way.leaf].constant;
+                    for (std::size_t i = 0; i < n_kept; ++i)
+                        naive += slopes[blocks[way.leaf].at + i] * static_cast<double>(z[features[i]]);
+                    CHECK_NEAR(membership, std::min(std::max(naive, 0.0), 1.0), 1e-9);
+                }
+            }
+        }
+}
+
+template <class Value>
+void test_normalise() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const std::size_t n = 150, m = 11;
+    Random random(5);
+    std::vector<Value> rows(n * m), columns(n * m);
+    std::vector<double> centre(m), scale(m);
+    for (std::size_t f = 0; f < m; ++f) centre[f] = random.normal(), scale[f] = 0.5 + random.uniform();
+    scale[3] = 1e-300;  // quotients overflow and are clipped
+    for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t f = 0; f < m; ++f) {
+            rows[row * m + f] = static_cast<Value>(random.below(9) == 0 ? std::nan("") : random.normal());
+            columns[f * n + row] = rows[row * m + f];
+        }
+    std::vector<float> expected(n * m);
+    for (std::size_t i = 0; i < n * m; ++i) {
+        const double x = static_cast<double>(rows[i]), quotient = (x - centre[i % m]) / scale[i % m];
+        expected[i] = std::isnan(x) ? 0.0f : static_cast<float>(std::min(std::max(quotient, -1e30), 1e30));
+    }
+    const auto stride = static_cast<std::ptrdiff_t>(m), column = static_cast<std::ptrdiff_t>(n);
+    const Strided<Value> in_rows{rows.data(), n, m, stride, 1}, in_columns{columns.data(), n, m, 1, column};
+    Watch watch;
+    for (const auto& x : {in_rows, in_columns})
+        for (const std::size_t n_threads : {1, 3}) {
+            std::vector<float> z(n * m);
+            CHECK(normalise(x, centre.data(), scale.data(), n_threads, watch, z.data()));
+            CHECK(same_bits(z, expected));
+        }
+    std::vector<float> z(n * m), reversed(n * m);
+    const Strided<Value> backwards{rows.data() + (n - 1) * m, n, m, -stride, 1};
+    CHECK(normalise(backwards, centre.data(), scale.data(), 1, watch, z.data()));
+    for (std::size_t row = 0; row < n; ++row)
+        std::copy(&expected[row * m], &expected[row * m] + m, &reversed[(n - 1 - row) * m]);
+    CHECK(same_bits(z, reversed));
+    for (const double bad : {infinity, -infinity}) {
+        std::vector<Value> broken = rows;
+        broken[77] = static_cast<Value>(bad);
+        CHECK(!normalise(Strided<Value>{broken.data(), n, m, stride, 1}, centre.data(), scale.data(), 1,
+                         watch, z.data()));
+    }
+    const Strided<Value> none{rows.data(), 0, m, stride, 1};
+    CHECK(normalise(none, centre.data(), scale.data(), 2, watch, z.data()));
+}
+
+inline void test_kernels() {
+    std::printf("kernels: portable against %s\n", kernels().name);
+    test_feature_sums();
+    test_row_sums();
+    test_extremes();
+    test_walk();
+    test_normalise<double>();
+    test_normalise<float>();
+}
+
+}  // namespace lhtree

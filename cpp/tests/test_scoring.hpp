@@ -1,0 +1,159 @@
+// Scoring against a slow twin, and arrays that are no model.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "test_kernels.hpp"
+#include "test_trees.hpp"
+
+namespace lhtree {
+
+// Three classes, one tree each, for two values of beta.
+inline Forest grow_three(const Table& table, std::size_t n_threads) {
+    std::vector<std::uint8_t> responses(3 * table.n_rows);
+    for (std::size_t row = 0; row < table.n_rows; ++row)
+        responses[(table.is_target[row] ? 2 : row % 2) * table.n_rows + row] = 1;
+    ForestPlan plan{};
+    plan.rows = table.rows();
+    plan.responses = responses.data();
+    plan.targets = {0, 1, 2};
+    plan.betas = {0.0, 0.3};
+    plan.seed = 5;
+    Options options;
+    options.max_features = 3;
+    Watch watch;
+    return grow_forest(plan, options, n_threads, watch);
+}
+
+inline void test_scores() {
+    const Table table = random_table(700, 5, 14);
+    const Forest forest = grow_three(table, 1), parallel = grow_three(table, 4);
+    CHECK(forest.target == parallel.target && forest.block_ptr == parallel.block_ptr);
+    CHECK(same_bits(forest.blocks.offset, parallel.blocks.offset));
+    CHECK(same_bits(forest.blocks.hyperplane_weight, parallel.blocks.hyperplane_weight));
+    CHECK(same_bits(forest.blocks.membership_slope, parallel.blocks.membership_slope));
+
+    const Blocks& blocks = forest.blocks;
+    const std::size_t n = table.n_rows;
+    std::vector<double> wolf(n * 3), membership(n * 3), confidence(n * 3);
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
+        for (std::size_t row = 0; row < n; ++row) {
+            const float* z = table.rows()[row];
+            const auto root = static_cast<std::size_t>(forest.block_ptr[tree]);
+            std::size_t block = root;
+            double d = 1.0;
+            while (blocks.left[block] >= 0) {
+                const auto at = static_cast<std::size_t>(blocks.hyperplane_ptr[block]);
+                const auto end = static_cast<std::size_t>(blocks.hyperplane_ptr[block + 1]);
+                const double y = naive_lane_sum(&blocks.hyperplane_weight[at], &blocks.hyperplane_feature[at],
+                                                end - at, z) -
+                                 blocks.offset[block];
+                d = std::min(std::abs(y), 1.0);
+                block = root + static_cast<std::size_t>(blocks.left[block]) + !(y < 0.0);
+            }
+            double mu = blocks.intercept[block];
+            for (auto i = static_cast<std::size_t>(blocks.membership_ptr[block]);
+                 i < static_cast<std::size_t>(blocks.membership_ptr[block + 1]); ++i)
+                mu += blocks.membership_slope[i] *
+                      static_cast<double>(z[static_cast<std::size_t>(blocks.membership_feature[i])]);
+            mu = std::min(std::max(mu, 0.0), 1.0);
+            const std::size_t at = row * 3 + static_cast<std::size_t>(forest.target[tree]);
+            wolf[at] += d * mu / 2.0;
+            membership[at] += mu / 2.0;
+            confidence[at] += d / 2.0;
+        }
+    const Scorer scorer = plain_scorer(forest, 5, 3);
+    Watch watch;
+    const std::pair<Score, const std::vector<double>*> asked[] = {
+        {Score::wolf, &wolf}, {Score::membership, &membership}, {Score::confidence, &confidence}};
+    for (const auto& [what, expected] : asked)
+        for (const std::size_t n_threads : {1, 3}) {
+            std::vector<double> out(n * 3);
+            CHECK(scorer.score(strided(table), what, n_threads, watch, out.data()));
+            double worst = 0.0;
+            for (std::size_t i = 0; i < out.size(); ++i)
+                worst = std::max(worst, std::abs(out[i] - (*expected)[i]));
+            CHECK_NEAR(worst, 0.0, 1e-12);
+        }
+    std::vector<double> proba(n * 3);
+    std::vector<std::int64_t> predicted(n);
+    CHECK(scorer.score(strided(table), Score::proba, 1, watch, proba.data()));
+    CHECK(scorer.predict(strided(table), 1, watch, predicted.data()));
+    bool is_proba = true, is_largest = true;
+    for (std::size_t row = 0; row < n; ++row) {
+        const double* p = &proba[row * 3];
+        is_proba = is_proba && std::abs(p[0] + p[1] + p[2] - 1.0) < 1e-12;
+        is_largest = is_largest && std::max_element(p, p + 3) - p == predicted[row];
+    }
+    CHECK(is_proba);
+    CHECK(is_largest);
+
+    Table broken = table;
+    broken.at(333, 2) = std::numeric_limits<float>::infinity();
+    CHECK(!scorer.score(strided(broken), Score::wolf, 2, watch, proba.data()));
+    CHECK(!scorer.predict(strided(broken), 2, watch, predicted.data()));
+}
+
+inline void test_faults() {
+    const Table table = random_table(300, 4, 15);
+    const Forest sound = grow_three(table, 1);
+    CHECK(find_fault(view_of(sound), 4, 3).empty());
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    const auto is_found = [&](const char* fault, const std::function<void(Forest&)>& harm) {
+        Forest forest = sound;
+        harm(forest);
+        const std::string found = find_fault(view_of(forest), 4, 3);
+        CHECK_THROWS(plain_scorer(forest, 4, 3), std::invalid_argument);
+        if (found.find(fault) == std::string::npos)
+            std::printf("expected '%s', found '%s'\n", fault, found.c_str());
+        return found.find(fault) != std::string::npos;
+    };
+    using F = Forest&;
+    CHECK(is_found("there is no tree", [](F f) { f.target.clear(); }));
+    CHECK(is_found("block_ptr does not span", [](F f) { f.block_ptr[0] = 1; }));
+    CHECK(is_found("block_ptr does not span", [](F f) { ++f.block_ptr.back(); }));
+    CHECK(is_found("target is out of range", [](F f) { f.target[0] = -1; }));
+    CHECK(is_found("target is out of range", [](F f) { f.target[1] = 3; }));
+    CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[1] = 0; }));
+    CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[2] = -5; }));
+    CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[1] = 1 << 30; }));
+    for (const std::int32_t left : {0, 2, 3, -2, 1 << 30, std::numeric_limits<std::int32_t>::min()})
+        CHECK(is_found("left is not numbered breadth-first", [&](F f) { f.blocks.left[0] = left; }));
+    CHECK(is_found("blocks without a parent",
+                   [](F f) { std::fill(f.blocks.left.begin(), f.blocks.left.end(), -1); }));
+    CHECK(is_found("offset has a value", [&](F f) { f.blocks.offset[0] = infinity; }));
+    CHECK(is_found("intercept has a value", [](F f) { f.blocks.intercept[1] = std::nan(""); }));
+    CHECK(is_found("hyperplane_ptr does not span", [](F f) { f.blocks.hyperplane_ptr[0] = 1; }));
+    CHECK(is_found("hyperplane_ptr does not span", [](F f) { ++f.blocks.hyperplane_ptr.back(); }));
+    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.blocks.hyperplane_ptr[1] = 1 << 30; }));
+    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.blocks.hyperplane_ptr[1] = -1; }));
+    CHECK(is_found("hyperplane_feature is out", [](F f) { f.blocks.hyperplane_feature[0] = -1; }));
+    CHECK(is_found("hyperplane_feature is out", [](F f) { f.blocks.hyperplane_feature[0] = 4; }));
+    CHECK(is_found("hyperplane_feature is out",
+                   [](F f) { f.blocks.hyperplane_feature[1] = f.blocks.hyperplane_feature[0]; }));
+    CHECK(is_found("hyperplane has a value", [](F f) { f.blocks.hyperplane_weight[0] = std::nanf(""); }));
+    CHECK(is_found("membership_ptr does not span", [](F f) { ++f.blocks.membership_ptr.back(); }));
+    CHECK(is_found("membership_ptr falls", [](F f) { f.blocks.membership_ptr[1] = 1 << 30; }));
+    CHECK(is_found("membership_feature is out", [](F f) { f.blocks.membership_feature[0] = 4; }));
+    CHECK(is_found("membership has a value", [&](F f) { f.blocks.membership_slope[0] = -infinity; }));
+
+    const std::vector<double> four(4, 1.0), three(3, 1.0 / 3);
+    CHECK_THROWS(Scorer(view_of(sound), four, three, three, Confidence::last), std::invalid_argument);
+    CHECK_THROWS(Scorer(view_of(sound), four, four, {}, Confidence::last), std::invalid_argument);
+    CHECK_THROWS(Scorer(view_of(sound), four, four, {1.0}, Confidence::last), std::invalid_argument);
+    Forest lone;
+    lone.add(0, grow_table(table, Options{}).blocks);
+    CHECK_THROWS(plain_scorer(lone, 4, 2), std::invalid_argument);  // two classes: the tree's target is 1
+    CHECK_THROWS(plain_scorer(lone, 4, 1), std::invalid_argument);
+    CHECK_THROWS(plain_scorer(lone, 4, 3), std::invalid_argument);  // classes 1 and 2 have no tree
+}
+
+inline void test_scoring() {
+    test_scores();
+    test_faults();
+}
+
+}  // namespace lhtree

@@ -1,0 +1,188 @@
+// Whole trees: the invariants of growing, on ordinary and on odd data.
+#pragma once
+#include "check.hpp"
+#include "lhtree/grow.hpp"
+#include "lhtree/score.hpp"
+
+namespace lhtree {
+
+inline ForestView view_of(const Forest& forest) {
+    const Blocks& b = forest.blocks;
+    return {forest.target.data(),
+            forest.block_ptr.data(),
+            forest.n_trees(),
+            b.left.data(),
+            b.offset.data(),
+            b.intercept.data(),
+            b.size(),
+            b.hyperplane_ptr.data(),
+            b.hyperplane_feature.data(),
+            b.hyperplane_weight.data(),
+            b.hyperplane_weight.size(),
+            b.membership_ptr.data(),
+            b.membership_feature.data(),
+            b.membership_slope.data(),
+            b.membership_slope.size()};
+}
+
+inline Scorer plain_scorer(const Forest& forest, std::size_t n_features, std::size_t n_classes,
+                           Confidence confidence = Confidence::last) {
+    return Scorer(view_of(forest), std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0),
+                  std::vector<double>(n_classes, 1.0 / static_cast<double>(n_classes)), confidence);
+}
+
+inline Strided<float> strided(const Table& table) {
+    return {table.values.data(), table.n_rows, table.n_features,
+            static_cast<std::ptrdiff_t>(table.n_features), 1};
+}
+
+inline Grown grow_table(const Table& table, const Options& options, bool is_weighted = false) {
+    Watch watch;
+    return grow({table.rows(), table.is_target.data(), is_weighted ? table.weight.data() : nullptr}, options,
+                11, watch);
+}
+
+// What holds for every grown tree. Returns its depth.
+inline std::size_t check_tree(const Table& table, const Grown& grown, bool is_weighted) {
+    const Blocks& blocks = grown.blocks;
+    std::vector<std::size_t> depth(blocks.size());
+    std::size_t deepest = 0;
+    bool adds_up = true, is_shared = true;
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+        deepest = std::max(deepest, depth[block]);
+        is_shared = is_shared && blocks.n_samples[block] > 0 && blocks.n_target[block] >= 0.0 &&
+                    blocks.n_target[block] <= blocks.weight[block];
+        if (blocks.left[block] < 0) continue;
+        const auto left = static_cast<std::size_t>(blocks.left[block]), right = left + 1;
+        if (right >= blocks.size()) return CHECK(right < blocks.size()), deepest;
+        depth[left] = depth[right] = depth[block] + 1;
+        // Weights are integers here, so that sums are exact.
+        adds_up = adds_up && blocks.n_samples[left] + blocks.n_samples[right] == blocks.n_samples[block] &&
+                  blocks.weight[left] + blocks.weight[right] == blocks.weight[block] &&
+                  blocks.n_target[left] + blocks.n_target[right] == blocks.n_target[block];
+    }
+    CHECK(adds_up);
+    CHECK(is_shared);
+    CHECK(deepest <= table.n_rows);
+
+    Forest forest;
+    forest.add(1, blocks);
+    CHECK(find_fault(view_of(forest), table.n_features, 2).empty());  // breadth-first numbers among the rest
+    std::vector<std::int64_t> leaf(table.n_rows);
+    Watch watch;
+    CHECK(plain_scorer(forest, table.n_features, 2).apply(strided(table), 1, watch, leaf.data()));
+    std::vector<std::int64_t> grown_in(grown.leaf_of_row.begin(), grown.leaf_of_row.end());
+    CHECK(leaf == grown_in);
+    std::vector<double> weight(blocks.size());
+    for (std::size_t row = 0; row < table.n_rows; ++row)
+        weight[static_cast<std::size_t>(grown_in[row])] += is_weighted ? table.weight[row] : 1.0;
+    bool is_leaf_weight = true;
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        is_leaf_weight = is_leaf_weight && (blocks.left[block] >= 0 || blocks.weight[block] == weight[block]);
+    CHECK(is_leaf_weight);
+    return deepest;
+}
+
+inline std::vector<Options> all_options() {
+    std::vector<Options> all;
+    for (const auto direction : {Direction::mean_difference, Direction::fisher, Direction::mixed})
+        for (const auto offset : {Offset::purity, Offset::gini})
+            for (const auto membership :
+                 {Membership::marginal, Membership::least_squares, Membership::constant})
+                for (const std::size_t max_features : {0, 2}) {
+                    if (direction == Direction::mixed && offset != Offset::gini) continue;
+                    Options options;
+                    options.direction = direction;
+                    options.offset = offset;
+                    options.membership = membership;
+                    options.max_features = max_features;
+                    options.gamma = {1.0, false};
+                    options.min_samples_split = {2.0, false};
+                    all.push_back(options);
+                }
+    return all;
+}
+
+inline void test_invariants() {
+    for (Options options : all_options())
+        for (const std::size_t m : {1, 2, 5, 9, 33})
+            for (const int n_levels : {0, 3})
+                for (const bool is_weighted : {false, true}) {
+                    const std::size_t n = m == 33 ? 20 : 150;  // more features than rows, too
+                    const Table table =
+                        random_table(n, m, m * 10 + static_cast<std::size_t>(n_levels), n_levels);
+                    check_tree(table, grow_table(table, options, is_weighted), is_weighted);
+                    options.min_samples_leaf = {0.05, true};
+                    options.alpha = 0.2;
+                    check_tree(table, grow_table(table, options, is_weighted), is_weighted);
+                    options.min_samples_leaf = {1.0, false};
+                    options.alpha = 0.0;
+                }
+    Options paper;
+    const Table large = random_table(3 * chunk_rows, 6, 12);
+    check_tree(large, grow_table(large, paper, true), true);
+    paper.max_depth = 3;
+    CHECK(check_tree(large, grow_table(large, paper), false) <= 3);
+}
+
+inline void test_odd_tables() {
+    for (const Options& options : all_options()) {
+        Table duplicates(40, 3);  // equal rows with both classes
+        for (std::size_t row = 0; row < 40; ++row) duplicates.is_target[row] = row % 2;
+        CHECK(grow_table(duplicates, options).blocks.size() == 1);
+        check_tree(duplicates, grow_table(duplicates, options), false);
+
+        Table one(1, 2);
+        check_tree(one, grow_table(one, options), false);
+
+        Table constant = random_table(60, 4, 13);  // two of four features are constant
+        for (std::size_t row = 0; row < 60; ++row) constant.at(row, 0) = constant.at(row, 2) = 7.0f;
+        check_tree(constant, grow_table(constant, options), false);
+
+        Table ends(50, 2);  // the largest normalised values
+        for (std::size_t row = 0; row < 50; ++row) {
+            ends.at(row, 0) = row % 3 ? 1e30f : -1e30f;
+            ends.at(row, 1) = static_cast<float>(row);
+            ends.is_target[row] = row % 2;
+        }
+        check_tree(ends, grow_table(ends, options), false);
+    }
+    // Classes that alternate along a line: every pure set is one row, so the tree is a chain.
+    Options chain;
+    chain.gamma = chain.min_samples_split = {1.0, false};
+    Table line(1200, 1);
+    for (std::size_t row = 0; row < line.n_rows; ++row) {
+        line.at(row, 0) = static_cast<float>(row * row);  // squares: the class means never meet
+        line.is_target[row] = row % 2;
+    }
+    CHECK(check_tree(line, grow_table(line, chain), false) >= 500);
+    // XOR: no difference of means, so only single features can cut it.
+    Table xor_table(4, 2);
+    for (std::size_t row = 0; row < 4; ++row) {
+        xor_table.at(row, 0) = static_cast<float>(row / 2);
+        xor_table.at(row, 1) = static_cast<float>(row % 2);
+        xor_table.is_target[row] = row == 1 || row == 2;
+    }
+    CHECK(grow_table(xor_table, chain).blocks.size() == 1);
+    chain.direction = Direction::mixed;
+    chain.offset = Offset::gini;
+    CHECK(grow_table(xor_table, chain).blocks.size() == 7);
+}
+
+inline void test_stop() {
+    const Table table = random_table(60000, 8, 16);
+    Options options;
+    options.gamma = options.min_samples_split = {1.0, false};
+    options.direction = Direction::mixed;
+    options.offset = Offset::gini;
+    Watch watch([](std::size_t) { return false; });
+    CHECK_THROWS(grow({table.rows(), table.is_target.data(), nullptr}, options, 1, watch), Stopped);
+}
+
+inline void test_trees() {
+    test_invariants();
+    test_odd_tables();
+    test_stop();
+}
+
+}  // namespace lhtree
