@@ -1,0 +1,68 @@
+# One target per daily need. Needs Python 3.10 or newer, a C++ compiler and make; the rest comes from PyPI into .venv.
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+# Stamps say what is done already. An editable install sees edited modules but not new ones, so the name of the
+# package's stamp changes with the list of its files.
+FILES := $(shell find src/lhtree -not -path '*__pycache__*' -type f | LC_ALL=C sort | cksum | cut -d' ' -f1)
+TOOLS := $(VENV)/.tools
+PACKAGE := $(VENV)/.package-$(FILES)
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(PACKAGE)  ## train on wine, print accuracy by beta and one tree
+	$(BIN)/lhtree demo
+
+test: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests with coverage
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+native: $(TOOLS)  ## run the C++ tests under address and undefined-behaviour sanitizers
+	$(BIN)/cmake -S . -B build/native -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+		-DLHTREE_PYTHON=OFF -DLHTREE_TESTS=ON -DLHTREE_SANITIZE=ON --log-level=WARNING
+	$(BIN)/cmake --build build/native
+	$(BIN)/ctest --test-dir build/native --output-on-failure
+
+lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+
+fix: $(PACKAGE) $(VENV)/.group-lint stubs  ## mend style, renew the stubs
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+stubs: $(PACKAGE)  ## renew src/lhtree/_core.pyi
+	$(BIN)/python -m nanobind.stubgen --quiet --module lhtree._core --pattern-file cpp/bindings.pat \
+		--output-file src/lhtree/_core.pyi
+
+bench: $(PACKAGE) $(VENV)/.group-bench  ## compare speed and accuracy with other libraries
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove everything that was made
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+# pip learned --group in 25.1, so it is renewed first.
+$(TOOLS): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed: make PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --group build
+	@touch $@
+
+$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/%,$(CPP))
+	$(PIP) install --no-build-isolation --editable '.[all]'
+	@rm -f $(VENV)/.package-* && touch $@
+
+$(VENV)/.group-%: $(TOOLS)
+	$(PIP) install --group $*
+	@touch $@
+
+.PHONY: help demo test native lint fix stubs bench clean
+.DELETE_ON_ERROR:
