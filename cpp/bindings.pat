@@ -1,0 +1,4 @@
+# How nanobind's stubgen writes what it cannot know. The submodule exists for the tests only.
+lhtree._core.pieces:
+    \from types import ModuleType
+    pieces: ModuleType
