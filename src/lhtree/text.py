@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._forest_data import TreeView
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
-    """Trees of a model as indented text: hyperplanes with the features that weigh most, leaves with what they hold.
+    """Trees of a model as indented text, a line per block.
+
+    A line tells how the block is reached (the feature sum of the block above is below its offset, or not), how
+    much of the block's weight belongs to the target, and which features weigh most in its hyperplane. Weights and
+    offsets apply to normalised features.
 
     Parameters
     ----------
@@ -29,31 +33,54 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     return "\n\n".join(_describe_tree(view, n_features, max_depth) for view in trees)
 
 
+class _Line(NamedTuple):
+    place: str
+    n_target: str
+    weight: str
+    weights: str
+
+
 def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
-    lines = [f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"]
+    lines = _describe_blocks(view, n_features, max_depth)
+    place, n_target, weight = (max(len(line[column]) for line in lines) for column in range(3))
+    rows = [f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"]
+    for line in lines:
+        share = f"{line.n_target:>{n_target}} of {line.weight:>{weight}}"
+        rows.append(f"{line.place:{place}}  {share}  {line.weights}".rstrip() if line.weight else line.place)
+    return "\n".join(rows)
+
+
+def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_Line]:
+    lines = []
     work = [(0, "")]
     while work:
         block, side = work.pop()
-        indent = "   " * int(view.depth[block])
-        mix = f"{view.n_target[block]:g} of {view.weight[block]:g} are {view.target}"
-        if view.left[block] < 0:
-            lines.append(f"{indent}{side}leaf {block}: {mix}")
+        depth = int(view.depth[block])
+        is_leaf = bool(view.is_leaf[block])
+        lines.append(
+            _Line(
+                f"{'  ' * depth}{side}{'leaf' if is_leaf else 'block'} {block}",
+                f"{view.n_target[block]:g}",
+                f"{view.weight[block]:g}",
+                "" if is_leaf else _describe_weights(view, block, n_features),
+            )
+        )
+        if is_leaf:
             continue
-        lines.append(f"{indent}{side}block {block}: {mix}; {_describe_weights(view, block, n_features)}")
-        if view.depth[block] >= max_depth:
-            lines.append(f"{indent}   ... {_count_below(view, block)} blocks below")
+        if depth >= max_depth:
+            lines.append(_Line(f"{'  ' * depth}  ... {_count_below(view, block)} blocks below", "", "", ""))
             continue
-        sign = f"{view.offset[block]:.3g}"
-        work.append((int(view.right[block]), f">= {sign}  "))
-        work.append((int(view.left[block]), f"<  {sign}  "))
-    return "\n".join(lines)
+        offset = f"{view.offset[block]:.3g}"
+        work.append((int(view.right[block]), f">= {offset}  "))
+        work.append((int(view.left[block]), f"<  {offset}  "))
+    return lines
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
     weights = sorted(view.weights(block).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(f"{name} {weight:+.2f}" for name, weight in weights[:n_features])
-    more = len(weights) - n_features
-    return shown + (f" and {more} more" if more > 0 else "")
+    shown = [f"{name} {weight:+.2f}" for name, weight in weights[:n_features]]
+    more = len(weights) - len(shown)
+    return ", ".join([*shown, f"{more} more"] if more else shown)
 
 
 def _count_below(view: TreeView, block: int) -> int:

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from lhtree import LHTClassifier, export_text
+
+X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0], [4.0, 0.0], [5.0, 1.0]])
+y = np.array(["no", "no", "yes", "no", "yes", "yes"])
+
+
+@pytest.fixture
+def model() -> LHTClassifier:
+    return LHTClassifier(gamma=1, normalize=None).fit(X, y)
+
+
+def test_one_line_per_block(model: LHTClassifier) -> None:
+    view = model.trees_[0]
+    title, *lines = export_text(model).splitlines()
+    assert title == f"tree for class yes: {view.n_blocks} blocks, {view.n_leaves} leaves"
+    assert len(lines) == view.n_blocks
+    assert sum("leaf" in line for line in lines) == view.n_leaves
+    for block in range(view.n_blocks):
+        kind = "leaf" if view.is_leaf[block] else "block"
+        (line,) = (line for line in lines if f"{kind} {block} " in line)
+        assert f"{view.n_target[block]:g} of {view.weight[block]:g}" in " ".join(line.split())
+        assert line.startswith("  " * view.depth[block])
+
+
+def test_columns_are_aligned(model: LHTClassifier) -> None:
+    lines = export_text(model).splitlines()[1:]
+    assert len({line.index(" of ") for line in lines}) == 1
+
+
+def test_a_tree_by_hand() -> None:
+    X = [[0.0, 0.0], [1.0, 0.0], [2.0, 3.0], [3.0, 0.0]]
+    model = LHTClassifier(gamma=1, normalize=None).fit(X, [0, 0, 1, 1])
+    assert export_text(model) == "\n".join(
+        [
+            "tree for class 1: 3 blocks, 2 leaves",
+            "block 0         2 of 4  x0 +1.00, x1 +0.75",
+            "  <  2  leaf 1  0 of 2",
+            "  >= 2  leaf 2  2 of 2",
+        ]
+    )
+
+
+def test_heaviest_features_come_first() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    model = LHTClassifier(max_depth=1).fit(X, X @ [1.0, -3.0, 0.5, 2.0, 0.0, 0.0] > 0.0)
+    root = export_text(model, n_features=2).splitlines()[1]
+    weights = model.trees_[0].weights(0)
+    first, second, *_ = sorted(weights, key=lambda name: -abs(weights[name]))
+    assert root.endswith(f"{first} {weights[first]:+.2f}, {second} {weights[second]:+.2f}, 4 more")
+
+
+def test_folds_what_is_too_deep(model: LHTClassifier) -> None:
+    n_blocks = model.trees_[0].n_blocks
+    assert n_blocks > 3
+    lines = export_text(model, max_depth=0).splitlines()
+    assert len(lines) == 3
+    assert lines[2] == f"  ... {n_blocks - 1} blocks below"
+
+
+def test_all_trees_or_one() -> None:
+    X, y = np.arange(30.0).reshape(-1, 1), np.repeat(["a", "b", "c"], 10)
+    model = LHTClassifier().fit(X, y)
+    texts = [export_text(model, tree=tree) for tree in range(3)]
+    assert export_text(model) == "\n\n".join(texts)
+    assert texts[2].startswith("tree for class c:")
+
+
+def test_deep_trees_need_no_recursion() -> None:
+    X = np.arange(3000.0).reshape(-1, 1)
+    model = LHTClassifier(gamma=1).fit(X, np.arange(3000) % 2)
+    text = export_text(model, max_depth=100_000)
+    assert text.count("leaf") == model.n_leaves_
