@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "lhtree/cut.hpp"
 #include "lhtree/grow.hpp"
 #include "lhtree/kernels.hpp"
 #include "lhtree/normalise.hpp"
@@ -426,9 +427,12 @@ void bind_pieces(nb::module_& m) {
                 for (std::size_t row = 0; row < samples.size(); ++row)
                     for (const auto f : kept.features) columns.push_back(samples.rows[row][f]);
                 columns.resize(columns.size() + slack, 0.0f);
-                turn_to_fisher(
-                    {{columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight},
-                    shrinkage, watch, kept.mean_differences);
+                Moments own;
+                Scatter scatter;
+                const Samples kept_samples{
+                    {columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight};
+                own.measure(kept_samples, false, watch);
+                turn_to_fisher(kept_samples, own, shrinkage, watch, kept.mean_differences, scatter);
             }
             std::vector<float> weights;
             scale_weights(kept.mean_differences, weights);
@@ -447,9 +451,9 @@ void bind_pieces(nb::module_& m) {
             std::vector<double> feature_sums;
             for (const std::size_t row : sorted.order) feature_sums.push_back(sums.data()[row]);
             const double totals[2] = {sorted.samples.of(0).total(), sorted.samples.of(1).total()};
-            const Sums all{feature_sums.data(), sorted.samples, totals};
-            const Cut cut = offset == "gini" ? GiniCutter()(all, min_samples_leaf)
-                                             : cut_purest(all, gamma, min_samples_leaf);
+            const CutRows rows{sorted.samples, totals, min_samples_leaf};
+            const Cut cut = offset == "gini" ? GiniCutter().cut(rows, feature_sums.data())
+                                             : cut_purest(rows, feature_sums.data(), gamma);
             if (!cut.exists) return std::nullopt;
             return std::pair{cut.offset, cut.cost};
         },

@@ -5,6 +5,7 @@
 #include <deque>
 #include <numeric>
 
+#include "lhtree/cut.hpp"
 #include "lhtree/kernels.hpp"
 #include "lhtree/random.hpp"
 
@@ -160,8 +161,10 @@ class Grower {
     std::vector<std::int32_t> active_;
     std::vector<float> columns_, kept_columns_, padded_weights_;
     std::vector<std::int32_t> padded_features_;
-    std::vector<double> candidate_sums_;
-    GiniCutter cut_gini_;
+    Kept kept_;
+    Moments kept_moments_;
+    Scatter scatter_;
+    GiniCutter gini_;
 
     void part(const Block& block, double offset, std::deque<Block>& work) {
         const std::size_t n = block.end - block.begin;
@@ -207,33 +210,31 @@ class Grower {
     }
 
     bool orient(const Block& block, const Samples& view, Hyperplane& hyperplane) {
+        const CutRows rows{view, block.weight, min_samples_leaf_};
         Cut best;
-        Kept kept;
-        keep_features(moments_, active_, options_.beta, kept);
-        if (!kept.features.empty()) {
-            if (options_.direction != Direction::mean_difference) {
-                const bool is_all = kept.features.size() == view.rows.n_features;
-                const Samples columns = is_all ? view : take_columns(view, kept.features, kept_columns_);
-                turn_to_fisher(columns, options_.shrinkage, watch_, kept.mean_differences);
-            }
-            hyperplane.features = std::move(kept.features);
-            scale_weights(kept.mean_differences, hyperplane.weights);
+        keep_features(moments_, active_, options_.beta, kept_);
+        if (!kept_.features.empty()) {
+            if (options_.direction != Direction::mean_difference) turn_to_fisher(view);
+            hyperplane.features = kept_.features;
+            scale_weights(kept_.mean_differences, hyperplane.weights);
             sum_features(view.rows, hyperplane, sums_.data());
-            const Sums sums{sums_.data(), view, block.weight};
-            best = options_.offset == Offset::purity ? cut_purest(sums, gamma_, min_samples_leaf_)
-                                                     : cut_gini_(sums, min_samples_leaf_);
+            best = options_.offset == Offset::purity ? cut_purest(rows, sums_.data(), gamma_)
+                                                     : gini_.cut(rows, sums_.data());
         }
         if (options_.direction == Direction::mixed) {
-            candidate_sums_.resize(view.size());
+            std::int32_t single = -1;
             for (const auto feature : active_) {
-                for (std::size_t row = 0; row < view.size(); ++row)
-                    candidate_sums_[row] = static_cast<double>(view.rows[row][feature]);
-                const Cut cut = cut_gini_({candidate_sums_.data(), view, block.weight}, min_samples_leaf_);
+                if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
+                const Cut cut = gini_.cut_feature(rows, static_cast<std::size_t>(feature));
                 if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;
                 best = cut;
-                hyperplane.features = {feature};
+                single = feature;
+            }
+            if (single >= 0) {
+                hyperplane.features = {single};
                 hyperplane.weights = {1.0f};
-                std::copy(candidate_sums_.begin(), candidate_sums_.end(), sums_.begin());
+                for (std::size_t row = 0; row < view.size(); ++row)
+                    sums_[row] = static_cast<double>(view.rows[row][single]);
             }
         }
         if (!best.exists) {
@@ -242,6 +243,18 @@ class Grower {
         }
         hyperplane.offset = best.offset;
         return true;
+    }
+
+    void turn_to_fisher(const Samples& view) {
+        if (kept_.features.size() == view.rows.n_features) {
+            lhtree::turn_to_fisher(view, moments_, options_.shrinkage, watch_, kept_.mean_differences,
+                                   scatter_);
+            return;
+        }
+        const Samples columns = take_columns(view, kept_.features, kept_columns_);
+        kept_moments_.measure(columns, false, watch_);
+        lhtree::turn_to_fisher(columns, kept_moments_, options_.shrinkage, watch_, kept_.mean_differences,
+                               scatter_);
     }
 
     LinearMembership find_membership(const Block& block, const Samples& samples) {
@@ -316,7 +329,7 @@ class Grower {
     // Samples with some of the features only, copied to `to`.
     static Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
                                 std::vector<float>& to) {
-        to.assign(samples.size() * features.size() + slack, 0.0f);
+        to.resize(std::max(to.size(), samples.size() * features.size() + slack));
         float* out = to.data();
         for (std::size_t row = 0; row < samples.size(); ++row) {
             const float* z = samples.rows[row];

@@ -28,37 +28,8 @@ void keep_features(const Moments& moments, const std::vector<std::int32_t>& acti
 void scale_weights(const std::vector<double>& direction, std::vector<float>& weights);
 
 // Replaces the mean differences by (S_w + shrinkage · tr(S_w)/p · I)⁻¹ SD over `samples`, which hold the kept
-// features only; they stay as they are where that has no solution.
-void turn_to_fisher(const Samples& samples, double shrinkage, Watch& watch, std::vector<double>& direction);
-
-// Where to cut the feature sums of a block.
-struct Cut {
-    bool exists = false;
-    double offset = 0.0;
-    double cost = 0.0;  // Gini only: Σ over the two sides of t·u/(t+u)
-};
-
-// Feature sums of a block with what belongs to each row.
-struct Sums {
-    const double* feature_sum;
-    const Samples& samples;
-    const double (&weight)[2];  // of the whole block, by class
-};
-
-// The five candidates of the paper (eq. 9), c midway in the empty gap between the sides.
-Cut cut_purest(const Sums& sums, double gamma, double min_samples_leaf);
-
-// The cut of the sorted feature sums with the least Gini impurity.
-class GiniCutter {
-  public:
-    Cut operator()(const Sums& sums, double min_samples_leaf);
-
-  private:
-    struct Entry {
-        double feature_sum;
-        std::uint32_t row;
-    };
-    std::vector<Entry> sorted_;
-};
+// features only, as do their moments; they stay as they are where that has no solution.
+void turn_to_fisher(const Samples& samples, const Moments& moments, double shrinkage, Watch& watch,
+                    std::vector<double>& direction, Scatter& scatter);
 
 }  // namespace lhtree

@@ -32,6 +32,13 @@ struct Walk {
     double confidence;
 };
 
+// Values on one side of a bound: what they weigh (weight = nullptr: 1 each), and the one nearest to the bound
+// (infinitely far if there is none).
+struct Side {
+    double weight;
+    double nearest;
+};
+
 struct Kernels {
     const char* name;
 
@@ -54,6 +61,13 @@ struct Kernels {
 
     // Least and largest of n values.
     void (*extremes)(const double* values, std::size_t n, double& low, double& high);
+    // The values below, or above, a bound.
+    Side (*below)(const double* values, const double* weight, std::size_t n, double bound);
+    Side (*above)(const double* values, const double* weight, std::size_t n, double bound);
+    // Cost of cutting sorted values behind each place, given the weights of the classes up to it; infinity
+    // where the neighbours are equal or a side weighs less than min_samples_leaf. Returns the least.
+    double (*gini_costs)(const double* values, const double* rest, const double* target, std::size_t n,
+                         const double (&total)[2], double min_samples_leaf, double* cost);
 
     // z = float32(clip((x - centre) / scale, ±1e30)), 0 for NaN. False if an infinity was met.
     bool (*normalise_float64)(const double* x, const double* centre, const double* scale, std::size_t n,

@@ -14,6 +14,7 @@ namespace {
 
 using Float4 = float __attribute__((vector_size(16)));
 using Float8 = float __attribute__((vector_size(32)));
+using Long4 = long long __attribute__((vector_size(32)));
 using Double4 = double __attribute__((vector_size(32)));
 
 inline Double4 widen(Float4 x) {
@@ -152,9 +153,47 @@ void square_rows(const WeightedRows& samples, const double* mean, double* square
                    : square_rows_by<false>(samples, mean, squares);
 }
 
+// Up to eight features: the triangle stays in registers, as rows of whole vectors.
+template <bool is_weighted>
+inline void scatter_eight(const WeightedRows& samples, const double* mean, double* scatter) {
+    const Rows& rows = samples.rows;
+    const std::size_t p = rows.n_features;
+    double square[8][8] = {};
+    for (std::size_t f = 0; f < p; ++f)
+        for (std::size_t g = 0; g <= f; ++g) square[f][g] = scatter[f * p + g];
+    Double4 left[8], right[4];
+    for (std::size_t f = 0; f < 8; ++f) left[f] = load4(square[f]);
+    for (std::size_t f = 0; f < 4; ++f) right[f] = load4(square[f + 4] + 4);
+    const Double4 mean_low = load4(mean), mean_high = load4(mean + 4);
+    const float* z = rows.data;
+    for (std::size_t row = 0; row < rows.n_rows; ++row, z += p) {
+        const Double4 low = load4(z) - mean_low, high = load4(z + 4) - mean_high;
+        Double4 weighted_low = low, weighted_high = high;
+        if constexpr (is_weighted) {
+            weighted_low *= samples.weight[row];
+            weighted_high *= samples.weight[row];
+        }
+#pragma GCC unroll 4
+        for (std::size_t f = 0; f < 4; ++f) {
+            left[f] += weighted_low[f] * low;
+            left[f + 4] += weighted_high[f] * low;
+            right[f] += weighted_high[f] * high;
+        }
+    }
+    for (std::size_t f = 0; f < 8; ++f) store(square[f], left[f]);
+    for (std::size_t f = 0; f < 4; ++f) store(square[f + 4] + 4, right[f]);
+    for (std::size_t f = 0; f < p; ++f)
+        for (std::size_t g = 0; g <= f; ++g) scatter[f * p + g] = square[f][g];
+}
+
 void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter) {
     const Rows& rows = samples.rows;
     const std::size_t n_features = rows.n_features;
+    if (n_features <= 8) {
+        samples.weight ? scatter_eight<true>(samples, mean, scatter)
+                       : scatter_eight<false>(samples, mean, scatter);
+        return;
+    }
     std::vector<double> distances(n_features);
     double* distance = distances.data();
     for (std::size_t row = 0; row < rows.n_rows; ++row) {
@@ -169,8 +208,17 @@ void scatter_rows(const WeightedRows& samples, const double* mean, double* scatt
     }
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+inline double least_of(Double4 v) {
+    const double a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+inline double most_of(Double4 v) {
+    return -least_of(-v);
+}
+
 void extremes(const double* values, std::size_t n, double& low, double& high) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     Double4 least = Double4{} + infinity, most = Double4{} - infinity;
     std::size_t i = 0;
     for (; i + 4 <= n; i += 4) {
@@ -178,16 +226,92 @@ void extremes(const double* values, std::size_t n, double& low, double& high) {
         least = four < least ? four : least;
         most = four > most ? four : most;
     }
-    low = infinity;
-    high = -infinity;
-    for (std::size_t lane = 0; lane < 4; ++lane) {
-        low = least[lane] < low ? least[lane] : low;
-        high = most[lane] > high ? most[lane] : high;
-    }
+    low = least_of(least);
+    high = most_of(most);
     for (; i < n; ++i) {
         low = values[i] < low ? values[i] : low;
         high = values[i] > high ? values[i] : high;
     }
+}
+
+Side below(const double* values, const double* weight, std::size_t n, double bound) {
+    Double4 nearest = Double4{} - infinity;
+    Long4 count{};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        const Long4 is_below = four < bound;
+        count -= is_below;
+        const Double4 candidate = is_below ? four : Double4{} - infinity;
+        nearest = candidate > nearest ? candidate : nearest;
+    }
+    Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), most_of(nearest)};
+    for (; i < n; ++i)
+        if (values[i] < bound) {
+            side.weight += 1.0;
+            side.nearest = values[i] > side.nearest ? values[i] : side.nearest;
+        }
+    if (weight) {
+        side.weight = 0.0;
+        for (std::size_t row = 0; row < n; ++row) side.weight += values[row] < bound ? weight[row] : 0.0;
+    }
+    return side;
+}
+
+Side above(const double* values, const double* weight, std::size_t n, double bound) {
+    Double4 nearest = Double4{} + infinity;
+    Long4 count{};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        const Long4 is_above = four > bound;
+        count -= is_above;
+        const Double4 candidate = is_above ? four : Double4{} + infinity;
+        nearest = candidate < nearest ? candidate : nearest;
+    }
+    Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), least_of(nearest)};
+    for (; i < n; ++i)
+        if (values[i] > bound) {
+            side.weight += 1.0;
+            side.nearest = values[i] < side.nearest ? values[i] : side.nearest;
+        }
+    if (weight) {
+        side.weight = 0.0;
+        for (std::size_t row = 0; row < n; ++row) side.weight += values[row] > bound ? weight[row] : 0.0;
+    }
+    return side;
+}
+
+template <class Value>  // double or four of them
+inline Value gini_cost(Value rest, Value target, Value right_rest, Value right_target) {
+    return target * rest / (target + rest) + right_target * right_rest / (right_target + right_rest);
+}
+
+double gini_costs(const double* values, const double* rest, const double* target, std::size_t n,
+                  const double (&total)[2], double min_samples_leaf, double* cost) {
+    if (n < 2) return infinity;
+    Double4 least = Double4{} + infinity;
+    std::size_t i = 0;
+    for (; i + 5 <= n; i += 4) {
+        const Double4 left_rest = load4(rest + i), left_target = load4(target + i);
+        const Double4 right_rest = total[0] - left_rest, right_target = total[1] - left_target;
+        const Long4 is_cut = (load4(values + i) != load4(values + i + 1)) &
+                             (left_rest + left_target >= min_samples_leaf) &
+                             (right_rest + right_target >= min_samples_leaf);
+        const Double4 four =
+            is_cut ? gini_cost(left_rest, left_target, right_rest, right_target) : Double4{} + infinity;
+        store(cost + i, four);
+        least = four < least ? four : least;
+    }
+    double result = least_of(least);
+    for (; i + 1 < n; ++i) {
+        const double right_rest = total[0] - rest[i], right_target = total[1] - target[i];
+        const bool is_cut = values[i] != values[i + 1] && rest[i] + target[i] >= min_samples_leaf &&
+                            right_rest + right_target >= min_samples_leaf;
+        cost[i] = is_cut ? gini_cost(rest[i], target[i], right_rest, right_target) : infinity;
+        result = cost[i] < result ? cost[i] : result;
+    }
+    return result;
 }
 
 template <class Value>
@@ -215,7 +339,8 @@ bool normalise_float32(const float* x, const double* centre, const double* scale
 }  // namespace
 
 const Kernels LHTREE_KERNELS = {
-    LHTREE_KERNELS_NAME, feature_sums, walk,     membership,        sum_rows,
-    square_rows,         scatter_rows, extremes, normalise_float64, normalise_float32};
+    LHTREE_KERNELS_NAME, feature_sums, walk,  membership, sum_rows,   square_rows,
+    scatter_rows,        extremes,     below, above,      gini_costs, normalise_float64,
+    normalise_float32};
 
 }  // namespace lhtree

@@ -27,8 +27,10 @@ LinearMembership least_squares_membership(const Samples& samples, const std::vec
     moments.measure(samples, true, watch);
     const std::size_t p = active.size();
     const double balance = moments.balance();
-    std::vector<double> scatter, slopes(p);
-    measure_scatter(samples, moments, watch, scatter);
+    std::vector<double> slopes(p);
+    Scatter within;
+    within.measure(samples, moments, watch);
+    std::vector<double>& scatter = within.triangle;
     for (std::size_t i = 0; i < p; ++i) {  // total scatter = scatter within the classes + between them
         const double difference = moments.mean_difference(i);
         slopes[i] = balance * difference;

@@ -27,17 +27,17 @@ void ClassMoments::reset(std::size_t n_features, bool with_squares) {
     high.assign(n, -std::numeric_limits<float>::infinity());
 }
 
-std::vector<double> ClassMoments::means() const {
-    std::vector<double> means(sum);
+const double* ClassMoments::means() const {
+    means_ = sum;
     if (weight > 0.0)
-        for (double& mean : means) mean /= weight;
-    return means;
+        for (double& mean : means_) mean /= weight;
+    return means_.data();
 }
 
 void ClassMoments::add(const WeightedRows& chunk) {
     weight = chunk.total();
     kernels().sum_rows(chunk, sum.data(), low.data(), high.data());
-    if (!squares.empty()) kernels().square_rows(chunk, means().data(), squares.data());
+    if (!squares.empty()) kernels().square_rows(chunk, means(), squares.data());
 }
 
 void ClassMoments::merge(const ClassMoments& other) {
@@ -82,28 +82,26 @@ double Moments::total_squares(std::size_t feature) const {
     return of[0].squares[feature] + of[1].squares[feature] + balance() * (difference * difference);
 }
 
-void measure_scatter(const Samples& samples, const Moments& moments, Watch& watch,
-                     std::vector<double>& scatter) {
+void Scatter::measure(const Samples& samples, const Moments& moments, Watch& watch) {
     const std::size_t p = samples.rows.n_features;
     // A slice is a part of a chunk that takes milliseconds, so that the watch is heard with many features.
     const std::size_t slice =
         std::max<std::size_t>(1, std::min(chunk_rows, (std::size_t{1} << 24) / (p * p + 1)));
-    scatter.assign(p * p, 0.0);
-    std::vector<double> chunk;
+    triangle.assign(p * p, 0.0);
     for (int cls = 0; cls < 2; ++cls) {
-        const std::vector<double> mean = moments.of[cls].means();
+        const double* mean = moments.of[cls].means();
         const WeightedRows rows = samples.of(cls);
         for (std::size_t begin = 0; begin < rows.size(); begin += chunk_rows) {
             const std::size_t end = std::min(rows.size(), begin + chunk_rows);
             const bool is_first = cls == 0 && begin == 0;
-            if (!is_first) chunk.assign(p * p, 0.0);
-            double* sum = is_first ? scatter.data() : chunk.data();
+            if (!is_first) chunk_.assign(p * p, 0.0);
+            double* sum = is_first ? triangle.data() : chunk_.data();
             for (std::size_t at = begin; at < end; at += slice) {
                 watch.check();
-                kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean.data(), sum);
+                kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean, sum);
             }
             if (!is_first)
-                for (std::size_t i = 0; i < p * p; ++i) scatter[i] += chunk[i];
+                for (std::size_t i = 0; i < p * p; ++i) triangle[i] += chunk_[i];
         }
     }
 }

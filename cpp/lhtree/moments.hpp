@@ -20,7 +20,10 @@ class ClassMoments {
     void add(const WeightedRows& chunk);  // to empty moments
     void merge(const ClassMoments& other);
     double mean(std::size_t feature) const { return sum[feature] / weight; }
-    std::vector<double> means() const;
+    const double* means() const;  // of all features; valid until the next call
+
+  private:
+    mutable std::vector<double> means_;
 };
 
 // Moments of a block by class (0: non-target, 1: target), each in chunks merged in order.
@@ -52,7 +55,14 @@ class Moments {
 };
 
 // Lower triangle of the scatter about the class means, n_features rows of n_features.
-void measure_scatter(const Samples& samples, const Moments& moments, Watch& watch,
-                     std::vector<double>& scatter);
+class Scatter {
+  public:
+    std::vector<double> triangle;
+
+    void measure(const Samples& samples, const Moments& moments, Watch& watch);
+
+  private:
+    std::vector<double> chunk_;
+};
 
 }  // namespace lhtree
