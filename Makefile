@@ -31,12 +31,12 @@ lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 
 fix: $(PACKAGE) $(VENV)/.group-lint stubs  ## mend style, renew the stubs
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	$(BIN)/clang-format -i $(CPP)
+	@$(BIN)/clang-format -i $(CPP)
 
 stubs: $(PACKAGE)  ## renew src/lhtree/_core.pyi
 	$(BIN)/python -m nanobind.stubgen --quiet --module lhtree._core --pattern-file cpp/bindings.pat \
