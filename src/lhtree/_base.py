@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._compact import pack, unpack
 from ._forest_data import ForestData, TreeViews
 from ._normalise import learn_normalisation
 from ._parameters import Settled, refuse
@@ -141,12 +142,15 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self._scorer = self._forest.scorer(self._normalisation, self._prior, self._confidence)
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_scorer"}
+        state: dict[str, Any] = super().__getstate__().copy()
+        if state.pop("_scorer", None) is not None:
+            state["_forest"] = pack(self._forest, self.n_features_in_)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_forest" in self.__dict__:
+            self._forest = unpack(self._forest, self.n_features_in_)
             self._build_scorer()
 
     def __sklearn_tags__(self) -> Any:
@@ -190,7 +194,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Natural logarithm of ``predict_proba``, shape (n, K)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))  # type: ignore[no-any-return]
+            return np.log(self.predict_proba(X))
 
     def predict_wolf(self, X: Any) -> NDArray[np.float64]:
         """Mean corrected membership d·μ of every row and class, shape (n, K) (eq. 14)."""

@@ -157,7 +157,7 @@ class LHForestClassifier(BaseLHT):
 
     def _finish(self, training: Training, growth: Growth) -> None:
         """Score the rows that trees did not see (after fit has learned everything else)."""
-        if not self.oob_score:
+        if not self.oob_score or growth.counts is None:
             return
         n_classes, n_rows = len(training.classes), len(training.X)
         wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
@@ -169,8 +169,8 @@ class LHForestClassifier(BaseLHT):
             )
             tree = self.estimators_[number]
             rows = training.X[unseen]
-            wolf[unseen] += tree._scorer.wolf(rows)
-            membership[unseen] += tree._scorer.membership(rows)
+            wolf[unseen] += tree._scorer.wolf(rows)  # type: ignore[arg-type]  # fit refused infinities
+            membership[unseen] += tree._scorer.membership(rows)  # type: ignore[arg-type]
             n_unseen += unseen
         with np.errstate(invalid="ignore"):
             score = np.where(wolf.any(axis=1, keepdims=True), wolf, membership)
@@ -223,7 +223,7 @@ def count_rows(
     n_rows = int(sizes.sum())
     if isinstance(max_samples, str) and max_samples == "auto":
         share = 0.8 if is_paper else 1.0
-    elif is_integer(max_samples) and 1 <= max_samples:
+    elif is_integer(max_samples) and max_samples >= 1:
         if max_samples > n_rows and not bootstrap:
             raise refuse(
                 "max_samples", max_samples, f"at most {n_rows}, the number of rows, or a share such as 0.8"
@@ -238,7 +238,7 @@ def count_rows(
     if share == 1.0 and not bootstrap:
         return None
     wanted = share * sizes
-    counts = np.maximum(1, np.floor(wanted).astype(np.int64))
+    counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
     missing = round(share * n_rows) - int(counts.sum())
     for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
         counts[cls] += 1

@@ -106,7 +106,9 @@ class ForestData:
         block = np.repeat(np.arange(self.n_blocks), size)
         total = np.bincount(block, weights=absolute, minlength=self.n_blocks)
         share = absolute / total[block] * self.weight[block]
-        importance = np.bincount(self.hyperplane_feature, weights=share, minlength=n_features)
+        importance = np.bincount(self.hyperplane_feature, weights=share, minlength=n_features).astype(
+            np.float64
+        )
         return importance / importance.sum() if importance.sum() > 0.0 else importance
 
     def scorer(
@@ -136,8 +138,8 @@ class TreeView:
     """One tree of a model, read-only.
 
     ``target`` is the class it separates from the rest. Every array has one value per block, numbered breadth-first:
-    ``left``, ``right`` (-1 in a leaf), ``depth``, ``n_samples`` (rows), ``weight``, ``n_target`` (weight of the target's
-    rows), ``offset`` and ``intercept``. Weights and slopes apply to normalised features.
+    ``left``, ``right`` (-1 in a leaf), ``depth``, ``n_samples`` (rows), ``weight``, ``n_target`` (weight of the
+    target's rows), ``offset`` and ``intercept``. Weights and slopes apply to normalised features.
     """
 
     def __init__(self, forest: ForestData, tree: int, target: Any, feature_names: Sequence[str]) -> None:
@@ -202,8 +204,8 @@ class TreeView:
         return {self.feature_names[f]: float(v) for f, v in zip(feature[some], value[some], strict=True)}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per block; ``weights.<feature>`` and ``slopes.<feature>`` are 0 where a block does not use a feature."""
-        pd = import_extra("pandas", "pandas")
+        """One row per block; ``weights.<feature>`` and ``slopes.<feature>`` are 0 where a block has none."""
+        pandas = import_extra("pandas", "pandas")
         columns: dict[str, Any] = {
             name: getattr(self, name)
             for name in ("left", "right", "depth", "n_samples", "weight", "n_target", "offset", "intercept")
@@ -213,7 +215,7 @@ class TreeView:
         slopes = self._dense(forest.membership_ptr, forest.membership_feature, forest.membership_slope)
         for prefix, values in (("weights", weights), ("slopes", slopes)):
             columns |= {f"{prefix}.{name}": values[:, f] for f, name in enumerate(self.feature_names)}
-        frame: pd.DataFrame = pd.DataFrame(columns)
+        frame: pd.DataFrame = pandas.DataFrame(columns)
         frame.index.name = "block"
         return frame
 

@@ -59,7 +59,8 @@ def learn_normalisation(X: NDArray[Any], weight: Weight, normalize: str | None) 
 
 
 def _exponents(columns: Columns) -> NDArray[np.int32]:
-    return np.frexp(np.maximum(columns.max(axis=1), -columns.min(axis=1)))[1]
+    exponents: NDArray[np.int32] = np.frexp(np.maximum(columns.max(axis=1), -columns.min(axis=1)))[1]
+    return exponents
 
 
 def _robust(columns: Columns, weight: Weight) -> tuple[Any, Any]:

@@ -27,7 +27,7 @@ def is_integer(value: object) -> bool:
 
 def is_real(value: object) -> bool:
     """Whether a value is a finite number, True and False aside."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
