@@ -1,4 +1,5 @@
 // Tests of the core without Python; ctest runs them, also under the sanitizers.
+#include "test_cuts.hpp"
 #include "test_kernels.hpp"
 #include "test_parts.hpp"
 #include "test_scoring.hpp"
@@ -7,6 +8,7 @@
 int main() {
     lhtree::test_kernels();
     lhtree::test_parts();
+    lhtree::test_cuts();
     lhtree::test_trees();
     lhtree::test_scoring();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);

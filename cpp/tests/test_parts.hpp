@@ -1,14 +1,13 @@
-// The parts of growing, each against a slow twin: moments, the ridge system, cuts, threads and draws.
+// The parts of growing, each against a slow twin: moments, the ridge system, threads and draws.
 #pragma once
 #include <atomic>
-#include <limits>
-#include <set>
 #include <stdexcept>
 
 #include "check.hpp"
 #include "lhtree/hyperplane.hpp"
 #include "lhtree/linear.hpp"
 #include "lhtree/random.hpp"
+#include "lhtree/sample.hpp"
 
 namespace lhtree {
 
@@ -20,8 +19,9 @@ inline void test_moments() {
         Watch watch;
         Moments moments;
         moments.measure(samples, true, watch);
-        std::vector<double> scatter, mean[2];
-        measure_scatter(samples, moments, watch, scatter);
+        std::vector<double> mean[2];
+        Scatter scatter;
+        scatter.measure(samples, moments, watch);
         for (int cls = 0; cls < 2; ++cls) {
             const WeightedRows rows = samples.of(cls);
             mean[cls].resize(m);
@@ -65,7 +65,7 @@ inline void test_moments() {
                     sum += samples.weight_of(row) * (static_cast<double>(z[f]) - own[f]) *
                            (static_cast<double>(z[g]) - own[g]);
                 }
-                CHECK_NEAR(scatter[f * m + g], sum, 1e-8 * static_cast<double>(n));
+                CHECK_NEAR(scatter.triangle[f * m + g], sum, 1e-8 * static_cast<double>(n));
             }
     }
 }
@@ -130,96 +130,31 @@ inline void test_ridge() {
     CHECK(is_refused({1e-300, 0, 0, 1e-300}, 1e-3, {1e300, 1e300}));  // overflow
 }
 
-// Feature sums by class, with unit weights unless given.
-struct CutCase {
-    std::vector<double> sums, weights;
-    std::size_t n_rest;
-    Samples samples;
-    double total[2];
-
-    CutCase(const std::vector<double>& rest, const std::vector<double>& target,
-            std::vector<double> weights_ = {})
-        : sums(rest), weights(std::move(weights_)), n_rest(rest.size()) {
-        sums.insert(sums.end(), target.begin(), target.end());
-        if (weights.empty()) weights.assign(sums.size(), 1.0);
-        samples = {{nullptr, sums.size(), 0}, n_rest, weights.data()};
-        total[0] = total[1] = 0.0;
-        for (std::size_t row = 0; row < sums.size(); ++row) total[row >= n_rest] += weights[row];
+inline void test_row_draws() {
+    const std::size_t n = 500;
+    std::vector<std::int32_t> stratum(n);
+    std::vector<std::size_t> size(3);
+    for (std::size_t row = 0; row < n; ++row) {
+        stratum[row] = row % 50 == 0 ? 2 : static_cast<std::int32_t>(row % 2);
+        ++size[static_cast<std::size_t>(stratum[row])];
     }
-    Cut purest(double gamma, double min_samples_leaf = 1.0) const {
-        return cut_purest({sums.data(), samples, total}, gamma, min_samples_leaf);
-    }
-    Cut gini(double min_samples_leaf = 1.0) const {
-        GiniCutter cutter;
-        return cutter({sums.data(), samples, total}, min_samples_leaf);
-    }
-};
-
-inline void test_purity_cuts() {
-    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(1).offset == 2.5);
-    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(9).offset == 2.5);           // e = 2.5
-    CHECK(CutCase({0, 1, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 3.5);     // a tie of weight and gap: N2
-    CHECK(CutCase({0, 0.5, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 1.25);  // a tie of weight: the wider gap
-    CHECK(CutCase({0, 1, 1, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 1.5);  // the larger set
-    CHECK(CutCase({4, 4, 3, 2}, {3, 2, 1, 0}).purest(1).offset == 1.5);  // N1 and N4, where 2 and 3 are empty
-    CHECK(CutCase({0, 2}, {1, 1}).purest(9).offset == 0.5);              // rows exactly on e = 1 go right
-    CHECK(!CutCase({1, 1}, {1, 1}).purest(1).exists);                    // nothing lies apart
-    CHECK(!CutCase({1, 1}, {1, 1}).purest(9).exists);
-    CHECK(!CutCase({0, 1}, {2, 3}).purest(1, 3.0).exists);  // sides of 2 with 3 asked for
-    CHECK(CutCase({0, 1}, {2, 3}, {1, 2, 3, 4}).purest(1, 3.0).exists);
-    CHECK(CutCase({0, 1, 2}, {1, 2, 3}, {5, 1, 1, 1, 1, 1}).purest(5).offset == 0.5);  // weight, not rows
-    const double next = std::nextafter(1.0, 2.0);
-    CHECK(CutCase({1.0}, {next}).purest(1).offset == next);  // nothing between: the upper end
-}
-
-// Every cut of the sorted sums, looked at one by one.
-inline Cut naive_gini(const CutCase& data, double min_samples_leaf) {
-    Cut best;
-    double best_gap = 0.0, best_imbalance = 0.0;
-    const std::set<double> distinct(data.sums.begin(), data.sums.end());
-    for (auto high = distinct.begin(); high != distinct.end(); ++high) {
-        if (high == distinct.begin()) continue;
-        const double low = *std::prev(high);
-        double side[2][2] = {};
-        for (std::size_t row = 0; row < data.sums.size(); ++row)
-            side[data.sums[row] >= *high][row >= data.n_rest] += data.weights[row];
-        double cost = 0.0, weight[2];
-        for (int i = 0; i < 2; ++i) {
-            weight[i] = side[i][0] + side[i][1];
-            cost += side[i][0] * side[i][1] / weight[i];
+    for (const bool bootstrap : {false, true})
+        for (const std::vector<std::size_t>& counts : {std::vector<std::size_t>{100, 1, 10}, size}) {
+            const Sampling sampling{stratum.data(), n, counts, bootstrap};
+            const Drawn drawn = draw_rows(sampling, 3, 7), again = draw_rows(sampling, 3, 7);
+            CHECK(drawn.rows == again.rows && drawn.times == again.times);
+            CHECK(counts == size || drawn.rows != draw_rows(sampling, 3, 8).rows);
+            CHECK(drawn.times.size() == (bootstrap ? drawn.rows.size() : 0));
+            std::vector<std::size_t> n_drawn(3);
+            bool ascends = true;
+            for (std::size_t i = 0; i < drawn.rows.size(); ++i) {
+                ascends = ascends && (i == 0 || drawn.rows[i] > drawn.rows[i - 1]);
+                n_drawn[static_cast<std::size_t>(stratum[static_cast<std::size_t>(drawn.rows[i])])] +=
+                    bootstrap ? static_cast<std::size_t>(drawn.times[i]) : 1;
+            }
+            CHECK(ascends);
+            CHECK(n_drawn == counts);
         }
-        if (weight[0] < min_samples_leaf || weight[1] < min_samples_leaf) continue;
-        const double gap = *high - low, imbalance = std::abs(weight[0] - weight[1]);
-        const bool is_better =
-            !best.exists || cost < best.cost ||
-            (cost == best.cost && (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
-        if (!is_better) continue;
-        best = {true, low + gap / 2.0, cost};
-        best_gap = gap;
-        best_imbalance = imbalance;
-    }
-    return best;
-}
-
-inline void test_gini_cuts() {
-    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).gini().offset == 2.5 &&
-          CutCase({0, 1, 2}, {3, 4, 5}).gini().cost == 0.0);
-    CHECK(!CutCase({1, 1}, {1}).gini().exists);
-    CHECK(!CutCase({0, 1}, {2}).gini(2.0).exists);
-    CHECK(CutCase({0, 8}, {2, 3, 5}).gini().offset == 6.5);  // equal cost at both ends: the wider gap
-    Random random(9);
-    for (int i = 0; i < 3000; ++i) {
-        std::vector<double> rest(1 + random.below(8)), target(1 + random.below(8)), weights;
-        for (auto* sums : {&rest, &target})
-            for (double& sum : *sums) sum = static_cast<double>(random.below(7));
-        for (std::size_t row = 0; row < rest.size() + target.size(); ++row)
-            weights.push_back(static_cast<double>(1 + random.below(3)));
-        const CutCase data(rest, target, weights);
-        const double min_samples_leaf = static_cast<double>(1 + random.below(4));
-        const Cut cut = data.gini(min_samples_leaf), naive = naive_gini(data, min_samples_leaf);
-        CHECK(cut.exists == naive.exists);
-        CHECK(!cut.exists || (cut.offset == naive.offset && cut.cost == naive.cost));
-    }
 }
 
 inline void test_run() {
@@ -296,8 +231,7 @@ inline void test_parts() {
     test_moments();
     test_active_and_kept();
     test_ridge();
-    test_purity_cuts();
-    test_gini_cuts();
+    test_row_draws();
     test_run();
     test_draws();
 }

@@ -1,0 +1,198 @@
+// Offsets: cuts on small cases worked out by hand, and against a search of all cuts.
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "check.hpp"
+#include "lhtree/cut.hpp"
+#include "lhtree/kernels.hpp"
+
+namespace lhtree {
+
+// Feature sums by class, with unit weights unless given.
+struct CutCase {
+    std::vector<double> sums, weights;
+    std::size_t n_rest;
+    Samples samples;
+    double total[2];
+
+    CutCase(const std::vector<double>& rest, const std::vector<double>& target,
+            std::vector<double> weights_ = {})
+        : sums(rest), weights(std::move(weights_)), n_rest(rest.size()) {
+        sums.insert(sums.end(), target.begin(), target.end());
+        if (weights.empty()) weights.assign(sums.size(), 1.0);
+        samples = {{nullptr, sums.size(), 0}, n_rest, weights.data()};
+        total[0] = total[1] = 0.0;
+        for (std::size_t row = 0; row < sums.size(); ++row) total[row >= n_rest] += weights[row];
+    }
+    Cut purest(double gamma, double min_samples_leaf = 1.0) const {
+        return cut_purest({samples, total, min_samples_leaf}, sums.data(), gamma);
+    }
+    Cut gini(double min_samples_leaf = 1.0) const {
+        return GiniCutter().cut({samples, total, min_samples_leaf}, sums.data());
+    }
+    // The sums as a feature of their own, the second of two.
+    Cut gini_feature(double min_samples_leaf) const {
+        Table table(sums.size(), 2);
+        for (std::size_t row = 0; row < sums.size(); ++row) table.at(row, 1) = static_cast<float>(sums[row]);
+        return GiniCutter().cut_feature({{table.rows(), n_rest, weights.data()}, total, min_samples_leaf}, 1);
+    }
+};
+
+inline void test_purity_cuts() {
+    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(1).offset == 2.5);
+    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(9).offset == 2.5);           // e = 2.5
+    CHECK(CutCase({0, 1, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 3.5);     // a tie of weight and gap: N2
+    CHECK(CutCase({0, 0.5, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 1.25);  // a tie of weight: the wider gap
+    CHECK(CutCase({0, 1, 1, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 1.5);  // the larger set
+    CHECK(CutCase({4, 4, 3, 2}, {3, 2, 1, 0}).purest(1).offset == 1.5);  // N1 and N4, where 2 and 3 are empty
+    CHECK(CutCase({0, 2}, {1, 1}).purest(9).offset == 0.5);              // rows exactly on e = 1 go right
+    CHECK(!CutCase({1, 1}, {1, 1}).purest(1).exists);                    // nothing lies apart
+    CHECK(!CutCase({1, 1}, {1, 1}).purest(9).exists);
+    CHECK(!CutCase({0, 1}, {2, 3}).purest(1, 3.0).exists);  // sides of 2 with 3 asked for
+    CHECK(CutCase({0, 1}, {2, 3}, {1, 2, 3, 4}).purest(1, 3.0).exists);
+    CHECK(CutCase({0, 1, 2}, {1, 2, 3}, {5, 1, 1, 1, 1, 1}).purest(5).offset == 0.5);  // weight, not rows
+    const double next = std::nextafter(1.0, 2.0);
+    CHECK(CutCase({1.0}, {next}).purest(1).offset == next);  // nothing between: the upper end
+}
+
+// Every cut of the sorted sums, looked at one by one.
+inline Cut naive_gini(const CutCase& data, double min_samples_leaf) {
+    Cut best;
+    double best_gap = 0.0, best_imbalance = 0.0;
+    const std::set<double> distinct(data.sums.begin(), data.sums.end());
+    for (auto high = distinct.begin(); high != distinct.end(); ++high) {
+        if (high == distinct.begin()) continue;
+        const double low = *std::prev(high);
+        double side[2][2] = {};
+        for (std::size_t row = 0; row < data.sums.size(); ++row)
+            side[data.sums[row] >= *high][row >= data.n_rest] += data.weights[row];
+        double cost = 0.0, weight[2];
+        for (int i = 0; i < 2; ++i) {
+            weight[i] = side[i][0] + side[i][1];
+            cost += side[i][0] * side[i][1] / weight[i];
+        }
+        if (weight[0] < min_samples_leaf || weight[1] < min_samples_leaf) continue;
+        const double gap = *high - low, imbalance = std::abs(weight[0] - weight[1]);
+        const bool is_better =
+            !best.exists || cost < best.cost ||
+            (cost == best.cost && (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
+        if (!is_better) continue;
+        const double middle = low + gap / 2.0;
+        best = {true, middle > low ? middle : *high, cost};
+        best_gap = gap;
+        best_imbalance = imbalance;
+    }
+    return best;
+}
+
+inline bool is_same(const Cut& a, const Cut& b) {
+    return a.exists == b.exists && (!a.exists || (a.offset == b.offset && a.cost == b.cost));
+}
+
+inline void test_gini_cuts() {
+    CHECK(CutCase({0, 1, 2}, {3, 4, 5}).gini().offset == 2.5 &&
+          CutCase({0, 1, 2}, {3, 4, 5}).gini().cost == 0.0);
+    CHECK(!CutCase({1, 1}, {1}).gini().exists);
+    CHECK(!CutCase({0, 1}, {2}).gini(2.0).exists);
+    CHECK(CutCase({0, 8}, {2, 3, 5}).gini().offset == 6.5);  // equal cost at both ends: the wider gap
+    const double next = std::nextafter(1.0, 2.0);            // one float, two doubles, given in falling order
+    CHECK(CutCase({next, next}, {1.0}).gini().offset == next &&
+          CutCase({next, next}, {1.0}).gini().cost == 0.0);
+    Random random(9);
+    for (int i = 0; i < 3000; ++i) {
+        // Few levels make ties; a small step makes sums that differ as doubles but not as floats. Past 400
+        // rows another way of sorting is used.
+        const std::size_t most = i % 100 == 0 ? 600 : i % 10 == 0 ? 40 : 8, n_levels = i % 3 ? 7 : 200;
+        const double step = i % 4 ? 1.0 : 1e-9;
+        std::vector<double> rest(1 + random.below(most)), target(1 + random.below(most)), weights;
+        for (auto* sums : {&rest, &target})
+            for (double& sum : *sums) sum = 1.0 - step * static_cast<double>(random.below(n_levels));
+        for (std::size_t row = 0; row < rest.size() + target.size(); ++row)
+            weights.push_back(static_cast<double>(1 + random.below(3)));
+        const CutCase data(rest, target, weights);
+        const double min_samples_leaf = static_cast<double>(1 + random.below(4));
+        const Cut naive = naive_gini(data, min_samples_leaf), cut = data.gini(min_samples_leaf);
+        CHECK(is_same(cut, naive));
+        if (step == 1.0) CHECK(is_same(data.gini_feature(min_samples_leaf), naive));
+    }
+}
+
+inline void test_sort() {
+    Random random(10);
+    RowSorter sorter;
+    for (const std::size_t n : {0, 1, 2, 19, 20, 21, 399, 400, 401, 5000})
+        for (const bool has_ties : {false, true}) {
+            std::vector<KeyedRow> entries;
+            std::vector<std::pair<float, std::size_t>> naive;
+            for (std::size_t row = 0; row < n; ++row) {
+                const auto level = static_cast<double>(random.below(5)) - 2.0;
+                auto key =
+                    static_cast<float>(has_ties ? level : random.normal() * std::exp(20.0 * random.normal()));
+                if (key == 0.0f && row % 2) key = -0.0f;  // the same key as 0
+                entries.push_back(keyed_row(key, row));
+                naive.emplace_back(key, row);
+            }
+            sorter.sort(entries);
+            std::sort(naive.begin(), naive.end());
+            bool is_sorted = entries.size() == n;
+            for (std::size_t i = 0; is_sorted && i < n; ++i)
+                is_sorted = key_of(entries[i]) == naive[i].first && row_of(entries[i]) == naive[i].second;
+            CHECK(is_sorted);
+        }
+}
+
+// The kernels under the cuts.
+inline void test_cut_kernels() {
+    Random random(11);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (std::size_t n = 0; n <= 30; ++n)
+        for (const bool is_weighted : {false, true}) {
+            std::vector<double> values(n + slack), weights(n), rest(n + slack), target(n + slack);
+            double sum[2] = {0.0, 0.0};
+            for (std::size_t i = 0; i < n; ++i) {
+                values[i] = static_cast<double>(random.below(9));
+                weights[i] = 0.1 + random.uniform();
+            }
+            std::sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
+            for (std::size_t i = 0; i < n; ++i) {
+                sum[random.below(2)] += weights[i];
+                rest[i] = sum[0];
+                target[i] = sum[1];
+            }
+            const double total[2] = {sum[0] + 0.5, sum[1] + 0.5};
+            std::vector<double> costs[2];
+            double least[2];
+            const Kernels* const both[2] = {&portable_kernels, &kernels()};
+            for (int i = 0; i < 2; ++i) {
+                costs[i].assign(n + slack, 0.0);
+                least[i] = both[i]->gini_costs(values.data(), rest.data(), target.data(), n, total, 1.0,
+                                               costs[i].data());
+                costs[i].resize(n < 2 ? 0 : n - 1);
+                const double* weight = is_weighted ? weights.data() : nullptr;
+                const Side below = both[i]->below(values.data(), weight, n, 4.0);
+                const Side above = both[i]->above(values.data(), weight, n, 4.0);
+                Side naive_below{0.0, -infinity}, naive_above{0.0, infinity};
+                for (std::size_t row = 0; row < n; ++row) {
+                    Side& side = values[row] < 4.0 ? naive_below : naive_above;
+                    if (values[row] == 4.0) continue;
+                    side.weight += is_weighted ? weights[row] : 1.0;
+                    if (std::abs(values[row] - 4.0) < std::abs(side.nearest - 4.0))
+                        side.nearest = values[row];
+                }
+                CHECK(below.weight == naive_below.weight && below.nearest == naive_below.nearest);
+                CHECK(above.weight == naive_above.weight && above.nearest == naive_above.nearest);
+            }
+            CHECK(same_bits(costs[0], costs[1]) && least[0] == least[1]);
+        }
+}
+
+inline void test_cuts() {
+    test_purity_cuts();
+    test_gini_cuts();
+    test_sort();
+    test_cut_kernels();
+}
+
+}  // namespace lhtree
