@@ -159,7 +159,7 @@ std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
     const Labelled samples = labelled(Z, response, weight);
     Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, watch); });
     Forest forest;
-    forest.add(1, grown.blocks);
+    forest.add(1, std::move(grown.blocks));
     return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
 }
 
@@ -186,36 +186,52 @@ NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
     return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
 }
 
-nb::dict bound_grow_forest(const Matrix<float>& Z, const Matrix<std::uint8_t>& responses,
-                           const Vector<std::int32_t>& targets, const std::optional<Vector<double>>& weight,
-                           const Options& options, const Vector<double>& betas, std::uint64_t seed,
-                           std::uint64_t first_tree, const Vector<std::int32_t>& strata,
-                           const std::optional<Vector<std::int64_t>>& counts, bool bootstrap, bool balances,
-                           std::size_t n_threads, const std::optional<nb::callable>& progress) {
-    require(responses.shape(0) == targets.size() && responses.shape(1) == Z.shape(0),
-            "responses needs a row per target and a column per row of Z");
-    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
-    require(strata.size() == Z.shape(0), "strata needs one value per row of Z");
-    require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
-    ForestPlan plan{{Z.data(), Z.shape(0), Z.shape(1)},
-                    responses.data(),
-                    copy(targets),
-                    weight ? weight->data() : nullptr,
-                    copy(betas),
-                    seed,
-                    first_tree,
-                    {},
-                    counts.has_value(),
-                    balances};
-    if (counts) plan.sampling = sampling_of(strata, *counts, bootstrap);
-    return give_forest(
-        watched(progress, [&](Watch& watch) { return grow_forest(plan, options, n_threads, watch); }));
-}
-
 template <class Value>
 Strided<Value> strided(const AnyMatrix<Value>& x) {
     return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
             static_cast<std::ptrdiff_t>(x.stride(1))};
+}
+
+// None if X holds an infinity.
+template <class Value>
+std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vector<double>& centre,
+                                          const Vector<double>& scale, const Matrix<std::uint8_t>& responses,
+                                          const Vector<std::int32_t>& targets,
+                                          const std::optional<Vector<double>>& weight, const Options& options,
+                                          const Vector<double>& betas, std::uint64_t seed,
+                                          std::uint64_t first_tree, const Vector<std::int32_t>& strata,
+                                          const std::optional<Vector<std::int64_t>>& counts, bool bootstrap,
+                                          bool balances, std::size_t n_threads,
+                                          const std::optional<nb::callable>& progress) {
+    const std::size_t n_rows = X.shape(0), n_features = X.shape(1);
+    require(centre.size() == n_features && scale.size() == n_features,
+            "centre and scale need a value per feature");
+    require(responses.shape(0) == targets.size() && responses.shape(1) == n_rows,
+            "responses needs a row per target and a column per row of X");
+    require(!weight || weight->size() == n_rows, "weight needs one value per row of X");
+    require(strata.size() == n_rows, "strata needs one value per row of X");
+    require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
+    ForestPlan plan{};
+    plan.responses = responses.data();
+    plan.targets = copy(targets);
+    plan.weight = weight ? weight->data() : nullptr;
+    plan.betas = copy(betas);
+    plan.seed = seed;
+    plan.first_tree = first_tree;
+    plan.draws_rows = counts.has_value();
+    plan.balances = balances;
+    if (counts) plan.sampling = sampling_of(strata, *counts, bootstrap);
+    bool is_finite = false;
+    Forest forest = watched(progress, [&](Watch& watch) {
+        std::vector<float> Z(n_rows * n_features + slack);
+        is_finite = normalise(strided(X), centre.data(), scale.data(), n_threads, watch, Z.data());
+        if (!is_finite) return Forest();
+        plan.rows = {Z.data(), n_rows, n_features};
+        plan.in_place = Z.data();
+        return grow_forest(plan, options, n_threads, watch);
+    });
+    if (!is_finite) return std::nullopt;
+    return give_forest(std::move(forest));
 }
 
 template <class Value>
@@ -309,6 +325,16 @@ std::optional<NewMatrix<std::int64_t>> bound_apply(const Scorer& scorer, const A
                     [&](Watch& watch) { return scorer.apply(strided(x), n_threads, watch, out.data()); }))
         return std::nullopt;
     return out;
+}
+
+template <class Value>
+void bind_grow_forest(nb::module_& m) {
+    m.def("grow_forest", &bound_grow_forest<Value>, "X"_a.noconvert(), "centre"_a, "scale"_a, "responses"_a,
+          "targets"_a, "weight"_a.none(), "options"_a, "betas"_a, "seed"_a, "first_tree"_a, "strata"_a,
+          "counts"_a.none(), "bootstrap"_a, "balances"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Normalise X and grow, for every beta, one tree per target; counts says how many rows of each "
+          "stratum a "
+          "tree sees. Returns the arrays of all trees, or None if X holds an infinity.");
 }
 
 // Every method takes float64 or float32, any strides.
@@ -486,11 +512,8 @@ NB_MODULE(_core, m) {
 
     m.def("grow", &bound_grow, "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
           "Grow one tree; returns its arrays and the leaf of every row.");
-    m.def(
-        "grow_forest", &bound_grow_forest, "Z"_a, "responses"_a, "targets"_a, "weight"_a.none(), "options"_a,
-        "betas"_a, "seed"_a, "first_tree"_a, "strata"_a, "counts"_a.none(), "bootstrap"_a, "balances"_a,
-        "n_threads"_a, "progress"_a.none() = nb::none(),
-        "Grow, for every beta, one tree per target; counts says how many rows of each stratum a tree sees.");
+    bind_grow_forest<double>(m);
+    bind_grow_forest<float>(m);
     m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
           "Rows that a tree of grow_forest sees, ascending.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,

@@ -56,7 +56,8 @@ void Blocks::add(std::size_t n_samples_, const double (&weight_)[2], const Hyper
     membership_ptr.push_back(static_cast<std::int64_t>(membership_slope.size()));
 }
 
-void Forest::add(std::int32_t target_, const Blocks& tree) {
+void Forest::add(std::int32_t target_, Blocks&& given) {
+    const Blocks tree = std::move(given);
     target.push_back(target_);
     block_ptr.push_back(block_ptr.back() + static_cast<std::int64_t>(tree.size()));
     extend(blocks.left, tree.left);

@@ -33,7 +33,7 @@ struct Forest {
     Blocks blocks;
 
     std::size_t n_trees() const { return target.size(); }
-    void add(std::int32_t target_, const Blocks& tree);
+    void add(std::int32_t target_, Blocks&& tree);
 };
 
 // Read-only view of a forest's arrays, wherever they live.

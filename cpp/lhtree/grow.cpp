@@ -1,7 +1,6 @@
 #include "lhtree/grow.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <numeric>
 
@@ -13,114 +12,28 @@ namespace lhtree {
 
 namespace {
 
-// The samples of a tree, parted physically: every block is a contiguous run of rows, non-targets first.
-class Bench {
-  public:
-    explicit Bench(const Labelled& given) : n_features_(given.rows.n_features) {
-        const Chosen* chosen = given.chosen;
-        const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
-        const double* weight =
-            chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
-        const auto row_of = [&](std::size_t i) {
-            return chosen ? static_cast<std::size_t>(chosen->rows[i]) : i;
-        };
-        features_.resize(n * n_features_ + slack);
-        row_.resize(n);
-        if (weight) weight_.resize(n);
-        for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
-        std::size_t next[2] = {0, n_rest_};
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t row = row_of(i), to = next[given.is_target[row]]++;
-            std::memcpy(&features_[to * n_features_], given.rows[row], n_features_ * sizeof(float));
-            row_[to] = static_cast<std::int32_t>(i);
-            if (weight) weight_[to] = weight[i];
-        }
-    }
-
-    std::size_t n_rest() const { return n_rest_; }
-    std::size_t size() const { return row_.size(); }
-    const std::vector<std::int32_t>& row() const { return row_; }
-    Samples part(std::size_t begin, std::size_t end, std::size_t n_rest) const {
-        return {{features_.data() + begin * n_features_, end - begin, n_features_},
-                n_rest,
-                weight_.empty() ? nullptr : weight_.data() + begin};
-    }
-
-    // Rows from `begin` whose feature sum is below the offset move to the front, in stable order.
-    void move(std::size_t begin, const std::vector<std::uint8_t>& is_left, std::size_t n,
-              std::size_t n_left) {
-        move_array(features_.data() + begin * n_features_, n_features_, is_left.data(), n, n_left);
-        move_array(row_.data() + begin, 1, is_left.data(), n, n_left);
-        if (!weight_.empty()) move_array(weight_.data() + begin, 1, is_left.data(), n, n_left);
-    }
-
-  private:
-    std::size_t n_features_, n_rest_ = 0;
-    std::vector<float> features_;
-    std::vector<std::int32_t> row_;
-    std::vector<double> weight_;
-    std::vector<unsigned char> aside_;
-
-    // The smaller side waits aside while the larger one closes up, so that half a copy is enough. Where a
-    // value goes is selected, not branched to: a cut is as good as random to the branch predictor.
-    template <class T>
-    void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n,
-                    std::size_t n_left) {
-        const std::size_t n_right = n - n_left;
-        aside_.resize(std::max(aside_.size(), (std::min(n_left, n_right) + 1) * width * sizeof(T)));
-        T* const waiting = reinterpret_cast<T*>(aside_.data());
-        if (n_right <= n_left) {
-            T *to = values, *wait = waiting;
-            for (std::size_t i = 0; i < n; ++i) {
-                const std::size_t left = is_left[i];
-                copy(values + i * width, left ? to : wait, width);
-                to += left * width;
-                wait += (1 - left) * width;
-            }
-            std::memcpy(to, waiting, n_right * width * sizeof(T));
-        } else {
-            T *to = values + n * width, *wait = waiting + n_left * width;
-            for (std::size_t i = n; i-- > 0;) {
-                const std::size_t left = is_left[i];
-                to -= (1 - left) * width;
-                wait -= left * width;
-                copy(values + i * width, left ? wait : to, width);
-            }
-            std::memcpy(values, waiting, n_left * width * sizeof(T));
-        }
-    }
-
-    template <class T>
-    static void copy(const T* from, T* to, std::size_t width) {
-        if (width == 1)
-            *to = *from;
-        else if (to != from)
-            std::memcpy(to, from, width * sizeof(T));
-    }
-};
-
 class Grower {
   public:
     Grower(const Labelled& samples, const Options& options, Watch& watch)
-        : options_(options), watch_(watch), bench_(samples), sums_(bench_.size()), is_left_(bench_.size()) {
+        : options_(options), watch_(watch), rows_(samples), sums_(rows_.size()), is_left_(rows_.size()) {
         if (options_.max_features >= samples.rows.n_features) options_.max_features = 0;
-        const Samples all = bench_.part(0, bench_.size(), bench_.n_rest());
+        const Samples all = rows_.part(0, rows_.size(), rows_.n_rest());
         const double total = all.of(0).total() + all.of(1).total();
         gamma_ = options.gamma.of(total);
         min_samples_split_ = options.min_samples_split.of(total);
         min_samples_leaf_ = options.min_samples_leaf.of(total);
     }
 
-    Grown run(std::uint64_t key) {
+    Grown run(std::uint64_t key, bool restores) {
         Grown grown;
-        grown.leaf_of_row.resize(bench_.size());
-        std::deque<Block> work{{0, bench_.size(), bench_.n_rest(), 0, key, {}}};
+        grown.leaf_of_row.resize(rows_.size());
+        std::deque<Block> work{{0, rows_.size(), rows_.n_rest(), 0, key, {}}};
         std::int32_t next = 1;  // number of the next child
         while (!work.empty()) {
             watch_.check();
             Block block = work.front();
             work.pop_front();
-            const Samples samples = bench_.part(block.begin, block.end, block.n_rest);
+            const Samples samples = rows_.part(block.begin, block.end, block.n_rest);
             for (int cls = 0; cls < 2; ++cls) block.weight[cls] = samples.of(cls).total();
 
             Hyperplane hyperplane;
@@ -135,9 +48,10 @@ class Grower {
                 next += 2;
             } else {
                 for (std::size_t i = block.begin; i < block.end; ++i)
-                    grown.leaf_of_row[static_cast<std::size_t>(bench_.row()[i])] = number;
+                    grown.leaf_of_row[static_cast<std::size_t>(rows_.row()[i])] = number;
             }
         }
+        if (restores) rows_.restore();
         return grown;
     }
 
@@ -152,7 +66,7 @@ class Grower {
     Options options_;
     double gamma_, min_samples_split_, min_samples_leaf_;
     Watch& watch_;
-    Bench bench_;
+    PartedRows rows_;
     // Workspace of the block at hand.
     std::vector<double> sums_;  // its feature sums
     std::vector<std::uint8_t> is_left_;
@@ -172,7 +86,7 @@ class Grower {
         for (std::size_t i = 0; i < n; ++i) is_left_[i] = sums_[i] < offset;
         for (std::size_t i = 0; i < block.n_rest; ++i) n_left[0] += is_left_[i];
         for (std::size_t i = block.n_rest; i < n; ++i) n_left[1] += is_left_[i];
-        bench_.move(block.begin, is_left_, n, n_left[0] + n_left[1]);
+        rows_.move(block.begin, is_left_.data(), n, n_left[0] + n_left[1]);
         const std::size_t middle = block.begin + n_left[0] + n_left[1];
         work.push_back({block.begin, middle, n_left[0], block.depth + 1, derive(block.key, left_side), {}});
         work.push_back({middle,
@@ -342,7 +256,7 @@ class Grower {
 }  // namespace
 
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, Watch& watch) {
-    return Grower(samples, options, watch).run(key);
+    return Grower(samples, options, watch).run(key, samples.in_place != nullptr);
 }
 
 namespace {
@@ -376,12 +290,16 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
 Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
     const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
     std::vector<Blocks> trees(n_trees * n_targets);
+    // One tree per target, one after the other, can share the rows; copies are faster to come by than the old
+    // order.
+    const bool works_in_place = n_trees == 1 && (n_threads == 1 || n_targets == 1);
     run(trees.size(), n_threads, watch, [&](std::size_t task) {
         const std::size_t target = task % n_targets;
         const std::uint64_t tree = plan.first_tree + task / n_targets;
         Options own = options;
         own.beta = plan.betas[task / n_targets];
-        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight};
+        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight, nullptr,
+                         works_in_place ? plan.in_place : nullptr};
         Chosen chosen;
         if (plan.draws_rows) {
             chosen = choose_rows(plan, tree);
@@ -392,8 +310,7 @@ Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n
     });
     Forest forest;
     for (std::size_t task = 0; task < trees.size(); ++task) {
-        forest.add(plan.targets[task % n_targets], trees[task]);
-        trees[task] = {};
+        forest.add(plan.targets[task % n_targets], std::move(trees[task]));
     }
     return forest;
 }

@@ -6,6 +6,7 @@
 #include "lhtree/blocks.hpp"
 #include "lhtree/options.hpp"
 #include "lhtree/parallel.hpp"
+#include "lhtree/parted.hpp"
 #include "lhtree/sample.hpp"
 
 namespace lhtree {
@@ -16,21 +17,6 @@ struct Grown {
         leaf_of_row;  // leaf in which every row ended, in the order the tree was given them
 };
 
-// A choice of rows with weights of their own (empty: 1 each).
-struct Chosen {
-    std::vector<std::int32_t> rows;
-    std::vector<double> weight;
-};
-
-// Rows with what is to be learned of them: is a row a target (0 or 1), and what does it weigh (nullptr: 1
-// each)?
-struct Labelled {
-    Rows rows;  // needs no slack: growing works on a copy
-    const std::uint8_t* is_target;
-    const double* weight;
-    const Chosen* chosen = nullptr;  // nullptr: all rows
-};
-
 // Grows one tree that separates the targets from the rest. Knows no classes. `key` fixes the feature draws.
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, Watch& watch);
 
@@ -39,6 +25,7 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, W
 // row draws by (seed, tree).
 struct ForestPlan {
     Rows rows;
+    float* in_place;  // the same rows, with slack, if they may be moved; nullptr: they may not
     const std::uint8_t* responses;
     std::vector<std::int32_t> targets;
     const double* weight;  // nullptr: 1 each

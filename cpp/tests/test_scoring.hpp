@@ -124,6 +124,22 @@ inline void test_faults() {
         CHECK(is_found("left is not numbered breadth-first", [&](F f) { f.blocks.left[0] = left; }));
     CHECK(is_found("blocks without a parent",
                    [](F f) { std::fill(f.blocks.left.begin(), f.blocks.left.end(), -1); }));
+    const auto is_tree = [&](const std::vector<std::int32_t>& left) {  // without weights or slopes
+        const std::size_t n = left.size();
+        const std::vector<std::int64_t> ptr(n + 1), block_ptr{0, static_cast<std::int64_t>(n)};
+        const std::vector<double> zeros(n);
+        const std::int32_t target = 1;
+        const ForestView view{
+            &target, block_ptr.data(), 1, left.data(), zeros.data(), zeros.data(), n, ptr.data(),
+            nullptr, nullptr,          0, ptr.data(),  nullptr,      nullptr,      0};
+        return find_fault(view, 1, 2).empty();
+    };
+    CHECK(is_tree({-1}) && is_tree({1, -1, -1}) && is_tree({1, -1, 3, -1, -1}));
+    CHECK(!is_tree({-1, 1, -1}));  // a block that is its own child
+    CHECK(!is_tree({1, -1}));      // no right child
+    CHECK(!is_tree({1, 1, -1}));   // two parents
+    CHECK(!is_tree({1, 3, 3, -1, -1}));
+    CHECK(!is_tree({3, -1, -1, 1, -1}));  // not in order
     CHECK(is_found("offset has a value", [&](F f) { f.blocks.offset[0] = infinity; }));
     CHECK(is_found("intercept has a value", [](F f) { f.blocks.intercept[1] = std::nan(""); }));
     CHECK(is_found("hyperplane_ptr does not span", [](F f) { f.blocks.hyperplane_ptr[0] = 1; }));

@@ -66,7 +66,7 @@ inline std::size_t check_tree(const Table& table, const Grown& grown, bool is_we
     CHECK(deepest <= table.n_rows);
 
     Forest forest;
-    forest.add(1, blocks);
+    forest.add(1, Blocks(blocks));
     CHECK(find_fault(view_of(forest), table.n_features, 2).empty());  // breadth-first numbers among the rest
     std::vector<std::int64_t> leaf(table.n_rows);
     Watch watch;
@@ -169,6 +169,44 @@ inline void test_odd_tables() {
     CHECK(grow_table(xor_table, chain).blocks.size() == 7);
 }
 
+// Two sums with no double between them: the offset is the upper one, and its row goes right.
+inline void test_nearest_sums() {
+    const float a = 0x1p29f, e = 0x1p-23f;
+    const float values[4][2] = {{0, 0}, {a, 0}, {a, e}, {2 * a, 2 * a}};
+    Table table(4, 2);
+    for (std::size_t row = 0; row < 4; ++row) {
+        table.at(row, 0) = values[row][0];
+        table.at(row, 1) = values[row][1];
+        table.is_target[row] = row >= 2;
+    }
+    Options options;
+    options.gamma = options.min_samples_split = {1.0, false};
+    const Grown grown = grow_table(table, options);
+    CHECK(grown.blocks.offset[0] == 0x1p29 + 0x1p-23);
+    CHECK((grown.leaf_of_row == std::vector<std::int32_t>{1, 1, 2, 2}));
+    check_tree(table, grown, false);
+}
+
+// One of nine features is drawn per block, afresh in every child: parent and child seldom share it.
+inline void test_feature_draws() {
+    Options options;
+    options.max_features = 1;
+    const Table table = random_table(3000, 9, 17);
+    const Blocks blocks = grow_table(table, options).blocks;
+    int n_children[2] = {0, 0}, n_same[2] = {0, 0};
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        for (std::size_t side = 0; side < 2 && blocks.left[block] >= 0; ++side) {
+            const std::size_t child = static_cast<std::size_t>(blocks.left[block]) + side;
+            if (blocks.left[child] < 0) continue;
+            const auto feature_of = [&](std::size_t which) {
+                return blocks.hyperplane_feature[static_cast<std::size_t>(blocks.hyperplane_ptr[which])];
+            };
+            ++n_children[side];
+            n_same[side] += feature_of(child) == feature_of(block);
+        }
+    for (int side = 0; side < 2; ++side) CHECK(n_children[side] > 20 && n_same[side] * 2 < n_children[side]);
+}
+
 inline void test_stop() {
     const Table table = random_table(60000, 8, 16);
     Options options;
@@ -182,6 +220,8 @@ inline void test_stop() {
 inline void test_trees() {
     test_invariants();
     test_odd_tables();
+    test_nearest_sums();
+    test_feature_draws();
     test_stop();
 }
 

@@ -98,14 +98,12 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return self
 
     def _grow(self, training: Training, settled: Settled, growth: Growth, n_threads: int) -> ForestData:
-        Z = _core.normalise(training.X, self._normalisation.centre, self._normalisation.scale, n_threads)
-        if Z is None:
-            refuse_infinity(training.X)
         n_classes = len(training.classes)
         targets = np.arange(n_classes - training.n_targets, n_classes, dtype=np.int32)
         with self._progress(len(growth.betas) * len(targets)) as progress:
             arrays = _core.grow_forest(
-                Z,
+                training.X,
+                *self._normalisation,
                 responses=(training.codes == targets[:, None]).astype(np.uint8),
                 targets=targets,
                 weight=training.weight,
@@ -120,6 +118,8 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 n_threads=n_threads,
                 progress=progress,
             )
+        if arrays is None:
+            refuse_infinity(training.X)
         return ForestData(**arrays)
 
     def _take(self, other: BaseLHT, forest: ForestData) -> None:

@@ -1,0 +1,56 @@
+// The samples of a tree while it grows, parted physically: every block is a contiguous run of rows.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/matrix.hpp"
+
+namespace lhtree {
+
+// A choice of rows with weights of their own (empty: 1 each).
+struct Chosen {
+    std::vector<std::int32_t> rows;
+    std::vector<double> weight;
+};
+
+// Rows with what is to be learned of them: is a row a target (0 or 1), and what does it weigh (nullptr: 1)?
+struct Labelled {
+    Rows rows;
+    const std::uint8_t* is_target;
+    const double* weight;
+    const Chosen* chosen = nullptr;  // nullptr: all rows
+    float* in_place = nullptr;       // the rows themselves, with slack, if they may be moved: saves a copy
+};
+
+class PartedRows {
+  public:
+    explicit PartedRows(const Labelled& given);
+
+    std::size_t size() const { return row_.size(); }
+    std::size_t n_rest() const { return n_rest_; }
+    const std::vector<std::int32_t>& row() const { return row_; }  // where each row was given
+    Samples part(std::size_t begin, std::size_t end, std::size_t n_rest) const {
+        return {{features_ + begin * n_features_, end - begin, n_features_},
+                n_rest,
+                weight_.empty() ? nullptr : weight_.data() + begin};
+    }
+
+    // Of n rows from `begin`, the n_left with a 1 in is_left move to the front; both sides keep their order.
+    void move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left);
+    // Brings the rows back to the order they were given in.
+    void restore();
+
+  private:
+    std::size_t n_features_, n_rest_ = 0;
+    std::vector<float> copy_;
+    float* features_;
+    std::vector<std::int32_t> row_;
+    std::vector<double> weight_;
+    std::vector<unsigned char> aside_;
+
+    template <class T>
+    void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n,
+                    std::size_t n_left);
+};
+
+}  // namespace lhtree
