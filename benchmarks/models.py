@@ -122,9 +122,19 @@ def has_forest() -> bool:
     return hasattr(lhtree, "LHForestClassifier")
 
 
+_chosen_build: list[str] = []
+
+
+def choose_build(digest: str) -> None:
+    """Look up results of another build of ours; nothing may be fitted after that."""
+    _chosen_build[:] = [digest]
+
+
 @functools.cache
 def _digest_ours() -> str:
     """Digest of the extension and of every module of lhtree that a fit loads."""
+    if _chosen_build:
+        return _chosen_build[0]
     import lhtree
 
     for estimator in ("LHTClassifier", "LHForestClassifier"):
