@@ -163,7 +163,7 @@ def render(results: Results, *, is_draft: bool) -> None:
         "every model; one thread each; every model at its defaults, ours too but for the keyword that names it: "
         'readable tree `gamma=50, membership="least_squares"`, mixed forest `direction="mixed"`. '
         "Differences are in points of accuracy, paired over the splits, with their 95 % t interval; "
-        "“below” means below by more than that interval. "
+        "“below” means below by more than that interval. “CART, split ≥ 10” has `min_samples_split=10`. "
         f"Build of ours: `{version_key('mixed_forest')}`.",
         f"## Accuracy\n\n{page.means('accuracy', 4)}\n\n![Accuracy](accuracy.png)",
     ]

@@ -25,6 +25,15 @@ def _axes(width: float, height: float) -> tuple[Any, Axes]:
     return plt.subplots(figsize=(width, height), layout="constrained")
 
 
+def _mark(ax: Axes, values: Sequence[float]) -> None:
+    """Mark a logarithmic axis with plain numbers, as far as it reaches."""
+    low, high = ax.get_xlim()
+    inside = [value for value in values if low <= value <= high]
+    ax.set_xticks(inside, [f"{value:g}" for value in inside])
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(low, high)
+
+
 def _save(figure: Any, name: str) -> None:
     import matplotlib.pyplot as plt
 
@@ -50,6 +59,7 @@ def draw_bars(name: str, title: str, labels: Sequence[str], figures: Sequence[Fi
     ax.set_yticks(at, labels)
     ax.invert_yaxis()
     ax.set_xscale("log")
+    _mark(ax, (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100))
     ax.set_title(title)
     ax.legend(frameon=False)
     _save(figure, name)
@@ -96,6 +106,7 @@ def draw_differences(
     ax.set_yticks(range(len(rows)), rows)
     ax.invert_yaxis()
     ax.set_xscale("symlog", linthresh=1)
+    _mark(ax, (-5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10))
     ax.set_xlabel("points of accuracy, 95 % interval over the splits (right of 0: ours is better)")
     ax.set_title(title)
     ax.legend(frameon=False, ncols=2, fontsize="small")

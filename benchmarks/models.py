@@ -28,7 +28,7 @@ def _cart(min_samples_split: int) -> Model:
 
         return DecisionTreeClassifier(min_samples_split=min_samples_split, random_state=seed)
 
-    title = "CART" if min_samples_split == 2 else f"CART, min_samples_split={min_samples_split}"
+    title = "CART" if min_samples_split == 2 else f"CART, split ≥ {min_samples_split}"
     return Model(title, "scikit-learn", build, lambda model: model.tree_.node_count)
 
 
