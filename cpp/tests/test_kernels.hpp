@@ -112,51 +112,6 @@ inline void test_extremes() {
     }
 }
 
-// A root and two leaves with slopes, dense and sparse.
-inline void test_walk() {
-    Random random(4);
-    for (std::size_t m = 1; m <= 40; ++m)
-        for (const bool is_dense : {true, false}) {
-            const std::size_t n_kept = is_dense ? m : (m + 1) / 2, size = (n_kept + 3) / 4 * 4;
-            std::vector<std::int32_t> features(3 * size);
-            for (std::size_t i = 0; i < 3 * size; ++i)
-                features[i] =
-                    i % size < n_kept ? static_cast<std::int32_t>(i % size * (is_dense ? 1 : 2)) : 0;
-            std::vector<float> weights(size);
-            std::vector<double> slopes(2 * size);
-            for (std::size_t i = 0; i < n_kept; ++i) {
-                weights[i] = static_cast<float>(random.normal());
-                slopes[i] = random.normal();
-                slopes[size + i] = random.normal();
-            }
-            const auto width = static_cast<std::uint32_t>(size & 0xffff);
-            const PackedBlock blocks[3] = {{0.1, 0, 1, width, is_dense},
-                                           {0.5, 0, -1, width, is_dense},
-                                           {0.4, size, -1, width, is_dense}};
-            const PackedForest forest{blocks, weights.data(), features.data(), slopes.data(),
-                                      features.data()};
-            const Table table = random_table(9, m, m);
-            for (std::size_t row = 0; row < table.n_rows; ++row) {
-                const float* z = table.rows()[row];
-                const double y = naive_lane_sum(weights.data(), features.data(), n_kept, z) - 0.1;
-                for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
-                    const Walk way = kernel->walk(forest, 0, z, Confidence::last);
-                    CHECK(way.leaf == (y < 0.0 ? 1 : 2));
-                    CHECK(way.confidence == std::min(std::abs(y), 1.0));
-                    CHECK(kernel->walk(forest, 0, z, Confidence::path).confidence == way.confidence);
-                    CHECK(kernel->walk(forest, 0, z, Confidence::none).confidence == 1.0);
-                    CHECK(kernel->walk(forest, 1, z, Confidence::last).confidence == 1.0);
-                    const double membership = kernel->membership(forest, way.leaf, z);
-                    CHECK(membership == portable_kernels.membership(forest, way.leaf, z));
-                    double naive = blocks[way.leaf].constant;
-                    for (std::size_t i = 0; i < n_kept; ++i)
-                        naive += slopes[blocks[way.leaf].at + i] * static_cast<double>(z[features[i]]);
-                    CHECK_NEAR(membership, std::min(std::max(naive, 0.0), 1.0), 1e-9);
-                }
-            }
-        }
-}
-
 template <class Value>
 void test_normalise() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -206,7 +161,6 @@ inline void test_kernels() {
     test_feature_sums();
     test_row_sums();
     test_extremes();
-    test_walk();
     test_normalise<double>();
     test_normalise<float>();
 }

@@ -27,6 +27,86 @@ inline Forest grow_three(const Table& table, std::size_t n_threads) {
     return grow_forest(plan, options, n_threads, watch);
 }
 
+// Algorithm 2, row by row and tree by tree, from the arrays alone.
+struct NaiveScores {
+    std::vector<double> wolf, membership, confidence;
+
+    NaiveScores(const Forest& forest, const Table& table, std::size_t n_classes, Confidence mode)
+        : wolf(table.n_rows * n_classes), membership(wolf), confidence(wolf) {
+        const Blocks& blocks = forest.blocks;
+        const bool is_binary = n_classes == 2;
+        const double share =
+            (is_binary ? 1.0 : static_cast<double>(n_classes)) / static_cast<double>(forest.n_trees());
+        for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
+            for (std::size_t row = 0; row < table.n_rows; ++row) {
+                const float* z = table.rows()[row];
+                const auto root = static_cast<std::size_t>(forest.block_ptr[tree]);
+                std::size_t block = root;
+                double d = 1.0;
+                while (blocks.left[block] >= 0) {
+                    const auto at = static_cast<std::size_t>(blocks.hyperplane_ptr[block]);
+                    const auto end = static_cast<std::size_t>(blocks.hyperplane_ptr[block + 1]);
+                    const double sum = naive_lane_sum(&blocks.hyperplane_weight[at],
+                                                      &blocks.hyperplane_feature[at], end - at, z);
+                    const double y = sum - blocks.offset[block];
+                    if (mode != Confidence::none)
+                        d = std::min(std::abs(y), mode == Confidence::path ? d : 1.0);
+                    block = root + static_cast<std::size_t>(blocks.left[block]) + !(y < 0.0);
+                }
+                double mu = blocks.intercept[block];
+                for (auto i = static_cast<std::size_t>(blocks.membership_ptr[block]);
+                     i < static_cast<std::size_t>(blocks.membership_ptr[block + 1]); ++i)
+                    mu += blocks.membership_slope[i] *
+                          static_cast<double>(z[static_cast<std::size_t>(blocks.membership_feature[i])]);
+                mu = std::min(std::max(mu, 0.0), 1.0);
+                const std::size_t at = row * n_classes + static_cast<std::size_t>(forest.target[tree]);
+                add(at, d, mu, share);
+                if (is_binary) add(at - 1, d, 1.0 - mu, share);
+            }
+    }
+
+  private:
+    void add(std::size_t at, double d, double mu, double share) {
+        wolf[at] += d * mu * share;
+        membership[at] += mu * share;
+        confidence[at] += d * share;
+    }
+};
+
+inline void check_scores(const Forest& forest, const Table& table, std::size_t n_classes, Confidence mode) {
+    const NaiveScores naive(forest, table, n_classes, mode);
+    const Scorer scorer = plain_scorer(forest, table.n_features, n_classes, mode);
+    const std::pair<Score, const std::vector<double>*> asked[] = {{Score::wolf, &naive.wolf},
+                                                                  {Score::membership, &naive.membership},
+                                                                  {Score::confidence, &naive.confidence}};
+    Watch watch;
+    for (const auto& [what, expected] : asked)
+        for (const std::size_t n_threads : {1, 3}) {
+            std::vector<double> out(expected->size());
+            CHECK(scorer.score(strided(table), what, n_threads, watch, out.data()));
+            double worst = 0.0;
+            for (std::size_t i = 0; i < out.size(); ++i)
+                worst = std::max(worst, std::abs(out[i] - (*expected)[i]));
+            CHECK_NEAR(worst, 0.0, 1e-11);
+        }
+}
+
+// One tree of every width, dense and sparse, however the scorer packs it.
+inline void test_widths() {
+    for (std::size_t m = 1; m <= 40; ++m)
+        for (const double beta : {0.0, 0.6}) {
+            Options options;
+            options.beta = beta;
+            options.gamma = options.min_samples_split = {2.0, false};
+            options.membership = m % 2 ? Membership::marginal : Membership::least_squares;
+            const Table table = random_table(70, m, m + 50);
+            Forest forest;
+            forest.add(1, grow_table(table, options).blocks);
+            for (const auto mode : {Confidence::none, Confidence::last, Confidence::path})
+                check_scores(forest, table, 2, mode);
+        }
+}
+
 inline void test_scores() {
     const Table table = random_table(700, 5, 14);
     const Forest forest = grow_three(table, 1), parallel = grow_three(table, 4);
@@ -34,49 +114,12 @@ inline void test_scores() {
     CHECK(same_bits(forest.blocks.offset, parallel.blocks.offset));
     CHECK(same_bits(forest.blocks.hyperplane_weight, parallel.blocks.hyperplane_weight));
     CHECK(same_bits(forest.blocks.membership_slope, parallel.blocks.membership_slope));
+    for (const auto mode : {Confidence::none, Confidence::last, Confidence::path})
+        check_scores(forest, table, 3, mode);
 
-    const Blocks& blocks = forest.blocks;
     const std::size_t n = table.n_rows;
-    std::vector<double> wolf(n * 3), membership(n * 3), confidence(n * 3);
-    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
-        for (std::size_t row = 0; row < n; ++row) {
-            const float* z = table.rows()[row];
-            const auto root = static_cast<std::size_t>(forest.block_ptr[tree]);
-            std::size_t block = root;
-            double d = 1.0;
-            while (blocks.left[block] >= 0) {
-                const auto at = static_cast<std::size_t>(blocks.hyperplane_ptr[block]);
-                const auto end = static_cast<std::size_t>(blocks.hyperplane_ptr[block + 1]);
-                const double y = naive_lane_sum(&blocks.hyperplane_weight[at], &blocks.hyperplane_feature[at],
-                                                end - at, z) -
-                                 blocks.offset[block];
-                d = std::min(std::abs(y), 1.0);
-                block = root + static_cast<std::size_t>(blocks.left[block]) + !(y < 0.0);
-            }
-            double mu = blocks.intercept[block];
-            for (auto i = static_cast<std::size_t>(blocks.membership_ptr[block]);
-                 i < static_cast<std::size_t>(blocks.membership_ptr[block + 1]); ++i)
-                mu += blocks.membership_slope[i] *
-                      static_cast<double>(z[static_cast<std::size_t>(blocks.membership_feature[i])]);
-            mu = std::min(std::max(mu, 0.0), 1.0);
-            const std::size_t at = row * 3 + static_cast<std::size_t>(forest.target[tree]);
-            wolf[at] += d * mu / 2.0;
-            membership[at] += mu / 2.0;
-            confidence[at] += d / 2.0;
-        }
     const Scorer scorer = plain_scorer(forest, 5, 3);
     Watch watch;
-    const std::pair<Score, const std::vector<double>*> asked[] = {
-        {Score::wolf, &wolf}, {Score::membership, &membership}, {Score::confidence, &confidence}};
-    for (const auto& [what, expected] : asked)
-        for (const std::size_t n_threads : {1, 3}) {
-            std::vector<double> out(n * 3);
-            CHECK(scorer.score(strided(table), what, n_threads, watch, out.data()));
-            double worst = 0.0;
-            for (std::size_t i = 0; i < out.size(); ++i)
-                worst = std::max(worst, std::abs(out[i] - (*expected)[i]));
-            CHECK_NEAR(worst, 0.0, 1e-12);
-        }
     std::vector<double> proba(n * 3);
     std::vector<std::int64_t> predicted(n);
     CHECK(scorer.score(strided(table), Score::proba, 1, watch, proba.data()));
@@ -168,6 +211,7 @@ inline void test_faults() {
 }
 
 inline void test_scoring() {
+    test_widths();
     test_scores();
     test_faults();
 }
