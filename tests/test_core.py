@@ -207,3 +207,17 @@ def test_normalise_refuses_infinity(value, dtype):
         X[3] = np.nan
         X[3, column] = value
         assert _core.normalise(X, np.zeros(9), np.ones(9)) is None
+
+
+def test_equal_gini_cuts_go_by_gap_then_balance_then_sum():
+    # With the weights 1, 4, 3, 2 of classes 0, 1, 0, 1 every cut costs 2: 0 + 6·3/9, 4/5 + 6/5, 16/8 + 0.
+    y, weight = np.array([0, 1, 0, 1], np.uint8), np.array([1.0, 4.0, 3.0, 2.0])
+
+    def cut(y, weight, *sums):
+        Z = np.zeros((len(y), 1), dtype=np.float32)
+        return pieces.cut(Z, y, weight, np.array(sums, dtype=np.float64), "gini", 1.0, 1.0)
+
+    assert cut(y, weight, 0, 1, 2, 3) == (1.5, 2.0)  # 5 on either side
+    assert cut(y, weight, 0, 1, 2, 4) == (3.0, 2.0)  # a gap of 2
+    assert cut(y, weight, 0, 2, 3, 4) == (1.0, 2.0)
+    assert cut(y[:3], None, 0, 1, 2) == (0.5, 0.5)  # alike in all but the sum

@@ -186,3 +186,14 @@ def test_models_are_the_references(data, problem):
     )
     leaves = [[reference.leaf(tree, z) for tree in expected] for z in Z]
     np.testing.assert_array_equal(model.apply(X), leaves)
+
+
+def test_among_equal_cuts_mixed_takes_fisher_and_then_the_first_feature():
+    options = reference.Options(direction="mixed", offset="gini")
+    # One feature that falls with the target: Fisher has the weight -1, the feature alone 1, and both part the classes.
+    falling = strategies.Problem(np.array([[0], [1]], np.float32), np.array([1, 0], np.uint8), np.ones(2))
+    assert bridge.grow(falling, options)[1].weights[0] == {0: -1.0}
+    # The means are equal, so there is no Fisher; the features are copies.
+    copies = np.repeat(np.array([[0], [1], [2]], np.float32), 3, axis=1)
+    problem = strategies.Problem(copies, np.array([0, 1, 0], np.uint8), np.ones(3))
+    assert bridge.grow(problem, options)[1].weights[0] == {0: 1.0}
