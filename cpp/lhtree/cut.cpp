@@ -1,5 +1,6 @@
 #include "lhtree/cut.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -83,20 +84,17 @@ Cut GiniCutter::cut(const CutRows& rows, const double* feature_sums) {
     for (std::size_t row = 0; row < n; ++row)
         sorted_[row] = keyed_row(static_cast<float>(feature_sums[row]), row);
     sorter_.sort(sorted_);
-    for (std::size_t i = 0; i < n; ++i) value_[i] = feature_sums[row_of(sorted_[i])];
-    // Sums that are one float but not one double may still be out of order.
-    for (std::size_t i = 1; i < n; ++i) {
-        const double value = value_[i];
-        if (!(value < value_[i - 1])) continue;
-        const KeyedRow entry = sorted_[i];
-        std::size_t at = i;
-        for (; at > 0 && value_[at - 1] > value; --at) {
-            value_[at] = value_[at - 1];
-            sorted_[at] = sorted_[at - 1];
-        }
-        value_[at] = value;
-        sorted_[at] = entry;
+    // Sums that are one float but not one double are still in the order of their rows.
+    const auto is_less = [feature_sums](KeyedRow a, KeyedRow b) {
+        return feature_sums[row_of(a)] < feature_sums[row_of(b)];
+    };
+    for (std::size_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && sorted_[end] >> 32 == sorted_[begin] >> 32;) ++end;
+        if (end - begin > 1)
+            std::stable_sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begin),
+                             sorted_.begin() + static_cast<std::ptrdiff_t>(end), is_less);
     }
+    for (std::size_t i = 0; i < n; ++i) value_[i] = feature_sums[row_of(sorted_[i])];
     return find_best(rows);
 }
 

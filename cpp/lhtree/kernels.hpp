@@ -8,28 +8,16 @@
 
 #include "lhtree/matrix.hpp"
 #include "lhtree/options.hpp"
+#include "lhtree/pack.hpp"
 
 namespace lhtree {
 
-// Blocks as the scorer packs them: 24 bytes, children adjacent.
-struct PackedBlock {
-    double constant;             // offset of a branching block, intercept of a leaf
-    std::uint64_t at;            // first of its weights or slopes
-    std::int32_t left;           // left child among all blocks; -1 in a leaf
-    std::uint32_t size : 31;     // number of weights or slopes, padded with zeros to a multiple of 4
-    std::uint32_t is_dense : 1;  // every feature in order
-};
-struct PackedForest {
-    const PackedBlock* blocks;
-    const float* weights;
-    const std::int32_t* weight_features;
-    const double* slopes;
-    const std::int32_t* slope_features;
-};
-// Where a row ended, and the least or last |y(x)| on the way (1 if there was no way to go).
-struct Walk {
-    std::int32_t leaf;
-    double confidence;
+// Some trees of a forest and some rows, each of which goes down each tree.
+struct Walks {
+    const PackedForest& forest;
+    std::size_t first_tree, n_trees;  // all of one layout
+    Rows rows;                        // normalised
+    Confidence confidence;
 };
 
 // Values on one side of a bound: what they weigh (weight = nullptr: 1 each), and the one nearest to the bound
@@ -47,10 +35,11 @@ struct Kernels {
     // with anything in range. `features` is nullptr where position and feature agree.
     void (*feature_sums)(const float* weights, const std::int32_t* features, std::size_t n, Rows rows,
                          double* out);
-    // Sends one row down from a root.
-    Walk (*walk)(const PackedForest& forest, std::int32_t root, const float* z, Confidence confidence);
+    // For tree after tree, row after row: the leaf (among all leaves) that is reached, and the confidence
+    // d(x) (1 if there was no way to go). Both have room for one more.
+    void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
     // Membership of a leaf: clip(intercept + the same sum of slopes, 0, 1).
-    double (*membership)(const PackedForest& forest, std::int32_t leaf, const float* z);
+    double (*membership)(const PackedForest& forest, std::uint32_t leaf, const float* z);
 
     // By feature, in row order: adds the weighted sums and widens low and high …
     void (*sum_rows)(const WeightedRows& rows, double* sum, float* low, float* high);

@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "lhtree/kernels.hpp"
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 namespace lhtree {
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using Float4 = float __attribute__((vector_size(16)));
 using Float8 = float __attribute__((vector_size(32)));
@@ -18,7 +23,11 @@ using Long4 = long long __attribute__((vector_size(32)));
 using Double4 = double __attribute__((vector_size(32)));
 
 inline Double4 widen(Float4 x) {
+#ifdef __AVX__
+    return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC makes four instructions of the line below
+#else
     return __builtin_convertvector(x, Double4);
+#endif
 }
 
 template <class Vector, class Value>
@@ -38,7 +47,8 @@ inline Double4 load4(const double* p) {
     return load<Double4>(p);
 }
 
-inline Double4 gather4(const float* z, const std::int32_t* features) {
+template <class Feature>
+inline Double4 gather4(const float* z, const Feature* features) {
     return widen(Float4{z[features[0]], z[features[1]], z[features[2]], z[features[3]]});
 }
 
@@ -71,28 +81,129 @@ inline double clip(double value) {
     return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
 }
 
-Walk walk(const PackedForest& forest, std::int32_t root, const float* z, Confidence confidence) {
-    Walk way{root, 1.0};
-    const PackedBlock* block = forest.blocks + root;
-    while (block->left >= 0) {
-        const std::int32_t* features = block->is_dense ? nullptr : forest.weight_features + block->at;
-        const double y = lane_sum(forest.weights + block->at, features, block->size, z) - block->constant;
-        const double distance = y < 0.0 ? -y : y;
-        if (confidence == Confidence::last)
-            way.confidence = distance < 1.0 ? distance : 1.0;
-        else if (confidence == Confidence::path)
-            way.confidence = distance < way.confidence ? distance : way.confidence;
-        way.leaf = block->left + !(y < 0.0);
-        block = forest.blocks + way.leaf;
-    }
-    return way;
+inline double block_sum(const Narrow<4>& block, const float* z) {
+    const Double4 low = load4(block.weights) * gather4(z, block.features);
+    return (low[0] + low[2]) + (low[1] + low[3]);
+}
+inline double block_sum(const Narrow<8>& block, const float* z) {
+    const Double4 sum = load4(block.weights) * gather4(z, block.features) +
+                        load4(block.weights + 4) * gather4(z, block.features + 4);
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+inline double block_sum(const Wide& block, const float* z) {
+    const auto* features = reinterpret_cast<const std::int32_t*>(&block + 1);
+    if (block.is_dense) return lane_sum(reinterpret_cast<const float*>(features), nullptr, block.n, z);
+    return lane_sum(reinterpret_cast<const float*>(features + block.n), features, block.n, z);
 }
 
-double membership(const PackedForest& forest, std::int32_t leaf, const float* z) {
-    const PackedBlock& block = forest.blocks[leaf];
-    if (block.size == 0) return clip(block.constant);
-    const std::int32_t* features = block.is_dense ? nullptr : forest.slope_features + block.at;
-    return clip(block.constant + lane_sum(forest.slopes + block.at, features, block.size, z));
+// Several walks go on at once, a block each in turn: while one waits for its next block to come from memory,
+// the others have work. Nothing in the loop branches on the data, since a wrong guess would throw away the
+// work of all: a walk that has ended stays at a block that leads nowhere until, every few steps, its place is
+// given to the next.
+template <class Block, Confidence mode>
+void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
+    constexpr std::size_t n_walkers = 12, n_steps = 4;
+    struct Start {
+        Ref ref;
+        const float* z;
+    };
+    Block nowhere{};
+    nowhere.offset = -infinity;  // infinitely far, so that no confidence heeds it
+    const std::uint64_t* const blocks = walks.forest.blocks.data();
+    // Selected by a mask: the compiler would make a branch of a question mark.
+    const auto at = [&](Ref ref) {
+        const std::uintptr_t is_over = -static_cast<std::uintptr_t>(ref >> 31);
+        const auto somewhere = reinterpret_cast<std::uintptr_t>(blocks) + std::uintptr_t{8} * ref;
+        return reinterpret_cast<const Block*>((somewhere & ~is_over) |
+                                              (reinterpret_cast<std::uintptr_t>(&nowhere) & is_over));
+    };
+
+    const std::size_t n_walks = walks.n_trees * walks.rows.n_rows;
+    std::vector<Start> starts(n_walks + 1);
+    for (std::size_t tree = 0, slot = 0; tree < walks.n_trees; ++tree)
+        for (std::size_t row = 0; row < walks.rows.n_rows; ++row, ++slot)
+            starts[slot] = {walks.forest.trees[walks.first_tree + tree].root, walks.rows[row]};
+    starts[n_walks] = {leaf_bit, walks.rows[0]};  // for walkers without a walk
+
+    Ref ref[n_walkers];
+    const Block* block[n_walkers];
+    const float* z[n_walkers];
+    double distance[n_walkers];
+    std::size_t slot[n_walkers];
+    std::size_t next = 0, n_ended = 0;
+    const auto start = [&](std::size_t walker, std::size_t at_slot) {
+        slot[walker] = at_slot;
+        ref[walker] = starts[at_slot].ref;
+        z[walker] = starts[at_slot].z;
+        block[walker] = at(ref[walker]);
+        distance[walker] = 1.0;
+    };
+    for (std::size_t i = 0; i < n_walkers; ++i) {
+        start(i, next);
+        next += next < n_walks;
+    }
+    while (n_ended < n_walks) {
+        for (std::size_t step = 0; step < n_steps; ++step)
+            for (std::size_t i = 0; i < n_walkers; ++i) {
+                const double y = block_sum(*block[i], z[i]) - block[i]->offset;
+                const Ref to = block[i]->child[!(y < 0.0)];
+                const Ref is_over = -(ref[i] >> 31);
+                if constexpr (mode != Confidence::none) {
+                    const double length = y < 0.0 ? -y : y;
+                    if constexpr (mode == Confidence::path)
+                        distance[i] = length < distance[i] ? length : distance[i];
+                    else
+                        distance[i] = length == infinity ? distance[i] : length;
+                }
+                ref[i] = (ref[i] & is_over) | (to & ~is_over);
+                block[i] = at(ref[i]);
+                __builtin_prefetch(block[i]);
+            }
+        for (std::size_t i = 0; i < n_walkers; ++i) {
+            const bool is_over = ref[i] & leaf_bit;
+            leaf[slot[i]] = ref[i] & ~leaf_bit;
+            confidence[slot[i]] = distance[i] < 1.0 ? distance[i] : 1.0;
+            n_ended += is_over && slot[i] < n_walks;
+            const std::size_t to = is_over ? next : slot[i];
+            next += is_over && next < n_walks;
+            const Start& from = starts[to];
+            slot[i] = to;
+            ref[i] = is_over ? from.ref : ref[i];
+            z[i] = from.z;
+            distance[i] = is_over ? 1.0 : distance[i];
+            block[i] = at(ref[i]);
+        }
+    }
+}
+
+template <class Block>
+void walk_layout(const Walks& walks, std::uint32_t* leaf, double* confidence) {
+    switch (walks.confidence) {
+        case Confidence::none:
+            return walk_by<Block, Confidence::none>(walks, leaf, confidence);
+        case Confidence::last:
+            return walk_by<Block, Confidence::last>(walks, leaf, confidence);
+        case Confidence::path:
+            return walk_by<Block, Confidence::path>(walks, leaf, confidence);
+    }
+}
+
+void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {
+    switch (walks.forest.trees[walks.first_tree].layout) {
+        case Layout::narrow4:
+            return walk_layout<Narrow<4>>(walks, leaf, confidence);
+        case Layout::narrow8:
+            return walk_layout<Narrow<8>>(walks, leaf, confidence);
+        case Layout::wide:
+            return walk_layout<Wide>(walks, leaf, confidence);
+    }
+}
+
+double membership(const PackedForest& forest, std::uint32_t number, const float* z) {
+    const Leaf& leaf = forest.leaves[number];
+    if (leaf.n == 0) return clip(leaf.intercept);
+    return clip(leaf.intercept +
+                lane_sum(forest.slopes.data() + leaf.at, forest.slope_features.data() + leaf.at, leaf.n, z));
 }
 
 // The accumulators of eight features stay in registers while the rows go by.
@@ -207,8 +318,6 @@ void scatter_rows(const WeightedRows& samples, const double* mean, double* scatt
         }
     }
 }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 inline double least_of(Double4 v) {
     const double a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 namespace lhtree {
@@ -55,15 +56,20 @@ void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
         }
     };
 
+    const auto work_and_leave = [&] {
+        work();
+        const std::lock_guard<std::mutex> lock(mutex);
+        --n_running;
+        has_ended.notify_one();
+    };
     std::vector<std::thread> threads;
     threads.reserve(n_threads - 1);
-    for (std::size_t i = 0; i + 1 < n_threads; ++i)
-        threads.emplace_back([&] {
-            work();
-            const std::lock_guard<std::mutex> lock(mutex);
-            --n_running;
-            has_ended.notify_one();
-        });
+    try {
+        while (threads.size() + 1 < n_threads) threads.emplace_back(work_and_leave);
+    } catch (const std::system_error&) {  // the machine has no more threads: those there are do the work
+        const std::lock_guard<std::mutex> lock(mutex);
+        n_running -= n_threads - 1 - threads.size();
+    }
     work();
     {
         std::unique_lock<std::mutex> lock(mutex);

@@ -6,28 +6,13 @@
 
 namespace lhtree {
 
-namespace {
-
-constexpr std::uint32_t padded4(std::uint32_t n) {
-    return (n + 3) / 4 * 4;
-}
-
-// Values padded with zeros to a multiple of 4.
-template <class T>
-void append(std::vector<T>& to, const T* values, std::uint32_t n) {
-    to.insert(to.end(), values, values + n);
-    to.resize(to.size() + padded4(n) - n);
-}
-
-}  // namespace
-
 // Rows that go through all trees together, so that a tree is fetched once for all of them.
 struct Scorer::Tile {
-    static constexpr std::size_t max_rows = 64;
-
     std::size_t begin = 0, n_rows = 0;
     std::vector<float> z;
     std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
+    std::vector<std::uint32_t> leaf;                   // of some trees, tree after tree
+    std::vector<double> leaf_confidence;
 
     void reset(std::size_t begin_, std::size_t n_rows_, std::size_t n_classes) {
         begin = begin_;
@@ -36,42 +21,29 @@ struct Scorer::Tile {
     }
 };
 
+namespace {
+
+// Checks before anything is laid out.
+const ForestView& checked(const ForestView& forest, std::size_t n_features, std::size_t n_scales,
+                          std::size_t n_classes) {
+    std::string fault = find_fault(forest, n_features, n_classes);
+    if (fault.empty() && n_scales != n_features) fault = "centre and scale differ in length";
+    if (fault.empty() && n_classes < 2) fault = "fewer than two classes";
+    if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
+    return forest;
+}
+
+}  // namespace
+
 Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
                std::vector<double> prior, Confidence confidence)
-    : target_(forest.target, forest.target + forest.n_trees),
+    : forest_(pack(checked(forest, centre.size(), scale.size(), prior.size()), centre.size())),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
       scale_(std::move(scale)),
       prior_(std::move(prior)),
       confidence_(confidence) {
-    const std::string fault = find_fault(forest, n_features(), n_classes());
-    if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
-    if (scale_.size() != n_features())
-        throw std::invalid_argument("not the arrays of a model: centre and scale differ in length");
-    if (n_classes() < 2) throw std::invalid_argument("not the arrays of a model: fewer than two classes");
-
-    blocks_.reserve(forest.n_blocks);
-    for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
-        const std::int64_t begin = forest.block_ptr[tree];
-        root_.push_back(static_cast<std::int32_t>(begin));
-        n_trees_of_[static_cast<std::size_t>(target_[tree])] += 1.0;
-        for (std::int64_t block = begin; block < forest.block_ptr[tree + 1]; ++block) {
-            const bool is_leaf = forest.left[block] < 0;
-            const std::int64_t* ptr = is_leaf ? forest.membership_ptr : forest.hyperplane_ptr;
-            const auto size = static_cast<std::uint32_t>(ptr[block + 1] - ptr[block]);
-            const auto left = static_cast<std::int32_t>(is_leaf ? -1 : begin + forest.left[block]);
-            blocks_.push_back({is_leaf ? forest.intercept[block] : forest.offset[block],
-                               is_leaf ? slopes_.size() : weights_.size(), left, padded4(size) & 0x7fffffffu,
-                               size == n_features()});
-            if (is_leaf) {
-                append(slopes_, forest.membership_slope + ptr[block], size);
-                append(slope_features_, forest.membership_feature + ptr[block], size);
-            } else {
-                append(weights_, forest.hyperplane_weight + ptr[block], size);
-                append(weight_features_, forest.hyperplane_feature + ptr[block], size);
-            }
-        }
-    }
+    for (const PackedTree& tree : forest_.trees) n_trees_of_[static_cast<std::size_t>(tree.target)] += 1.0;
     if (n_classes() == 2) {  // one tree serves both classes
         if (n_trees_of_[0] > 0.0)
             throw std::invalid_argument("not the arrays of a model: two classes need target 1");
@@ -81,31 +53,49 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
         if (n == 0.0) throw std::invalid_argument("not the arrays of a model: a class has no tree");
 }
 
-PackedForest Scorer::packed() const {
-    return {blocks_.data(), weights_.data(), weight_features_.data(), slopes_.data(), slope_features_.data()};
+// As many rows as stay in the second-level cache beside a tree.
+std::size_t Scorer::tile_rows() const {
+    return std::clamp<std::size_t>((std::size_t{1} << 17) / (sizeof(float) * n_features()), 32, 2048);
+}
+
+template <class Use>
+void Scorer::each_tree(Tile& tile, const Use& use) const {
+    constexpr std::size_t walks_at_once = 512;  // a few rows take many trees at once, many rows one by one
+    const std::size_t most = std::max<std::size_t>(1, walks_at_once / tile.n_rows);
+    const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+    for (std::size_t first = 0; first < n_trees();) {
+        std::size_t n = 1;
+        while (n < most && first + n < n_trees() &&
+               forest_.trees[first + n].layout == forest_.trees[first].layout)
+            ++n;
+        tile.leaf.resize(std::max(tile.leaf.size(), n * tile.n_rows + 1));
+        tile.leaf_confidence.resize(tile.leaf.size());
+        kernels().walk({forest_, first, n, rows, confidence_}, tile.leaf.data(), tile.leaf_confidence.data());
+        for (std::size_t i = 0; i < n; ++i)
+            use(first + i, tile.leaf.data() + i * tile.n_rows, tile.leaf_confidence.data() + i * tile.n_rows);
+        first += n;
+    }
 }
 
 void Scorer::sum_trees(Tile& tile) const {
-    const PackedForest forest = packed();
-    const Kernels& kernel = kernels();
-    const std::size_t m = n_features(), n_cls = n_classes();
-    for (std::size_t tree = 0; tree < n_trees(); ++tree) {
-        const auto target = static_cast<std::size_t>(target_[tree]);
+    const std::size_t n_cls = n_classes();
+    const bool is_binary = n_cls == 2;
+    each_tree(tile, [&](std::size_t tree, const std::uint32_t* leaf, const double* confidence) {
+        const auto target = static_cast<std::size_t>(forest_.trees[tree].target);
         for (std::size_t row = 0; row < tile.n_rows; ++row) {
-            const float* z = tile.z.data() + row * m;
-            const Walk way = kernel.walk(forest, root_[tree], z, confidence_);
-            const double membership = kernel.membership(forest, way.leaf, z);
+            const double membership =
+                kernels().membership(forest_, leaf[row], tile.z.data() + row * n_features());
             const std::size_t at = row * n_cls + target;
-            tile.wolf[at] += way.confidence * membership;
+            tile.wolf[at] += confidence[row] * membership;
             tile.membership[at] += membership;
-            tile.confidence[at] += way.confidence;
-            if (n_cls == 2) {
-                tile.wolf[at - 1] += way.confidence * (1.0 - membership);
+            tile.confidence[at] += confidence[row];
+            if (is_binary) {
+                tile.wolf[at - 1] += confidence[row] * (1.0 - membership);
                 tile.membership[at - 1] += 1.0 - membership;
-                tile.confidence[at - 1] += way.confidence;
+                tile.confidence[at - 1] += confidence[row];
             }
         }
-    }
+    });
     for (std::size_t row = 0; row < tile.n_rows; ++row)
         for (std::size_t cls = 0; cls < n_cls; ++cls) {
             tile.wolf[row * n_cls + cls] /= n_trees_of_[cls];
@@ -125,33 +115,31 @@ void Scorer::settle(Tile& tile) const {
     }
 }
 
-// Cuts the rows into tiles, normalises each and hands it to `use`. Threads are worth starting from some ten
-// microseconds of work each; the number of blocks a row meets is guessed from the number of trees.
+// Cuts the rows into tiles, normalises each and hands it to `use`. A thread is worth starting for some ten
+// thousand walks.
 template <class Value, class Use>
 bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const {
-    constexpr std::size_t walks_per_task = 16384;
-    const std::size_t rows_per_task =
-        (std::max<std::size_t>(1, walks_per_task / n_trees()) + Tile::max_rows - 1) / Tile::max_rows *
-        Tile::max_rows;
+    constexpr std::size_t walks_per_thread = 16384;
+    n_threads = std::min(n_threads, 1 + x.n_rows * n_trees() / walks_per_thread);
+    // Tiles of equal size, at least one for every thread.
+    const std::size_t least_tiles = std::max(n_threads, (x.n_rows + tile_rows() - 1) / tile_rows());
+    const std::size_t size = (x.n_rows + least_tiles - 1) / least_tiles;
     std::atomic<bool> is_finite{true};
-    const auto work = [&](std::size_t task) {
+    const auto work = [&](std::size_t number) {
         thread_local Tile
             tile;  // keeps its memory for the next call: a row is scored in less time than malloc takes
-        tile.z.resize(Tile::max_rows * n_features() + slack);
-        const std::size_t end = std::min(x.n_rows, (task + 1) * rows_per_task);
-        for (std::size_t begin = task * rows_per_task; begin < end && is_finite; begin += Tile::max_rows) {
-            const std::size_t n = std::min(end - begin, Tile::max_rows);
-            const Strided<Value> part{x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride, n,
-                                      x.n_features, x.row_stride, x.feature_stride};
-            if (!normalise(part, centre_.data(), scale_.data(), 1, watch, tile.z.data())) {
-                is_finite = false;
-                return;
-            }
-            tile.reset(begin, n, n_classes());
-            use(tile);
+        const std::size_t begin = number * size, n = std::min(x.n_rows - begin, size);
+        if (tile.z.size() < n * n_features() + slack) tile.z.resize(n * n_features() + slack);
+        const Strided<Value> part{x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride, n, x.n_features,
+                                  x.row_stride, x.feature_stride};
+        if (!normalise(part, centre_.data(), scale_.data(), 1, watch, tile.z.data())) {
+            is_finite = false;
+            return;
         }
+        tile.reset(begin, n, n_classes());
+        use(tile);
     };
-    run((x.n_rows + rows_per_task - 1) / rows_per_task, n_threads, watch, work);
+    run((x.n_rows + size - 1) / size, n_threads, watch, work);
     return is_finite;
 }
 
@@ -191,14 +179,11 @@ bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watc
 
 template <class Value>
 bool Scorer::apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
-    const PackedForest forest = packed();
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        for (std::size_t tree = 0; tree < n_trees(); ++tree)
-            for (std::size_t row = 0; row < tile.n_rows; ++row) {
-                const float* z = tile.z.data() + row * n_features();
-                const Walk way = kernels().walk(forest, root_[tree], z, Confidence::none);
-                out[(tile.begin + row) * n_trees() + tree] = way.leaf - root_[tree];
-            }
+        each_tree(tile, [&](std::size_t tree, const std::uint32_t* leaf, const double*) {
+            for (std::size_t row = 0; row < tile.n_rows; ++row)
+                out[(tile.begin + row) * n_trees() + tree] = forest_.leaf_block[leaf[row]];
+        });
     });
 }
 

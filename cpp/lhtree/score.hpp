@@ -20,7 +20,7 @@ class Scorer {
 
     std::size_t n_features() const { return centre_.size(); }
     std::size_t n_classes() const { return prior_.size(); }
-    std::size_t n_trees() const { return root_.size(); }
+    std::size_t n_trees() const { return forest_.trees.size(); }
 
     // x: rows of features as the user knows them. out: n_rows × n_classes. False if an infinity was met.
     template <class Value>
@@ -35,20 +35,19 @@ class Scorer {
   private:
     struct Tile;
 
-    std::vector<PackedBlock> blocks_;
-    std::vector<float> weights_;
-    std::vector<std::int32_t> weight_features_;
-    std::vector<double> slopes_;
-    std::vector<std::int32_t> slope_features_;
-    std::vector<std::int32_t> root_, target_;  // of every tree
-    std::vector<double> n_trees_of_;           // trees per class
+    PackedForest forest_;
+    std::vector<double> n_trees_of_;  // trees per class
     std::vector<double> centre_, scale_, prior_;
     Confidence confidence_;
 
-    PackedForest packed() const;
     void sum_trees(Tile& tile) const;
     void settle(Tile& tile) const;  // the fall-backs for rows of zeros
+    std::size_t tile_rows() const;
 
+    // Walks the rows of a tile down all trees, some trees at a time, and calls use(tree, leaf, confidence)
+    // for each.
+    template <class Use>
+    void each_tree(Tile& tile, const Use& use) const;
     template <class Value, class Use>
     bool each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const;
 };

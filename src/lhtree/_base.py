@@ -150,7 +150,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_forest" in self.__dict__:
-            self._forest = unpack(self._forest, self.n_features_in_)
+            self._forest = unpack(state["_forest"], self.n_features_in_)
             self._build_scorer()
 
     def __sklearn_tags__(self) -> Any:

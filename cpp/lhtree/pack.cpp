@@ -1,0 +1,118 @@
+#include "lhtree/pack.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace lhtree {
+
+namespace {
+
+constexpr std::uint32_t padded4(std::uint32_t n) {
+    return (n + 3) / 4 * 4;
+}
+
+// Values padded with zeros to a multiple of 4.
+template <class T>
+void append(std::vector<T>& to, const T* values, std::uint32_t n) {
+    to.insert(to.end(), values, values + n);
+    to.resize(to.size() + padded4(n) - n);
+}
+
+std::uint32_t n_weights(const ForestView& forest, std::int64_t block) {
+    return static_cast<std::uint32_t>(forest.hyperplane_ptr[block + 1] - forest.hyperplane_ptr[block]);
+}
+
+Layout choose_layout(const ForestView& forest, std::int64_t begin, std::int64_t end, std::size_t n_features) {
+    std::uint32_t most = 0;
+    for (std::int64_t block = begin; block < end; ++block) most = std::max(most, n_weights(forest, block));
+    if (most > 8 || n_features > 65536) return Layout::wide;
+    return most > 4 ? Layout::narrow8 : Layout::narrow4;
+}
+
+std::size_t block_bytes(Layout layout, std::uint32_t n, bool is_dense) {
+    if (layout == Layout::narrow4) return sizeof(Narrow<4>);
+    if (layout == Layout::narrow8) return sizeof(Narrow<8>);
+    return sizeof(Wide) + padded4(n) * (sizeof(float) + (is_dense ? 0 : sizeof(std::int32_t)));
+}
+
+template <std::size_t size>
+void fill(Narrow<size>& to, const ForestView& forest, std::int64_t block) {
+    const std::int64_t begin = forest.hyperplane_ptr[block];
+    for (std::uint32_t i = 0; i < n_weights(forest, block); ++i) {
+        to.features[i] = static_cast<std::uint16_t>(forest.hyperplane_feature[begin + i]);
+        to.weights[i] = forest.hyperplane_weight[begin + i];
+    }
+}
+
+void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense) {
+    const std::int64_t begin = forest.hyperplane_ptr[block];
+    const std::uint32_t n = n_weights(forest, block);
+    to.n = padded4(n);
+    to.is_dense = is_dense;
+    auto* behind = reinterpret_cast<unsigned char*>(&to + 1);
+    if (!is_dense) {
+        std::memcpy(behind, forest.hyperplane_feature + begin, n * sizeof(std::int32_t));
+        behind += to.n * sizeof(std::int32_t);
+    }
+    std::memcpy(behind, forest.hyperplane_weight + begin, n * sizeof(float));
+}
+
+}  // namespace
+
+PackedForest pack(const ForestView& forest, std::size_t n_features) {
+    PackedForest packed;
+    std::vector<Ref> refs;
+    for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
+        const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
+        const Layout layout = choose_layout(forest, begin, end, n_features);
+        const auto is_dense = [&](std::int64_t block) { return n_weights(forest, block) == n_features; };
+        // First where every block goes, then what it holds: a block names its children.
+        refs.clear();
+        std::size_t at = packed.blocks.size();
+        if (layout == Layout::narrow8) at = padded(at);  // whole cache lines
+        std::size_t n_leaves = packed.leaves.size();
+        for (std::int64_t block = begin; block < end; ++block) {
+            if (forest.left[block] < 0) {
+                refs.push_back(leaf_bit | static_cast<Ref>(n_leaves++));
+            } else {
+                refs.push_back(static_cast<Ref>(at));
+                at += (block_bytes(layout, n_weights(forest, block), is_dense(block)) + 7) / 8;
+            }
+            if (at >= leaf_bit || n_leaves >= leaf_bit)
+                throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
+        }
+        packed.trees.push_back(
+            {refs[0], forest.target[tree], static_cast<std::uint32_t>(packed.leaves.size()), layout});
+        packed.blocks.resize(at, 0);
+        for (std::int64_t block = begin; block < end; ++block) {
+            const Ref ref = refs[static_cast<std::size_t>(block - begin)];
+            if (forest.left[block] < 0) {
+                const std::int64_t first = forest.membership_ptr[block];
+                const auto n = static_cast<std::uint32_t>(forest.membership_ptr[block + 1] - first);
+                packed.leaves.push_back(
+                    {forest.intercept[block], static_cast<std::uint32_t>(packed.slopes.size()), padded4(n)});
+                packed.leaf_block.push_back(static_cast<std::int32_t>(block - begin));
+                append(packed.slopes, forest.membership_slope + first, n);
+                append(packed.slope_features, forest.membership_feature + first, n);
+                if (packed.slopes.size() > 0xffffffffu)
+                    throw std::length_error(
+                        "the model has too many slopes to score: fewer or smaller trees are needed");
+                continue;
+            }
+            auto* const place = reinterpret_cast<unsigned char*>(&packed.blocks[ref]);
+            const auto left = static_cast<std::size_t>(forest.left[block]);
+            Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0};
+            std::memcpy(place, &head, sizeof(double) + sizeof head.child);
+            if (layout == Layout::narrow4)
+                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
+            else if (layout == Layout::narrow8)
+                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block);
+            else
+                fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block));
+        }
+    }
+    return packed;
+}
+
+}  // namespace lhtree
