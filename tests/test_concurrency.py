@@ -125,7 +125,7 @@ def test_threads_are_those_of_a_joblib_context(three):
 INTERRUPTED = """
 import sys
 import numpy as np
-from lhtree import LHTClassifier
+from lhtree import LHTClassifier, _core
 n_rows, n_features, n_classes = {shape}
 generator = np.random.default_rng(0)
 X = generator.standard_normal((n_rows, n_features), dtype=np.float32)
@@ -133,7 +133,11 @@ y = generator.integers(0, n_classes, n_rows)
 model = LHTClassifier().fit(X[:100], y[:100])
 before = model.predict_proba(X[:100])
 model.set_params(**{setting!r})
-print("ready", flush=True)
+grow_forest = _core.grow_forest
+def announced(*arguments, **keywords):
+    print("growing", flush=True)
+    return grow_forest(*arguments, **keywords)
+_core.grow_forest = announced
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
@@ -156,8 +160,8 @@ def test_a_fit_can_be_interrupted(name, n_jobs):
     code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs, "normalize": None})
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(1.0)  # into the growing
+        assert child.stdout.readline() == "growing\n"
+        time.sleep(1.0)  # well into the first block
         sent = time.monotonic()
         os.kill(child.pid, signal.SIGINT)
         assert child.stdout.readline() == "interrupted\n"
