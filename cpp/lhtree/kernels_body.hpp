@@ -81,15 +81,32 @@ inline double clip(double value) {
     return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
 }
 
-inline double block_sum(const Narrow<4>& block, const float* z) {
-    const Double4 low = load4(block.weights) * gather4(z, block.features);
-    return (low[0] + low[2]) + (low[1] + low[3]);
+// The feature sum of a block with at most n_terms weights: the lanes of lane_sum that can differ from 0.
+template <std::size_t n_terms, std::size_t size>
+inline double block_sum(const Narrow<size>& block, const float* z) {
+    const auto term = [&](std::size_t p) {
+        return static_cast<double>(block.weights[p]) * static_cast<double>(z[block.features[p]]);
+    };
+    if constexpr (n_terms == 1) {
+        return term(0);
+    } else if constexpr (n_terms == 2) {
+        return term(0) + term(1);
+    } else {
+        Double4 sum = load4(block.weights) * gather4(z, block.features);
+        if constexpr (n_terms == 5)
+            sum += Double4{term(4), 0.0, 0.0, 0.0};
+        else if constexpr (n_terms == 6)
+            sum += Double4{term(4), term(5), 0.0, 0.0};
+        else if constexpr (n_terms > 6) {
+            Double4 high = load4(block.weights + 4) * gather4(z, block.features + 4);
+            if constexpr (n_terms > 8) sum += load4(block.weights + 8) * gather4(z, block.features + 8);
+            if constexpr (n_terms > 12) high += load4(block.weights + 12) * gather4(z, block.features + 12);
+            sum += high;
+        }
+        return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
 }
-inline double block_sum(const Narrow<8>& block, const float* z) {
-    const Double4 sum = load4(block.weights) * gather4(z, block.features) +
-                        load4(block.weights + 4) * gather4(z, block.features + 4);
-    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
+template <std::size_t>
 inline double block_sum(const Wide& block, const float* z) {
     const auto* features = reinterpret_cast<const std::int32_t*>(&block + 1);
     if (block.is_dense) return lane_sum(reinterpret_cast<const float*>(features), nullptr, block.n, z);
@@ -98,56 +115,42 @@ inline double block_sum(const Wide& block, const float* z) {
 
 // Several walks go on at once, a block each in turn: while one waits for its next block to come from memory,
 // the others have work. Nothing in the loop branches on the data, since a wrong guess would throw away the
-// work of all: a walk that has ended stays at a block that leads nowhere until, every few steps, its place is
-// given to the next.
-template <class Block, Confidence mode>
+// work of all: a walk that has ended stays at the block that leads nowhere (number 0) until, every few steps,
+// its place is given to the next.
+template <class Block, std::size_t n_terms, Confidence mode>
 void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
     constexpr std::size_t n_walkers = 12, n_steps = 4;
     struct Start {
         Ref ref;
         const float* z;
     };
-    Block nowhere{};
-    nowhere.offset = -infinity;  // infinitely far, so that no confidence heeds it
-    const std::uint64_t* const blocks = walks.forest.blocks.data();
-    // Selected by a mask: the compiler would make a branch of a question mark.
-    const auto at = [&](Ref ref) {
-        const std::uintptr_t is_over = -static_cast<std::uintptr_t>(ref >> 31);
-        const auto somewhere = reinterpret_cast<std::uintptr_t>(blocks) + std::uintptr_t{8} * ref;
-        return reinterpret_cast<const Block*>((somewhere & ~is_over) |
-                                              (reinterpret_cast<std::uintptr_t>(&nowhere) & is_over));
-    };
-
     const std::size_t n_walks = walks.n_trees * walks.rows.n_rows;
-    std::vector<Start> starts(n_walks + 1);
+    thread_local std::vector<Start> starts;
+    starts.resize(n_walks + 1);
     for (std::size_t tree = 0, slot = 0; tree < walks.n_trees; ++tree)
         for (std::size_t row = 0; row < walks.rows.n_rows; ++row, ++slot)
             starts[slot] = {walks.forest.trees[walks.first_tree + tree].root, walks.rows[row]};
     starts[n_walks] = {leaf_bit, walks.rows[0]};  // for walkers without a walk
 
     Ref ref[n_walkers];
-    const Block* block[n_walkers];
     const float* z[n_walkers];
     double distance[n_walkers];
     std::size_t slot[n_walkers];
     std::size_t next = 0, n_ended = 0;
-    const auto start = [&](std::size_t walker, std::size_t at_slot) {
-        slot[walker] = at_slot;
-        ref[walker] = starts[at_slot].ref;
-        z[walker] = starts[at_slot].z;
-        block[walker] = at(ref[walker]);
-        distance[walker] = 1.0;
-    };
     for (std::size_t i = 0; i < n_walkers; ++i) {
-        start(i, next);
+        slot[i] = next;
+        ref[i] = starts[next].ref;
+        z[i] = starts[next].z;
+        distance[i] = 1.0;
         next += next < n_walks;
     }
+    const std::uint64_t* const blocks = walks.forest.blocks.data();
     while (n_ended < n_walks) {
         for (std::size_t step = 0; step < n_steps; ++step)
             for (std::size_t i = 0; i < n_walkers; ++i) {
-                const double y = block_sum(*block[i], z[i]) - block[i]->offset;
-                const Ref to = block[i]->child[!(y < 0.0)];
-                const Ref is_over = -(ref[i] >> 31);
+                const Ref is_over = -(ref[i] >> 31);  // all ones or none
+                const auto& block = *reinterpret_cast<const Block*>(blocks + (ref[i] & ~is_over));
+                const double y = block_sum<n_terms>(block, z[i]) - block.offset;
                 if constexpr (mode != Confidence::none) {
                     const double length = y < 0.0 ? -y : y;
                     if constexpr (mode == Confidence::path)
@@ -155,47 +158,56 @@ void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
                     else
                         distance[i] = length == infinity ? distance[i] : length;
                 }
-                ref[i] = (ref[i] & is_over) | (to & ~is_over);
-                block[i] = at(ref[i]);
-                __builtin_prefetch(block[i]);
+                ref[i] = (ref[i] & is_over) | block.child[!(y < 0.0)];
+                __builtin_prefetch(blocks + (ref[i] & ~leaf_bit));
             }
         for (std::size_t i = 0; i < n_walkers; ++i) {
             const bool is_over = ref[i] & leaf_bit;
             leaf[slot[i]] = ref[i] & ~leaf_bit;
             confidence[slot[i]] = distance[i] < 1.0 ? distance[i] : 1.0;
             n_ended += is_over && slot[i] < n_walks;
-            const std::size_t to = is_over ? next : slot[i];
+            slot[i] = is_over ? next : slot[i];
             next += is_over && next < n_walks;
-            const Start& from = starts[to];
-            slot[i] = to;
+            const Start& from = starts[slot[i]];
             ref[i] = is_over ? from.ref : ref[i];
             z[i] = from.z;
             distance[i] = is_over ? 1.0 : distance[i];
-            block[i] = at(ref[i]);
         }
     }
 }
 
-template <class Block>
+template <class Block, std::size_t n_terms>
 void walk_layout(const Walks& walks, std::uint32_t* leaf, double* confidence) {
     switch (walks.confidence) {
         case Confidence::none:
-            return walk_by<Block, Confidence::none>(walks, leaf, confidence);
+            return walk_by<Block, n_terms, Confidence::none>(walks, leaf, confidence);
         case Confidence::last:
-            return walk_by<Block, Confidence::last>(walks, leaf, confidence);
+            return walk_by<Block, n_terms, Confidence::last>(walks, leaf, confidence);
         case Confidence::path:
-            return walk_by<Block, Confidence::path>(walks, leaf, confidence);
+            return walk_by<Block, n_terms, Confidence::path>(walks, leaf, confidence);
     }
 }
 
 void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    switch (walks.forest.trees[walks.first_tree].layout) {
-        case Layout::narrow4:
-            return walk_layout<Narrow<4>>(walks, leaf, confidence);
-        case Layout::narrow8:
-            return walk_layout<Narrow<8>>(walks, leaf, confidence);
-        case Layout::wide:
-            return walk_layout<Wide>(walks, leaf, confidence);
+    switch (walks.forest.trees[walks.first_tree].n_terms) {
+        case 1:
+            return walk_layout<Narrow<4>, 1>(walks, leaf, confidence);
+        case 2:
+            return walk_layout<Narrow<4>, 2>(walks, leaf, confidence);
+        case 4:
+            return walk_layout<Narrow<4>, 4>(walks, leaf, confidence);
+        case 5:
+            return walk_layout<Narrow<8>, 5>(walks, leaf, confidence);
+        case 6:
+            return walk_layout<Narrow<8>, 6>(walks, leaf, confidence);
+        case 8:
+            return walk_layout<Narrow<8>, 8>(walks, leaf, confidence);
+        case 12:
+            return walk_layout<Narrow<12>, 12>(walks, leaf, confidence);
+        case 16:
+            return walk_layout<Narrow<16>, 16>(walks, leaf, confidence);
+        default:
+            return walk_layout<Wide, 0>(walks, leaf, confidence);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
 
 namespace lhtree {
@@ -23,17 +25,22 @@ std::uint32_t n_weights(const ForestView& forest, std::int64_t block) {
     return static_cast<std::uint32_t>(forest.hyperplane_ptr[block + 1] - forest.hyperplane_ptr[block]);
 }
 
-Layout choose_layout(const ForestView& forest, std::int64_t begin, std::int64_t end, std::size_t n_features) {
-    std::uint32_t most = 0;
+std::uint32_t count_terms(const ForestView& forest, std::int64_t begin, std::int64_t end,
+                          std::size_t n_features) {
+    std::uint32_t most = 1;
     for (std::int64_t block = begin; block < end; ++block) most = std::max(most, n_weights(forest, block));
-    if (most > 8 || n_features > 65536) return Layout::wide;
-    return most > 4 ? Layout::narrow8 : Layout::narrow4;
+    if (n_features > 65536) return 0;
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 8u, 12u, 16u})
+        if (most <= n_terms) return n_terms;
+    return 0;
 }
 
-std::size_t block_bytes(Layout layout, std::uint32_t n, bool is_dense) {
-    if (layout == Layout::narrow4) return sizeof(Narrow<4>);
-    if (layout == Layout::narrow8) return sizeof(Narrow<8>);
-    return sizeof(Wide) + padded4(n) * (sizeof(float) + (is_dense ? 0 : sizeof(std::int32_t)));
+std::size_t block_bytes(std::uint32_t n_terms, std::uint32_t n, bool is_dense) {
+    if (n_terms == 0)
+        return sizeof(Wide) + padded4(n) * (sizeof(float) + (is_dense ? 0 : sizeof(std::int32_t)));
+    if (n_terms <= 4) return sizeof(Narrow<4>);
+    if (n_terms <= 8) return sizeof(Narrow<8>);
+    return n_terms <= 12 ? sizeof(Narrow<12>) : sizeof(Narrow<16>);
 }
 
 template <std::size_t size>
@@ -63,27 +70,29 @@ void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense)
 PackedForest pack(const ForestView& forest, std::size_t n_features) {
     PackedForest packed;
     std::vector<Ref> refs;
+    packed.blocks.resize(sizeof(Narrow<16>) / 8, 0);
+    const double nowhere = -std::numeric_limits<double>::infinity();
+    std::memcpy(packed.blocks.data(), &nowhere, sizeof nowhere);
     for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
         const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
-        const Layout layout = choose_layout(forest, begin, end, n_features);
+        const std::uint32_t n_terms = count_terms(forest, begin, end, n_features);
         const auto is_dense = [&](std::int64_t block) { return n_weights(forest, block) == n_features; };
         // First where every block goes, then what it holds: a block names its children.
         refs.clear();
         std::size_t at = packed.blocks.size();
-        if (layout == Layout::narrow8) at = padded(at);  // whole cache lines
+        if (n_terms > 4 && n_terms <= 8) at = padded(at);  // whole cache lines
         std::size_t n_leaves = packed.leaves.size();
         for (std::int64_t block = begin; block < end; ++block) {
             if (forest.left[block] < 0) {
                 refs.push_back(leaf_bit | static_cast<Ref>(n_leaves++));
             } else {
                 refs.push_back(static_cast<Ref>(at));
-                at += (block_bytes(layout, n_weights(forest, block), is_dense(block)) + 7) / 8;
+                at += (block_bytes(n_terms, n_weights(forest, block), is_dense(block)) + 7) / 8;
             }
             if (at >= leaf_bit || n_leaves >= leaf_bit)
                 throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
         }
-        packed.trees.push_back(
-            {refs[0], forest.target[tree], static_cast<std::uint32_t>(packed.leaves.size()), layout});
+        packed.trees.push_back({refs[0], forest.target[tree], n_terms});
         packed.blocks.resize(at, 0);
         for (std::int64_t block = begin; block < end; ++block) {
             const Ref ref = refs[static_cast<std::size_t>(block - begin)];
@@ -104,13 +113,29 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
             const auto left = static_cast<std::size_t>(forest.left[block]);
             Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0};
             std::memcpy(place, &head, sizeof(double) + sizeof head.child);
-            if (layout == Layout::narrow4)
-                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
-            else if (layout == Layout::narrow8)
-                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block);
-            else
+            if (n_terms == 0)
                 fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block));
+            else if (n_terms <= 4)
+                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
+            else if (n_terms <= 8)
+                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block);
+            else if (n_terms <= 12)
+                fill(*reinterpret_cast<Narrow<12>*>(place), forest, block);
+            else
+                fill(*reinterpret_cast<Narrow<16>*>(place), forest, block);
         }
+    }
+    std::vector<std::uint32_t> order(packed.trees.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto unsorted = std::move(packed.trees);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return unsorted[a].n_terms < unsorted[b].n_terms;
+    });
+    packed.trees.clear();
+    packed.place.resize(order.size());
+    for (const std::uint32_t number : order) {
+        packed.place[number] = static_cast<std::uint32_t>(packed.trees.size());
+        packed.trees.push_back(unsorted[number]);
     }
     return packed;
 }

@@ -12,7 +12,7 @@ namespace lhtree {
 using Ref = std::uint32_t;
 constexpr Ref leaf_bit = Ref{1} << 31;
 
-// A branching block with at most four or eight weights, padded with zeros; with eight it is one cache line.
+// A branching block with a few weights, padded with zeros; with eight it is one cache line.
 template <std::size_t size>
 struct Narrow {
     double offset;
@@ -33,18 +33,20 @@ struct Leaf {
     std::uint32_t at, n;  // slopes, padded like weights, and their features
 };
 
-enum class Layout : std::uint8_t { narrow4, narrow8, wide };
-
 struct PackedTree {
     Ref root;
     std::int32_t target;
-    std::uint32_t first_leaf;
-    Layout layout;
+    // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5, 6, 8 in Narrow<8>,
+    // 12 in Narrow<12>, 16 in Narrow<16>, 0 in Wide.
+    std::uint32_t n_terms;
 };
 
 struct PackedForest {
-    std::vector<PackedTree> trees;
-    std::vector<std::uint64_t> blocks;  // of all trees, in units of eight bytes
+    std::vector<PackedTree> trees;  // sorted by n_terms, so that trees of one layout can be walked together …
+    std::vector<std::uint32_t> place;  // … and where the tree of each number went
+    // Of all trees, in units of eight bytes. The first leads nowhere: no weights, its offset infinitely far
+    // below.
+    std::vector<std::uint64_t> blocks;
     std::vector<Leaf> leaves;
     std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree
     std::vector<double> slopes;

@@ -60,28 +60,33 @@ std::size_t Scorer::tile_rows() const {
 
 template <class Use>
 void Scorer::each_tree(Tile& tile, const Use& use) const {
-    constexpr std::size_t walks_at_once = 512;  // a few rows take many trees at once, many rows one by one
-    const std::size_t most = std::max<std::size_t>(1, walks_at_once / tile.n_rows);
     const Rows rows{tile.z.data(), tile.n_rows, n_features()};
-    for (std::size_t first = 0; first < n_trees();) {
-        std::size_t n = 1;
-        while (n < most && first + n < n_trees() &&
-               forest_.trees[first + n].layout == forest_.trees[first].layout)
-            ++n;
-        tile.leaf.resize(std::max(tile.leaf.size(), n * tile.n_rows + 1));
-        tile.leaf_confidence.resize(tile.leaf.size());
-        kernels().walk({forest_, first, n, rows, confidence_}, tile.leaf.data(), tile.leaf_confidence.data());
-        for (std::size_t i = 0; i < n; ++i)
-            use(first + i, tile.leaf.data() + i * tile.n_rows, tile.leaf_confidence.data() + i * tile.n_rows);
-        first += n;
+    // A few rows go down many trees at once; of many rows, enough go down one tree at once.
+    constexpr std::size_t most_walks = 1024;
+    const bool is_at_once = n_trees() * tile.n_rows <= most_walks;
+    const std::size_t n_walks = (is_at_once ? n_trees() : 1) * tile.n_rows;
+    tile.leaf.resize(std::max(tile.leaf.size(), n_walks + 1));
+    tile.leaf_confidence.resize(tile.leaf.size());
+    const auto walk = [&](std::size_t first, std::size_t n, std::size_t slot) {
+        kernels().walk({forest_, first, n, rows, confidence_}, &tile.leaf[slot], &tile.leaf_confidence[slot]);
+    };
+    if (is_at_once)
+        for (std::size_t first = 0, last = 0; first < n_trees(); first = last) {
+            while (last < n_trees() && forest_.trees[last].n_terms == forest_.trees[first].n_terms) ++last;
+            walk(first, last - first, first * tile.n_rows);
+        }
+    for (const std::uint32_t place : forest_.place) {  // in the order of the trees, which the sums keep
+        if (!is_at_once) walk(place, 1, 0);
+        const std::size_t slot = is_at_once ? place * tile.n_rows : 0;
+        use(place, &tile.leaf[slot], &tile.leaf_confidence[slot]);
     }
 }
 
 void Scorer::sum_trees(Tile& tile) const {
     const std::size_t n_cls = n_classes();
     const bool is_binary = n_cls == 2;
-    each_tree(tile, [&](std::size_t tree, const std::uint32_t* leaf, const double* confidence) {
-        const auto target = static_cast<std::size_t>(forest_.trees[tree].target);
+    each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
+        const auto target = static_cast<std::size_t>(forest_.trees[place].target);
         for (std::size_t row = 0; row < tile.n_rows; ++row) {
             const double membership =
                 kernels().membership(forest_, leaf[row], tile.z.data() + row * n_features());
@@ -180,9 +185,11 @@ bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watc
 template <class Value>
 bool Scorer::apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        each_tree(tile, [&](std::size_t tree, const std::uint32_t* leaf, const double*) {
+        std::size_t tree = 0;
+        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double*) {
             for (std::size_t row = 0; row < tile.n_rows; ++row)
                 out[(tile.begin + row) * n_trees() + tree] = forest_.leaf_block[leaf[row]];
+            ++tree;
         });
     });
 }

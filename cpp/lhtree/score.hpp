@@ -44,8 +44,8 @@ class Scorer {
     void settle(Tile& tile) const;  // the fall-backs for rows of zeros
     std::size_t tile_rows() const;
 
-    // Walks the rows of a tile down all trees, some trees at a time, and calls use(tree, leaf, confidence)
-    // for each.
+    // Walks the rows of a tile down all trees and calls use(place, leaf, confidence) for each, in the order
+    // of the trees.
     template <class Use>
     void each_tree(Tile& tile, const Use& use) const;
     template <class Value, class Use>
