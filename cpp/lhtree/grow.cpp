@@ -138,6 +138,7 @@ class Grower {
         if (options_.direction == Direction::mixed) {
             std::int32_t single = -1;
             for (const auto feature : active_) {
+                watch_.check();
                 if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
                 const Cut cut = gini_.cut_feature(rows, static_cast<std::size_t>(feature));
                 if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;

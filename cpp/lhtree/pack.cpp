@@ -92,7 +92,8 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
             if (at >= leaf_bit || n_leaves >= leaf_bit)
                 throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
         }
-        packed.trees.push_back({refs[0], forest.target[tree], n_terms});
+        packed.trees.push_back({refs[0], forest.target[tree], n_terms, static_cast<Ref>(packed.blocks.size()),
+                                static_cast<Ref>(at)});
         packed.blocks.resize(at, 0);
         for (std::int64_t block = begin; block < end; ++block) {
             const Ref ref = refs[static_cast<std::size_t>(block - begin)];

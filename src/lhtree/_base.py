@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._compact import pack, unpack
 from ._forest_data import ForestData, TreeViews
 from ._normalise import learn_normalisation
-from ._parameters import Settled, refuse
+from ._parameters import Settled, draw_seed, refuse
 from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -82,8 +81,10 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         n_threads = count_threads(self.n_jobs)
 
         if earlier is None:
-            fitted._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-            fitted._normalisation = learn_normalisation(training.X, training.weight, settled.normalize)
+            fitted._normalisation = learn_normalisation(
+                training.X, training.weight, settled.normalize, training.row
+            )
+            fitted._seed = draw_seed(self.random_state)
         else:
             fitted._seed, fitted._normalisation = earlier._seed, earlier._normalisation
         fitted.classes_ = training.classes
@@ -103,7 +104,8 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         with self._progress(len(growth.betas) * len(targets)) as progress:
             arrays = _core.grow_forest(
                 training.X,
-                *self._normalisation,
+                centre=self._normalisation.centre,
+                scale=self._normalisation.scale,
                 responses=(training.codes == targets[:, None]).astype(np.uint8),
                 targets=targets,
                 weight=training.weight,
@@ -119,7 +121,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 progress=progress,
             )
         if arrays is None:
-            refuse_infinity(training.X)
+            refuse_infinity(training.X, training.row)
         return ForestData(**arrays)
 
     def _take(self, other: BaseLHT, forest: ForestData) -> None:
@@ -168,6 +170,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             and X.ndim == 2
             and X.shape[1] == self.n_features_in_
             and X.shape[0] > 0
+            and X.flags.carray
             and "feature_names_in_" not in state
         )
         if not is_exact:

@@ -150,7 +150,10 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "max_samples below 1 or bootstrap=True with it: no row is left out of any tree",
             )
-        return Growth(betas, first, counts, bool(self.bootstrap), self.class_weight == "balanced_subsample")
+        balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
+        if balances and counts is None:  # the sample is all rows
+            counts = sizes
+        return Growth(betas, first, counts, bool(self.bootstrap), balances)
 
     def _progress(self, n_tasks: int) -> Any:
         return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)

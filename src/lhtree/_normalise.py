@@ -25,16 +25,16 @@ class Normalisation(NamedTuple):
     scale: NDArray[np.float64]
 
 
-def learn_normalisation(X: NDArray[Any], weight: Weight, normalize: str | None) -> Normalisation:
-    """Centre and scale of every column of X, NaN left out.
+def learn_normalisation(
+    X: NDArray[Any], weight: Weight, normalize: str | None, row: NDArray[np.int64] | None = None
+) -> Normalisation:
+    """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
 
     Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
-    if normalize is None:
-        return Normalisation(centre, scale)
-    learn = {"robust": _robust, "standard": _standard, "minmax": _minmax}[normalize]
+    learn = {"robust": _robust, "standard": _standard, "minmax": _minmax, None: _nothing}[normalize]
     step = max(1, _BYTES_AT_ONCE // (8 * n_rows))
     for begin in range(0, n_features, step):
         some = slice(begin, begin + step)
@@ -42,9 +42,10 @@ def learn_normalisation(X: NDArray[Any], weight: Weight, normalize: str | None) 
             X[:, some].T, dtype=np.float64
         )  # a feature is a row: passes run along memory
         low, high = columns.min(axis=1), columns.max(axis=1)
-        if np.isinf(low).any() or np.isinf(high).any():
-            refuse_infinity(X)
-        if np.isnan(low).any():
+        has_missing = bool(np.isnan(low).any())
+        if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
+            refuse_infinity(X, row)
+        if has_missing:
             for j, column in enumerate(columns):  # features differ in what they have
                 keep = ~np.isnan(column)
                 if keep.any():
@@ -81,6 +82,10 @@ def _standard(columns: Columns, weight: Weight) -> tuple[Any, Any]:
     is_constant = columns.min(axis=1) == columns.max(axis=1)  # whatever rounding made of the mean
     deviation = np.where(is_constant, 0.0, np.sqrt(variance))
     return np.ldexp(mean, exponent), np.ldexp(deviation, exponent)
+
+
+def _nothing(columns: Columns, weight: Weight) -> tuple[Any, Any]:
+    return 0.0, 1.0
 
 
 def _minmax(columns: Columns, weight: Weight) -> tuple[Any, Any]:

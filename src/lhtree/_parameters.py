@@ -6,6 +6,9 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
 from . import _core
 
 DIRECTIONS = ("mean_difference", "fisher", "mixed")
@@ -27,7 +30,12 @@ def is_integer(value: object) -> bool:
 
 def is_real(value: object) -> bool:
     """Whether a value is a finite number, True and False aside."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
@@ -36,22 +44,31 @@ def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     return value
 
 
-def _number(name: str, value: Any, low: float, high: float = math.inf, *, with_high: bool = False) -> float:
-    if not is_real(value) or value < low or value > high or (value == high and not with_high):
-        bound = f" and {'at most' if with_high else 'below'} {high:g}" if high < math.inf else ""
-        raise refuse(name, value, f"a number of at least {low:g}{bound}")
+def _number(name: str, value: Any) -> float:
+    if not is_real(value) or value < 0.0:
+        raise refuse(name, value, "a number of at least 0")
     return float(value)
 
 
 def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
     """A count of samples, or a share of the training weight."""
-    if is_integer(value) and value >= least:
+    if is_integer(value) and least <= value <= 2**53:
         return float(value), False
     if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
         return float(value), True
     raise refuse(
         name, value, f"an integer of at least {least} (a count) or a float between 0 and 1 (a share)"
     )
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed for the core from what scikit-learn calls a random state."""
+    try:
+        return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    except (ValueError, TypeError):
+        raise refuse(
+            "random_state", random_state, "None, an integer from 0 to 2**32 - 1 or a numpy RandomState"
+        ) from None
 
 
 def count_features(max_features: Any, n_features: int, *, is_oblique_forest: bool) -> int:
@@ -110,7 +127,7 @@ class Settled:
             "direction": direction,
             "offset": offset,
             "membership": _choose("membership", params["membership"], MEMBERSHIPS),
-            "alpha": _number("alpha", params["alpha"], 0.0),
+            "alpha": _number("alpha", params["alpha"]),
             "gamma": gamma,
             "min_samples_split": min_split_amount,
             "min_samples_leaf": _amount("min_samples_leaf", params["min_samples_leaf"], 1),
@@ -118,7 +135,7 @@ class Settled:
             "max_features": count_features(
                 params["max_features"], n_features, is_oblique_forest=is_forest and not is_paper
             ),
-            "shrinkage": _number("shrinkage", params["shrinkage"], 0.0),
+            "shrinkage": _number("shrinkage", params["shrinkage"]),
             # One tree is read block by block; a forest is not, and would pay for it in time and memory.
             "branching_membership": not is_forest,
         }
@@ -127,11 +144,13 @@ class Settled:
     @staticmethod
     def _settle_beta(beta: Any, *, is_paper: bool, is_forest: bool) -> float | None:
         """A fixed beta, or None for the paper's schedule."""
+        names = "'auto', 'schedule'" if is_forest else "'auto'"
         if isinstance(beta, str):
             if beta == "auto":
                 return None if is_forest and is_paper else 0.0
             if beta == "schedule" and is_forest:
                 return None
-            names = "'auto', 'schedule'" if is_forest else "'auto'"
             raise refuse("beta", beta, f"{names} or a number of at least 0 and below 1")
-        return _number("beta", beta, 0.0, 1.0)
+        if not is_real(beta) or not 0.0 <= beta < 1.0:
+            raise refuse("beta", beta, f"{names} or a number of at least 0 and below 1")
+        return float(beta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -23,9 +24,13 @@ _REMEDIES = {
     "sklearn.preprocessing.OneHotEncoder.",
     "argument must be": "Every column of X must be numeric: encode objects first.",
     "features, but": "Pass the columns the model was fitted with, in the same order.",
+    "could not be promoted": "Every column of X must be numeric: turn dates and times into numbers first.",
+    "feature names should match": "Pass the columns the model was fitted with, in the same order.",
+    "Found array with dim": "Pass a table: one row per sample, one column per feature.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 
+_MAX_WEIGHT = 1e100  # products of weights stay finite
 ROBUST_DTYPES = [np.float64, np.float32]
 
 
@@ -37,6 +42,7 @@ class Training(NamedTuple):
     classes: NDArray[Any]
     weight: NDArray[np.float64] | None
     prior: NDArray[np.float64]
+    row: NDArray[np.int64] | None  # where each row was given, if some are gone
 
     @property
     def n_targets(self) -> int:
@@ -51,13 +57,17 @@ def check_training(
     X, y = _validate(
         estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
     )
+    X = _straighten(X)
     weight = check_sample_weight(sample_weight, len(X))
+    row = None
     if weight is not None and not weight.all():
-        keep = weight > 0.0
-        X, y, weight = X[keep], y[keep], weight[keep]
+        row = np.flatnonzero(weight)
+        X, y, weight = X[row], y[row], weight[row]
     classes, codes = encode(y)
     try:
-        check_classification_targets(classes)
+        check_classification_targets(
+            np.repeat(classes, 3)
+        )  # alone they would look like too many for the rows
     except ValueError as error:
         _raise_with_remedy(error)
     if len(classes) < 2:
@@ -67,7 +77,7 @@ def check_training(
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-    return Training(X, codes, classes, weight, counts / counts.sum())
+    return Training(X, codes, classes, weight, counts / counts.sum(), row)
 
 
 def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
@@ -89,14 +99,20 @@ def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
     checked: NDArray[Any] = _validate(
         estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
-    return checked
+    return _straighten(checked)
 
 
-def refuse_infinity(X: NDArray[Any]) -> NoReturn:
-    """Raise the error for rows that hold an infinity."""
+def _straighten(X: NDArray[Any]) -> NDArray[Any]:
+    """Copy where values do not lie a whole number of values apart, as in a column of a packed record."""
+    is_straight = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
+    return X if is_straight else np.ascontiguousarray(X)
+
+
+def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
+    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
     row, column = np.argwhere(np.isinf(X))[0]
     raise ValueError(
-        f"Input X contains infinity: row {row}, column {column} is {X[row, column]}. "
+        f"Input X contains infinity: row {row if given is None else given[row]}, column {column} is {X[row, column]}. "
         "Replace infinities by NaN, which counts as missing, or by a finite number."
     )
 
@@ -128,6 +144,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] 
         )
     if not (weight > 0.0).any():
         raise ValueError("sample_weight is zero everywhere: give at least one row of two classes weight.")
+    if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
+        weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
     return weight
 
 
@@ -158,7 +176,8 @@ def _settle_weight(
     is_forest: bool,
 ) -> NDArray[np.float64] | None:
     if weight is not None and weight.max() < 1.0:  # boosting passes weights that sum to 1
-        weight = weight * (len(weight) / weight.sum())
+        weight = weight / weight.max()
+        weight = weight * (len(weight) / weight.sum()) if weight.min() < 1.0 else weight
     if class_weight is not None and not (is_forest and class_weight == "balanced_subsample"):
         if isinstance(class_weight, str) and class_weight == "balanced":
             counts = np.bincount(codes, weights=weight, minlength=len(classes))
@@ -193,8 +212,10 @@ def _validate(estimator: Any, **arguments: Any) -> Any:
 
 def _raise_with_remedy(error: ValueError | TypeError) -> NoReturn:
     message = str(error)
+    if not re.search(r"\b([Xy]|label)\b", message):
+        message = f"X: {message}"
     for fragment, remedy in _REMEDIES.items():
         if fragment in message:
-            name = "" if "X" in message or "y" in message or "label" in message else "X: "
-            raise type(error)(f"{name}{message} {remedy}") from error
-    raise error
+            message = f"{message} {remedy}"
+            break
+    raise type(error)(message) from error
