@@ -164,7 +164,7 @@ void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
                         distance[i] = length == infinity ? distance[i] : length;
                 }
                 ref[i] = (ref[i] & is_over) | block.child[!(y < 0.0)];
-                __builtin_prefetch(blocks + (ref[i] & ~leaf_bit));
+                __builtin_prefetch(blocks + (ref[i] & ((ref[i] >> 31) - 1)));
             }
         for (std::size_t i = 0; i < n_walkers; ++i) {
             const bool is_over = ref[i] & leaf_bit;

@@ -53,9 +53,9 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
         if (n == 0.0) throw std::invalid_argument("not the arrays of a model: a class has no tree");
 }
 
-// As many rows as stay in the second-level cache beside a tree.
+// As many rows as stay in the second-level cache beside a tree, so that a tree is fetched seldom.
 std::size_t Scorer::tile_rows() const {
-    return std::clamp<std::size_t>((std::size_t{1} << 17) / (sizeof(float) * n_features()), 32, 2048);
+    return std::clamp<std::size_t>((std::size_t{1} << 19) / (sizeof(float) * n_features()), 32, 8192);
 }
 
 template <class Use>
