@@ -334,6 +334,43 @@ def grow(Z, response, weight, options, key):
     return Tree(*map(list, zip(*blocks, strict=True)), leaf_of_row)
 
 
+def count_rows(sizes, share):
+    """Section 6: rows of each class that a tree sees: this share of them, in whole rows, at least one."""
+    wanted = [share * size for size in sizes]
+    counts = [max(1, math.floor(rows)) for rows in wanted]
+    while sum(counts) < round(share * sum(sizes)):
+        counts[max(range(len(counts)), key=lambda cls: wanted[cls] - counts[cls])] += 1
+    return counts
+
+
+def draw_rows(strata, counts, bootstrap, seed, tree):
+    """Section 6: how often a tree sees each row, (n,): class by class, the next cards of a shuffled deck or,
+    with replacement, any card each time; keyed by (seed, tree), 3 for the draws.
+    """
+    draws, n_drawn, times = derive(derive(seed, tree), 3), 0, np.zeros(len(strata), dtype=np.int64)
+    for cls, count in enumerate(counts):
+        deck = np.flatnonzero(np.asarray(strata) == cls).tolist()
+        for i in range(count):
+            first = 0 if bootstrap else i
+            chosen = first + (derive(draws, n_drawn) * (len(deck) - first) >> 64)
+            n_drawn += 1
+            times[deck[chosen]] += 1
+            if not bootstrap:
+                deck[i], deck[chosen] = deck[chosen], deck[i]
+    return times
+
+
+def balance(strata, weight):
+    """class_weight="balanced_subsample": every class of the rows of a tree weighs the same in all."""
+    totals = [math.fsum(weight[strata == cls]) for cls in range(strata.max() + 1)]
+    return weight * np.array([math.fsum(totals) / (len(totals) * total) for total in totals])[strata]
+
+
+def forest_key(seed, tree, target):
+    """Section 3: the key of the root; `target` counts the trees of one estimator."""
+    return derive(derive(derive(seed, tree), 2), target)
+
+
 def walk(tree, z):
     """Algorithm 2: the leaf of a row, and its y(x) = FS(x) - c, eq. (8), in each block on the way."""
     block, path = 0, []
