@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lhtree import LHTClassifier
+from lhtree import LHForestClassifier, LHTClassifier
 
 
 @parametrize_with_checks(
@@ -15,7 +15,28 @@ from lhtree import LHTClassifier
         LHTClassifier(
             direction="fisher", offset="purity", gamma=0.1, membership="constant", normalize="minmax"
         ),
+        # Every tree sees all rows, so a weight of 2 is a row given twice, here too.
+        LHForestClassifier(10, max_samples=1.0),
+        LHForestClassifier(10, direction="mixed", n_jobs=2),
     ]
 )
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def expect_failures(estimator):
+    """The excuse scikit-learn gives its own random forest; strict, so that it cannot outlive its reason."""
+    reason = "rows are drawn by number: a repeated row is drawn otherwise than one of more weight"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+@parametrize_with_checks(
+    [
+        LHForestClassifier(10),
+        LHForestClassifier(10, direction="fisher", bootstrap=True),
+        LHForestClassifier(10, direction="mixed", max_samples=0.5, class_weight="balanced_subsample"),
+    ],
+    expected_failed_checks=expect_failures,
+)
+def test_scikit_learn_where_rows_are_drawn(estimator, check):
     check(estimator)
