@@ -4,13 +4,14 @@ import pickle
 from dataclasses import fields
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import bridge
 import strategies
 from conftest import make_clouds
-from lhtree import LHTClassifier
+from lhtree import LHForestClassifier, LHTClassifier
 from lhtree._compact import pack, unpack
 
 
@@ -39,3 +40,23 @@ def test_packing_makes_models_smaller():
     model = LHTClassifier(gamma=1).fit(*make_clouds(3000, 9, 3))
     packed = pack(model._forest, 9)
     assert sum(values.nbytes for values in packed.values()) < 0.9 * model._forest.nbytes
+
+
+@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
+def test_forests_come_back(data, problem, is_weighted, bootstrap):
+    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
+    model = LHForestClassifier(3, **arguments, bootstrap=bootstrap, random_state=0)
+    model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
+    copy = pickle.loads(pickle.dumps(model))
+    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
+
+
+@pytest.mark.xfail(
+    reason="n_target is taken for a count wherever every weight adds up to the number of samples"
+)
+@pytest.mark.parametrize("weight", [[0.5, 1.5], [1.25, 0.75]])
+def test_weights_that_add_up_to_the_number_of_samples(weight):
+    model = LHTClassifier().fit(np.zeros((2, 1)), [0, 1], weight)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.predict_proba([[0.0]]).tolist() == model.predict_proba([[0.0]]).tolist()
+    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
