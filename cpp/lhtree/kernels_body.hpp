@@ -119,7 +119,7 @@ inline double block_sum(const Wide& block, const float* z) {
 // its place is given to the next.
 template <class Block, std::size_t n_terms, Confidence mode>
 void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    constexpr std::size_t n_walkers = 12, n_steps = 4;
+    constexpr std::size_t max_walkers = 12, n_steps = 4;
     struct Start {
         Ref ref;
         const float* z;
@@ -132,10 +132,11 @@ void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
             starts[slot] = {walks.forest.trees[walks.first_tree + tree].root, walks.rows[row]};
     starts[n_walks] = {leaf_bit, walks.rows[0]};  // for walkers without a walk
 
-    Ref ref[n_walkers];
-    const float* z[n_walkers];
-    double distance[n_walkers];
-    std::size_t slot[n_walkers];
+    const std::size_t n_walkers = n_walks < max_walkers ? n_walks : max_walkers;
+    Ref ref[max_walkers];
+    const float* z[max_walkers];
+    double distance[max_walkers];
+    std::size_t slot[max_walkers];
     std::size_t next = 0, n_ended = 0;
     for (std::size_t i = 0; i < n_walkers; ++i) {
         slot[i] = next;
@@ -145,8 +146,8 @@ void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
         next += next < n_walks;
     }
     const std::uint64_t* const blocks = walks.forest.blocks.data();
-    if (walks.n_trees ==
-        1) {  // many rows: fetching the whole tree in order is faster than in the order of the walks
+    if (walks.n_trees == 1 &&
+        n_walks >= 256) {  // the whole tree is fetched faster in order than by the walks
         const PackedTree& tree = walks.forest.trees[walks.first_tree];
         for (Ref line = tree.begin; line < tree.end; line += 8) __builtin_prefetch(blocks + line, 0, 2);
     }
