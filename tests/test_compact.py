@@ -51,9 +51,6 @@ def test_forests_come_back(data, problem, is_weighted, bootstrap):
     bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
 
 
-@pytest.mark.xfail(
-    reason="n_target is taken for a count wherever every weight adds up to the number of samples"
-)
 @pytest.mark.parametrize("weight", [[0.5, 1.5], [1.25, 0.75]])
 def test_weights_that_add_up_to_the_number_of_samples(weight):
     model = LHTClassifier().fit(np.zeros((2, 1)), [0, 1], weight)

@@ -85,19 +85,16 @@ except ValueError as error:
 """
 
 
-@pytest.mark.xfail(reason="the scorer divides by 0 when it is given no rows, which ends the process")
 def test_out_of_bag_where_a_share_rounds_to_all_rows():
     assert subprocess.run([sys.executable, "-c", CRASH]).returncode == 0
 
 
-@pytest.mark.xfail(reason="rows of weight 0 are missing in the result, which then does not fit X")
 def test_out_of_bag_with_rows_of_no_weight(two):
     X, y = two
     model = LHForestClassifier(10, oob_score=True, random_state=0).fit(X, y, np.arange(200) % 5)
     assert len(model.oob_decision_function_) == 200
 
 
-@pytest.mark.xfail(reason="attributes of an earlier fit stay")
 def test_a_fit_without_out_of_bag_scores_forgets_earlier_ones(two):
     model = LHForestClassifier(3, oob_score=True).fit(*two)
     assert not hasattr(model.set_params(oob_score=False).fit(*two), "oob_score_")
@@ -159,7 +156,6 @@ def test_what_a_warm_start_refuses(two, change, X, y, message):
     assert len(model.estimators_) == model.n_estimators
 
 
-@pytest.mark.xfail(reason="only the number of features is compared, not their names")
 def test_a_warm_start_refuses_other_names(two):
     X, y = two
     model = LHForestClassifier(2, **FIXED, warm_start=True).fit(pd.DataFrame(X, columns=list("abcde")), y)
@@ -167,7 +163,6 @@ def test_a_warm_start_refuses_other_names(two):
         model.set_params(n_estimators=4).fit(pd.DataFrame(X, columns=list("edcba")), y)
 
 
-@pytest.mark.xfail(reason="out-of-bag rows of the earlier trees are those of the new setting")
 def test_out_of_bag_after_a_warm_start_with_other_draws(two):
     X, y = two
     model = LHForestClassifier(3, **FIXED, oob_score=True, warm_start=True).fit(X, y)

@@ -116,9 +116,6 @@ def test_trees_that_are_a_leaf_among_others():
     assert_as_reference(both, X[:15])
 
 
-@pytest.mark.xfail(
-    reason="the scorer divides by 0 when it is given no rows, which ends the process", run=False
-)
 def test_no_rows(mixture):
     model, rows = mixture
     assert model._scorer.wolf(rows[:0]).shape == (0, 3)

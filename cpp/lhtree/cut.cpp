@@ -90,9 +90,9 @@ Cut GiniCutter::cut(const CutRows& rows, const double* feature_sums) {
     };
     for (std::size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && sorted_[end] >> 32 == sorted_[begin] >> 32;) ++end;
-        if (end - begin > 1)
-            std::stable_sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begin),
-                             sorted_.begin() + static_cast<std::ptrdiff_t>(end), is_less);
+        const auto first = sorted_.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last = sorted_.begin() + static_cast<std::ptrdiff_t>(end);
+        if (!std::is_sorted(first, last, is_less)) std::stable_sort(first, last, is_less);
     }
     for (std::size_t i = 0; i < n; ++i) value_[i] = feature_sums[row_of(sorted_[i])];
     return find_best(rows);

@@ -124,6 +124,7 @@ void Scorer::settle(Tile& tile) const {
 // thousand walks.
 template <class Value, class Use>
 bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const {
+    if (x.n_rows == 0) return true;
     constexpr std::size_t walks_per_thread = 16384;
     n_threads = std::min(n_threads, 1 + x.n_rows * n_trees() / walks_per_thread);
     // Tiles of equal size, at least one for every thread.

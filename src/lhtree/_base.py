@@ -18,7 +18,7 @@ from . import _core
 from ._compact import pack, unpack
 from ._forest_data import ForestData, TreeViews
 from ._normalise import learn_normalisation
-from ._parameters import Settled, draw_seed, refuse
+from ._parameters import Settled, check_flag, draw_seed, refuse
 from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -50,7 +50,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Context in which trees are grown; gives a function to report progress to, or None."""
         return nullcontext()
 
-    def _finish(self, training: Training, growth: Growth) -> None:
+    def _finish(self, training: Training) -> None:
         """What is left to learn from the training data when the trees are there."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -72,7 +72,8 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         # Everything is learned by a double, so that a fit that fails leaves the estimator as it was.
         params = self.get_params(deep=False)
         fitted = type(self)(**params)
-        earlier = self if params.get("warm_start") and "_forest" in self.__dict__ else None
+        continues = check_flag("warm_start", params.get("warm_start", False))
+        earlier = self if continues and "_forest" in self.__dict__ else None
         training = check_training(fitted, X, y, sample_weight, self.class_weight, is_forest=self._is_forest)
         settled = Settled(params, fitted.n_features_in_, is_forest=self._is_forest)
         if earlier is not None:
@@ -93,8 +94,9 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         forest = fitted._grow(training, settled, growth, n_threads)
         fitted._forest = forest if earlier is None else earlier._forest + forest
         fitted._build_scorer()
-        fitted._finish(training, growth)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        fitted._finish(training)
+        for name in [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]:
+            del self.__dict__[name]  # of an earlier fit
         self.__dict__.update(fitted.__dict__)
         return self
 

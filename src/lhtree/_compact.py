@@ -21,7 +21,9 @@ def pack(forest: ForestData, n_features: int) -> Packed:
     is_leaf = forest.left < 0
     n_weights, n_slopes = np.diff(forest.hyperplane_ptr), np.diff(forest.membership_ptr)
     slope_block = np.repeat(np.arange(forest.n_blocks), n_slopes)
-    is_counted = bool((forest.weight == forest.n_samples).all())
+    root = np.repeat(forest.block_ptr[:-1], np.diff(forest.block_ptr))
+    counted = _sum_children(forest.n_target[is_leaf], is_leaf, root, forest.left)
+    is_counted = bool((forest.weight == forest.n_samples).all() and (forest.n_target == counted).all())
     packed = {
         "target": _shrink(forest.target),
         "n_blocks": _shrink(np.diff(forest.block_ptr)),

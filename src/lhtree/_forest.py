@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._base import BaseLHT, Growth
 from ._extras import import_extra
-from ._parameters import Settled, is_integer, is_real, refuse
+from ._parameters import Settled, check_flag, is_integer, is_real, refuse
 from ._tree import LHTClassifier
 from ._validate import Training
 
@@ -125,7 +125,7 @@ class LHForestClassifier(BaseLHT):
         self.verbose = verbose
 
     def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
-        first = 0 if earlier is None else len(earlier._forest.target) // training.n_targets
+        first = 0 if earlier is None else earlier._forest.n_trees // training.n_targets
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise refuse("n_estimators", self.n_estimators, "an integer of at least 1")
         if self.n_estimators < first:
@@ -140,11 +140,14 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "a fixed beta: a schedule i/t changes every tree when the number of trees does",
             )
+        if not is_integer(self.verbose):
+            raise refuse("verbose", self.verbose, "0 or 1")
         trees = np.arange(first, self.n_estimators)
         betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
         sizes = np.bincount(training.codes)
-        counts = count_rows(self.max_samples, sizes, is_paper=settled.is_paper, bootstrap=self.bootstrap)
-        if self.oob_score and counts is None:
+        bootstrap = check_flag("bootstrap", self.bootstrap)
+        counts = count_rows(self.max_samples, sizes, is_paper=settled.is_paper, bootstrap=bootstrap)
+        if check_flag("oob_score", self.oob_score) and counts is None:
             raise refuse(
                 "oob_score",
                 True,
@@ -153,36 +156,38 @@ class LHForestClassifier(BaseLHT):
         balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
         if balances and counts is None:  # the sample is all rows
             counts = sizes
-        return Growth(betas, first, counts, bool(self.bootstrap), balances)
+        self._betas = betas if earlier is None else np.concatenate([earlier._betas, betas])
+        self._draws = ([] if earlier is None else earlier._draws) + [(counts, bootstrap)] * len(trees)
+        self._tree_params = settled.tree_params()
+        return Growth(betas, first, counts, bootstrap, balances)
 
     def _progress(self, n_tasks: int) -> Any:
         return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
 
-    def _finish(self, training: Training, growth: Growth) -> None:
+    def _finish(self, training: Training) -> None:
         """Score the rows that trees did not see (after fit has learned everything else)."""
-        if not self.oob_score or growth.counts is None:
+        if not self.oob_score:
             return
         n_classes, n_rows = len(training.classes), len(training.X)
         wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
         n_unseen = np.zeros(n_rows)
-        for number in range(self.n_estimators):
+        for number, (counts, bootstrap) in enumerate(self._draws):
             unseen = np.ones(n_rows, dtype=bool)
-            unseen[_core.draw_rows(training.codes, growth.counts, growth.bootstrap, self._seed, number)] = (
-                False
-            )
-            tree = self.estimators_[number]
-            rows = training.X[unseen]
-            wolf[unseen] += tree._scorer.wolf(rows)  # type: ignore[arg-type]  # fit refused infinities
-            membership[unseen] += tree._scorer.membership(rows)  # type: ignore[arg-type]
+            seen = _core.draw_rows(training.codes, counts, bootstrap, self._seed, number)
+            unseen[seen] = False
+            scorer, rows = self.estimators_[number]._scorer, training.X[unseen]
+            wolf[unseen] += scorer.wolf(rows)  # type: ignore[arg-type]  # None only for infinities
+            membership[unseen] += scorer.membership(rows)  # type: ignore[arg-type]
             n_unseen += unseen
-        with np.errstate(invalid="ignore"):
-            score = np.where(wolf.any(axis=1, keepdims=True), wolf, membership)
-            score = np.where(score.any(axis=1, keepdims=True), score, self._prior)
-            self.oob_decision_function_ = score / score.sum(axis=1, keepdims=True)
-        self.oob_decision_function_[n_unseen == 0] = np.nan
         is_scored = n_unseen > 0
-        guess = score[is_scored].argmax(axis=1)
-        self.oob_score_ = float(np.average(guess == training.codes[is_scored])) if is_scored.any() else np.nan
+        score = np.where(wolf.any(axis=1, keepdims=True), wolf, membership)
+        score = np.where(score.any(axis=1, keepdims=True), score, self._prior)
+        guess = score.argmax(axis=1) == training.codes
+        self.oob_score_ = float(guess[is_scored].mean()) if is_scored.any() else np.nan
+        given = slice(None) if training.row is None else training.row
+        self.oob_decision_function_ = np.full((training.n_given, n_classes), np.nan)
+        score = score / score.sum(axis=1, keepdims=True)
+        self.oob_decision_function_[given] = np.where(is_scored[:, None], score, np.nan)
 
     @property
     def estimators_(self) -> Estimators:
@@ -209,10 +214,15 @@ class Estimators(Sequence[LHTClassifier]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         number = range(len(self))[index]
-        params = self._model.get_params(deep=False)
-        tree = LHTClassifier(**{name: params[name] for name in LHTClassifier._get_param_names()})
+        model = self._model
+        names = LHTClassifier._get_param_names()
+        params = {name: value for name, value in model.get_params(deep=False).items() if name in names}
+        params |= model._tree_params | {"beta": float(model._betas[number])}
+        if isinstance(params["class_weight"], str):  # what it means depends on the rows the tree saw
+            params["class_weight"] = None
+        tree = LHTClassifier(**params)
         first = number * self._n_targets
-        tree._take(self._model, self._model._forest.part(first, first + self._n_targets))
+        tree._take(model, model._forest.part(first, first + self._n_targets))
         return tree
 
 
@@ -227,10 +237,9 @@ def count_rows(
     if isinstance(max_samples, str) and max_samples == "auto":
         share = 0.8 if is_paper else 1.0
     elif is_integer(max_samples) and max_samples >= 1:
-        if max_samples > n_rows and not bootstrap:
-            raise refuse(
-                "max_samples", max_samples, f"at most {n_rows}, the number of rows, or a share such as 0.8"
-            )
+        if max_samples > (2**31 - 1 if bootstrap else n_rows):
+            most = "2**31 - 1" if bootstrap else f"{n_rows}, the number of rows"
+            raise refuse("max_samples", max_samples, f"at most {most}, or a share such as 0.8")
         share = max_samples / n_rows
     elif is_real(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
         share = float(max_samples)

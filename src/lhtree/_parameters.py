@@ -61,6 +61,13 @@ def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
     )
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False, given as such or as 0 or 1."""
+    if not isinstance(value, (bool, np.bool_)) and not (is_integer(value) and value in (0, 1)):
+        raise refuse(name, value, "True or False")
+    return bool(value)
+
+
 def draw_seed(random_state: Any) -> int:
     """A seed for the core from what scikit-learn calls a random state."""
     try:
@@ -140,6 +147,14 @@ class Settled:
             "branching_membership": not is_forest,
         }
         self.options = _core.Options(beta=0.0, **self._core)
+
+    def tree_params(self) -> dict[str, Any]:
+        """Parameters with which a tree of a forest would be fitted by itself, beta aside."""
+        names = ("direction", "offset", "membership")
+        return {name: self._core[name] for name in names} | {
+            "confidence": self.confidence,
+            "max_features": self._core["max_features"] or None,
+        }
 
     @staticmethod
     def _settle_beta(beta: Any, *, is_paper: bool, is_forest: bool) -> float | None:

@@ -43,6 +43,7 @@ class Training(NamedTuple):
     weight: NDArray[np.float64] | None
     prior: NDArray[np.float64]
     row: NDArray[np.int64] | None  # where each row was given, if some are gone
+    n_given: int
 
     @property
     def n_targets(self) -> int:
@@ -58,6 +59,7 @@ def check_training(
         estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
     )
     X = _straighten(X)
+    n_given = len(X)
     weight = check_sample_weight(sample_weight, len(X))
     row = None
     if weight is not None and not weight.all():
@@ -77,7 +79,7 @@ def check_training(
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-    return Training(X, codes, classes, weight, counts / counts.sum(), row)
+    return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given)
 
 
 def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
@@ -91,6 +93,13 @@ def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
         raise ValueError(
             f"X has {fitted.n_features_in_} features and the model has {earlier.n_features_in_}: "
             "pass the same features with warm_start=True, or fit anew with warm_start=False."
+        )
+    if not np.array_equal(
+        getattr(earlier, "feature_names_in_", []), getattr(fitted, "feature_names_in_", [])
+    ):
+        raise ValueError(
+            "X has other feature names than the model: pass the same columns in the same order with warm_start=True, "
+            "or fit anew with warm_start=False."
         )
 
 
@@ -178,8 +187,9 @@ def _settle_weight(
     if weight is not None and weight.max() < 1.0:  # boosting passes weights that sum to 1
         weight = weight / weight.max()
         weight = weight * (len(weight) / weight.sum()) if weight.min() < 1.0 else weight
-    if class_weight is not None and not (is_forest and class_weight == "balanced_subsample"):
-        if isinstance(class_weight, str) and class_weight == "balanced":
+    name = class_weight if isinstance(class_weight, str) else ""
+    if class_weight is not None and not (is_forest and name == "balanced_subsample"):
+        if name == "balanced":
             counts = np.bincount(codes, weights=weight, minlength=len(classes))
             factors = counts.sum() / (len(classes) * counts)
         elif isinstance(class_weight, dict):
