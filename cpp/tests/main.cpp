@@ -1,15 +1,19 @@
 // Tests of the core without Python; ctest runs them, also under the sanitizers.
 #include "test_cuts.hpp"
 #include "test_kernels.hpp"
+#include "test_parted.hpp"
 #include "test_parts.hpp"
 #include "test_scoring.hpp"
 #include "test_trees.hpp"
+#include "test_walks.hpp"
 
 int main() {
     lhtree::test_kernels();
     lhtree::test_parts();
     lhtree::test_cuts();
     lhtree::test_trees();
+    lhtree::test_parted();
+    lhtree::test_walks();
     lhtree::test_scoring();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed > 0;

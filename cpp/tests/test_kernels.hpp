@@ -9,8 +9,8 @@
 
 namespace lhtree {
 
-inline double naive_lane_sum(const float* weights, const std::int32_t* features, std::size_t n,
-                             const float* z) {
+template <class Value>
+double naive_lane_sum(const Value* weights, const std::int32_t* features, std::size_t n, const float* z) {
     double lane[8] = {};
     for (std::size_t p = 0; p < n; ++p)
         lane[p % 8] += static_cast<double>(weights[p]) * static_cast<double>(z[features[p]]);

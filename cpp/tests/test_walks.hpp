@@ -1,0 +1,229 @@
+// Packed forests of every layout: walks and memberships of all instruction sets against the arrays
+// themselves.
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "lhtree/kernels.hpp"
+#include "test_kernels.hpp"
+#include "test_trees.hpp"
+
+namespace lhtree {
+
+inline std::vector<std::int32_t> random_features(Random& random, std::size_t n, std::size_t n_features) {
+    std::vector<std::int32_t> deck(n_features);
+    std::iota(deck.begin(), deck.end(), 0);
+    for (std::size_t i = 0; i < n; ++i) std::swap(deck[i], deck[i + random.below(n_features - i)]);
+    deck.resize(n);
+    std::sort(deck.begin(), deck.end());
+    return deck;
+}
+
+// A tree with so many branching blocks, the first of which has `most` weights, and leaves with any slopes.
+inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t most, std::size_t n_features) {
+    Blocks blocks;
+    const double weight[2] = {1.0, 1.0};
+    for (std::size_t block = 0, n_blocks = 1; block < n_blocks; ++block) {
+        const bool must_branch = block + 1 == n_blocks;  // the last one waiting keeps the tree alive
+        if (n_branching > 0 && (must_branch || random.below(3) > 0)) {
+            Hyperplane hyperplane;
+            hyperplane.features =
+                random_features(random, block == 0 ? most : 1 + random.below(most), n_features);
+            for (std::size_t i = 0; i < hyperplane.features.size(); ++i)
+                hyperplane.weights.push_back(static_cast<float>(random.normal()));
+            hyperplane.offset = 0.3 * random.normal();
+            blocks.add(1, weight, hyperplane, {}, static_cast<std::int32_t>(n_blocks));
+            n_blocks += 2;
+            --n_branching;
+        } else {
+            LinearMembership membership;
+            membership.intercept = random.normal();
+            membership.features =
+                random_features(random, random.below(std::min<std::size_t>(n_features, 20) + 1), n_features);
+            for (std::size_t i = 0; i < membership.features.size(); ++i)
+                membership.slopes.push_back(random.normal());
+            blocks.add(1, weight, {}, membership, -1);
+        }
+    }
+    return blocks;
+}
+
+struct NaiveWalk {
+    std::size_t block = 0;
+    double confidence = 1.0, membership = 0.0;
+
+    NaiveWalk(const Forest& forest, std::size_t tree, const float* z, Confidence mode) {
+        const Blocks& blocks = forest.blocks;
+        const auto root = static_cast<std::size_t>(forest.block_ptr[tree]);
+        while (blocks.left[root + block] >= 0) {
+            const auto at = static_cast<std::size_t>(blocks.hyperplane_ptr[root + block]);
+            const auto end = static_cast<std::size_t>(blocks.hyperplane_ptr[root + block + 1]);
+            const double sum =
+                naive_lane_sum(&blocks.hyperplane_weight[at], &blocks.hyperplane_feature[at], end - at, z);
+            const double y = sum - blocks.offset[root + block];
+            if (mode == Confidence::last) confidence = std::min(std::abs(y), 1.0);
+            if (mode == Confidence::path) confidence = std::min(std::abs(y), confidence);
+            block = static_cast<std::size_t>(blocks.left[root + block]) + !(y < 0.0);
+        }
+        const auto at = blocks.membership_ptr[root + block], end = blocks.membership_ptr[root + block + 1];
+        const double sum =
+            naive_lane_sum(blocks.membership_slope.data() + at, blocks.membership_feature.data() + at,
+                           static_cast<std::size_t>(end - at), z);
+        membership = std::min(std::max(blocks.intercept[root + block] + sum, 0.0), 1.0);
+    }
+};
+
+// All rows down all trees, the trees of one layout together, as few or as many at once as there are.
+inline void check_walks(const Forest& forest, const PackedForest& packed, const Table& table,
+                        bool is_together) {
+    const std::size_t n_rows = table.n_rows, n_trees = forest.n_trees();
+    std::vector<std::size_t> number(n_trees);  // of the tree at each place
+    for (std::size_t tree = 0; tree < n_trees; ++tree) number[packed.place[tree]] = tree;
+    bool is_leaf = true, is_distance = true, is_member = true;
+    for (const auto mode : {Confidence::none, Confidence::last, Confidence::path})
+        for (std::size_t first = 0, last = 0; first < n_trees; first = last) {
+            while (last < n_trees && packed.trees[last].n_terms == packed.trees[first].n_terms &&
+                   (is_together || last == first))
+                ++last;
+            const std::size_t n_walks = (last - first) * n_rows;
+            for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+                std::vector<std::uint32_t> leaf(n_walks + 1);
+                std::vector<double> confidence(n_walks + 1);
+                kernel->walk({packed, first, last - first, table.rows(), mode}, leaf.data(),
+                             confidence.data());
+                for (std::size_t walk = 0; walk < n_walks; ++walk) {
+                    const float* z = table.rows()[walk % n_rows];
+                    const NaiveWalk naive(forest, number[first + walk / n_rows], z, mode);
+                    const auto block = static_cast<std::size_t>(packed.leaf_block[leaf[walk]]);
+                    is_leaf = is_leaf && block == naive.block;
+                    is_distance = is_distance && confidence[walk] == naive.confidence;
+                    is_member = is_member && kernel->membership(packed, leaf[walk], z) == naive.membership;
+                }
+            }
+        }
+    CHECK(is_leaf);
+    CHECK(is_distance);
+    CHECK(is_member);
+}
+
+inline std::uint32_t layout_of(std::size_t most) {
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 8u, 12u, 16u})
+        if (most <= n_terms) return n_terms;
+    return 0;
+}
+
+inline Table walking_rows(std::size_t n_rows, std::size_t n_features, std::uint64_t seed) {
+    Table table = random_table(n_rows, n_features, seed);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        table.at(row, row % n_features) = row % 2 ? 0.0f : -0.0f;
+        if (row % 7 == 3) table.at(row, (row * 5) % n_features) = row % 2 ? 1e30f : -1e30f;
+    }
+    return table;
+}
+
+inline void test_layouts() {
+    Random random(21);
+    for (std::size_t most = 1; most <= 40; ++most)
+        for (const std::size_t n_features : {most, most + 1, std::size_t{50}})
+            for (const std::size_t n_branching : {1, 2, 40}) {
+                Forest forest;
+                forest.add(1, random_tree(random, n_branching, most, n_features));
+                CHECK(find_fault(view_of(forest), n_features, 2).empty());
+                const PackedForest packed = pack(view_of(forest), n_features);
+                CHECK(packed.trees.size() == 1 && packed.trees[0].n_terms == layout_of(most));
+                CHECK(packed.leaves.size() == n_branching + 1);
+                for (const std::size_t n_rows : {1, 11, 12, 13, 60})
+                    check_walks(forest, packed, walking_rows(n_rows, n_features, most), true);
+            }
+}
+
+// Trees of all layouts side by side, some of which are a leaf.
+inline void test_mixtures() {
+    Random random(22);
+    for (const std::size_t n_trees : {1, 2, 12, 90}) {
+        Forest forest;
+        std::vector<std::size_t> most(n_trees, 1);
+        for (std::size_t tree = 0; tree < n_trees; ++tree) {
+            const std::size_t n_branching = tree % 5 == 1 ? 0 : random.below(30);
+            if (n_branching > 0) most[tree] = 1 + random.below(tree % 2 ? 30 : 6);
+            forest.add(1, random_tree(random, n_branching, most[tree], 30));
+        }
+        const PackedForest packed = pack(view_of(forest), 30);
+        bool is_placed = true, is_sorted = true;
+        for (std::size_t tree = 0; tree < n_trees; ++tree) {
+            is_placed = is_placed && packed.trees[packed.place[tree]].n_terms == layout_of(most[tree]);
+            is_sorted =
+                is_sorted && (tree == 0 || packed.trees[tree - 1].n_terms <= packed.trees[tree].n_terms);
+        }
+        CHECK(is_placed);
+        CHECK(is_sorted);
+        for (const std::size_t n_rows : {1, 2, 5, 200})
+            for (const bool is_together : {true, false})
+                check_walks(forest, packed, walking_rows(n_rows, 30, n_trees), is_together);
+    }
+    Forest leaves;
+    for (int tree = 0; tree < 20; ++tree) leaves.add(1, random_tree(random, 0, 1, 3));
+    check_walks(leaves, pack(view_of(leaves), 3), walking_rows(3, 3, 1), true);
+}
+
+// A narrow block numbers its features in 16 bits.
+inline void test_many_features() {
+    Random random(23);
+    for (const std::size_t n_features : {65535, 65536, 65537, 70000}) {
+        Forest forest;
+        for (const std::size_t most : {1, 3, 8, 16, 40}) {
+            Blocks tree = random_tree(random, 9, most, n_features);
+            tree.hyperplane_feature[most - 1] = static_cast<std::int32_t>(n_features - 1);
+            forest.add(1, std::move(tree));
+        }
+        const PackedForest packed = pack(view_of(forest), n_features);
+        for (const PackedTree& tree : packed.trees)
+            CHECK(n_features <= 65536 ? tree.n_terms == 0 || tree.n_terms <= 16 : tree.n_terms == 0);
+        CHECK(packed.trees.back().n_terms == (n_features <= 65536 ? 16u : 0u));
+        check_walks(forest, packed, walking_rows(5, n_features, 2), true);
+    }
+}
+
+// A scorer takes the trees in their order and gives the same bits for a row in every batch.
+inline void test_batches() {
+    Random random(24);
+    Forest forest;
+    for (int tree = 0; tree < 30; ++tree)
+        forest.add(tree % 3, random_tree(random, random.below(20), 1 + random.below(20), 20));
+    const Table table = walking_rows(1500, 20, 3);
+    Watch watch;
+    for (const auto mode : {Confidence::none, Confidence::last, Confidence::path}) {
+        const Scorer scorer = plain_scorer(forest, 20, 3, mode);
+        std::vector<double> together(1500 * 3), naive(1500 * 3), parted(1500 * 3);
+        CHECK(scorer.score(strided(table), Score::wolf, 1, watch, together.data()));
+        for (std::size_t row = 0; row < 1500; ++row)
+            for (std::size_t tree = 0; tree < 30; ++tree) {
+                const NaiveWalk walk(forest, tree, table.rows()[row], mode);
+                naive[row * 3 + tree % 3] += walk.confidence * walk.membership;
+            }
+        for (double& value : naive) value /= 10.0;
+        CHECK(same_bits(together, naive));
+        Strided<float> none = strided(table);
+        none.n_rows = 0;
+        CHECK(scorer.score(none, Score::wolf, 2, watch, parted.data()));
+        for (const std::size_t n_threads : {1, 4})
+            for (const std::size_t size : {1, 7, 12, 34, 35, 750}) {  // 34 rows make 1020 walks, 35 too many
+                for (std::size_t begin = 0; begin < 1500; begin += size) {
+                    Strided<float> part = strided(table);
+                    part.data += begin * 20;
+                    part.n_rows = std::min<std::size_t>(size, 1500 - begin);
+                    scorer.score(part, Score::wolf, n_threads, watch, &parted[begin * 3]);
+                }
+                CHECK(same_bits(together, parted));
+            }
+    }
+}
+
+inline void test_walks() {
+    test_layouts();
+    test_mixtures();
+    test_many_features();
+    test_batches();
+}
+
+}  // namespace lhtree
