@@ -119,27 +119,58 @@ inline void test_gini_cuts() {
     }
 }
 
+// Around the sizes at which another way of sorting takes over, one sorter for all.
 inline void test_sort() {
     Random random(10);
     RowSorter sorter;
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float ends[] = {infinity,
+                          -infinity,
+                          0.0f,
+                          -0.0f,
+                          std::numeric_limits<float>::max(),
+                          std::numeric_limits<float>::lowest(),
+                          std::numeric_limits<float>::denorm_min(),
+                          -std::numeric_limits<float>::denorm_min()};
     for (const std::size_t n : {0, 1, 2, 19, 20, 21, 399, 400, 401, 5000})
-        for (const bool has_ties : {false, true}) {
+        for (const int kind : {0, 1, 2, 3, 4}) {
             std::vector<KeyedRow> entries;
             std::vector<std::pair<float, std::size_t>> naive;
             for (std::size_t row = 0; row < n; ++row) {
-                const auto level = static_cast<double>(random.below(5)) - 2.0;
-                auto key =
-                    static_cast<float>(has_ties ? level : random.normal() * std::exp(20.0 * random.normal()));
+                auto key = static_cast<float>(random.normal() * std::exp(20.0 * random.normal()));
+                if (kind == 1) key = static_cast<float>(random.below(5)) - 2.0f;  // ties
+                if (kind == 2) key = ends[random.below(8)];
+                if (kind == 3)
+                    key = 1.0f + 0x1p-23f * static_cast<float>(random.below(900));  // one high digit
+                if (kind == 4) key = -7.0f;
                 if (key == 0.0f && row % 2) key = -0.0f;  // the same key as 0
                 entries.push_back(keyed_row(key, row));
                 naive.emplace_back(key, row);
             }
             sorter.sort(entries);
-            std::sort(naive.begin(), naive.end());
+            std::stable_sort(naive.begin(), naive.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
             bool is_sorted = entries.size() == n;
             for (std::size_t i = 0; is_sorted && i < n; ++i)
                 is_sorted = key_of(entries[i]) == naive[i].first && row_of(entries[i]) == naive[i].second;
             CHECK(is_sorted);
+        }
+}
+
+// Hundreds of sums that are one float, in several such heaps.
+inline void test_sums_of_one_float() {
+    Random random(12);
+    for (const std::size_t n : {10, 19, 200, 900})
+        for (int turn = 0; turn < 6; ++turn) {
+            std::vector<double> rest(n), target(n);
+            for (auto* sums : {&rest, &target})
+                for (double& sum : *sums)
+                    sum = 1.0 + static_cast<double>(random.below(3)) +
+                          1e-12 * static_cast<double>(random.below(turn % 2 ? 40 : 4000));
+            for (double& sum : target) sum += 1e-12 * 30.0 * turn;
+            const CutCase data(rest, target);
+            const double min_samples_leaf = 1.0 + 3.0 * turn;
+            CHECK(is_same(data.gini(min_samples_leaf), naive_gini(data, min_samples_leaf)));
         }
 }
 
@@ -192,6 +223,7 @@ inline void test_cuts() {
     test_purity_cuts();
     test_gini_cuts();
     test_sort();
+    test_sums_of_one_float();
     test_cut_kernels();
 }
 

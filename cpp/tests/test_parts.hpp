@@ -154,6 +154,30 @@ inline void test_row_draws() {
             }
             CHECK(ascends);
             CHECK(n_drawn == counts);
+            // One stream of draws for all strata, one after the other.
+            const std::uint64_t key = derive(derive(3, 7), row_draws);
+            std::vector<std::int32_t> times(n), naive_rows, naive_times;
+            std::uint64_t n_taken = 0;
+            for (std::size_t s = 0; s < 3; ++s) {
+                std::vector<std::size_t> left;
+                for (std::size_t row = 0; row < n; ++row)
+                    if (static_cast<std::size_t>(stratum[row]) == s) left.push_back(row);
+                for (std::size_t i = 0; i < counts[s]; ++i) {
+                    const auto share = static_cast<long double>(derive(key, n_taken++)) * 0x1p-64L;
+                    auto at = static_cast<std::size_t>(share * static_cast<long double>(left.size()));
+                    ++times[left[at]];
+                    if (bootstrap) continue;
+                    // The first of those left takes the place of the one that was drawn.
+                    left[at] = left[0];
+                    left.erase(left.begin());
+                }
+            }
+            for (std::size_t row = 0; row < n; ++row) {
+                if (times[row] == 0) continue;
+                naive_rows.push_back(static_cast<std::int32_t>(row));
+                if (bootstrap) naive_times.push_back(times[row]);
+            }
+            CHECK(drawn.rows == naive_rows && drawn.times == naive_times);
         }
 }
 
