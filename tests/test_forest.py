@@ -102,6 +102,18 @@ def test_more_rows_than_can_be_drawn(two, max_samples):
         fit(two, max_samples=max_samples, bootstrap=True)
 
 
+@pytest.mark.parametrize("value", [np.ones(2), [{0: 1.0}], ("balanced",)])
+def test_class_weights_that_are_neither_name_nor_dict(two, value):
+    with pytest.raises(ValueError, match=r"^class_weight=.* is not valid: pass None, 'balanced', "):
+        fit(two, class_weight=value)
+
+
+@pytest.mark.xfail(reason="True is no integer here, though verbose=True is common usage")
+def test_verbose_may_be_a_flag(two):
+    fit(two, verbose=False)
+    fit(two, verbose=True)
+
+
 def test_messages_say_what_to_pass(two):
     for setting, message in [
         (

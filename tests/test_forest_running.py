@@ -26,6 +26,13 @@ def test_no_bar_where_nobody_looks():
     assert (answer.stdout, answer.stderr) == (b"", b"")
 
 
+def test_no_bar_in_a_captured_stream(capsys, monkeypatch, two):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    LHForestClassifier(2, verbose=1).fit(*two)
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_bar_in_a_terminal():
     import pty
