@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lhtree import LHTClassifier, export_text
+from lhtree import LHForestClassifier, LHTClassifier, export_text
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0], [4.0, 0.0], [5.0, 1.0]])
 y = np.array(["no", "no", "yes", "no", "yes", "yes"])
@@ -74,3 +74,18 @@ def test_deep_trees_need_no_recursion() -> None:
     model = LHTClassifier(gamma=1).fit(X, np.arange(3000) % 2)
     text = export_text(model, max_depth=100_000)
     assert text.count("leaf") == model.n_leaves_
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("tree", 1), ("tree", "yes"), ("tree", -2), ("n_features", -1), ("max_depth", 1.5), ("max_depth", True)],
+)
+def test_arguments_that_make_no_sense(model: LHTClassifier, argument: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"^{argument}={value!r} is not valid: pass "):
+        export_text(model, **{argument: value})
+
+
+def test_trees_of_a_forest() -> None:
+    model = LHForestClassifier(3, gamma=1, random_state=0).fit(X, y)
+    assert export_text(model).count("tree for class yes") == 3
+    assert export_text(model, tree=-1) == export_text(model.estimators_[2])

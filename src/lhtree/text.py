@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ._forest_data import TreeView
+from ._parameters import is_integer, refuse
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
@@ -16,10 +17,10 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
 
     Parameters
     ----------
-    model : fitted LHTClassifier
+    model : fitted LHTClassifier or LHForestClassifier
         Its trees are read through ``trees_``.
     tree : int, optional
-        Number of the tree; all trees by default.
+        Number of the tree in ``trees_``; all trees by default.
     n_features : int, default=3
         Features named in each branching block, heaviest first.
     max_depth : int, default=10
@@ -29,7 +30,14 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     -------
     str
     """
-    trees = model.trees_ if tree is None else [model.trees_[tree]]
+    trees = model.trees_
+    if tree is not None:
+        if not is_integer(tree) or not -len(trees) <= tree < len(trees):
+            raise refuse("tree", tree, f"None (all trees) or a number from 0 to {len(trees) - 1}")
+        trees = [trees[tree]]
+    for name, value in (("n_features", n_features), ("max_depth", max_depth)):
+        if not is_integer(value) or value < 0:
+            raise refuse(name, value, "an integer of at least 0")
     return "\n\n".join(_describe_tree(view, n_features, max_depth) for view in trees)
 
 
