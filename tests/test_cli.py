@@ -46,7 +46,7 @@ def test_demo_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run("demo").splitlines()
     assert max(map(len, lines)) <= 100
     assert sum(line.lstrip().startswith(tuple(f"{beta:g} " for beta in cli.BETAS)) for line in lines) == 5
-    assert any(line.startswith("tree for class Barolo") for line in lines)
+    assert any(line.startswith("tree for class class_0") for line in lines)
 
 
 def test_table_shows_mean_spread_and_best() -> None:

@@ -10,7 +10,6 @@ from ._extras import import_extra
 
 BETAS = (0.0, 0.25, 0.5, 0.7, 0.8)  # the paper's table 1
 N_SPLITS = 30
-CULTIVARS = ("Barolo", "Grignolino", "Barbera")  # of load_wine's class_0, class_1 and class_2
 
 
 class Accuracies(NamedTuple):
@@ -56,13 +55,13 @@ def demo() -> None:
     from .text import export_text
 
     X, y = load_wine()
-    print(f"wine: {X.shape[0]} rows, {X.shape[1]} features, {len(CULTIVARS)} classes")
+    print(f"wine: {X.shape[0]} rows, {X.shape[1]} features, {y.nunique()} classes")
     print(f"LHTClassifier(beta=...), accuracy in % over {N_SPLITS} stratified 80/20 splits\n")
     print(describe_accuracies({beta: measure_accuracies(X, y, beta) for beta in BETAS}))
 
     print("\nOne of the three trees at beta 0.25, trained on all rows. A line per block: the way into it,")
     print("its rows of the class among all its rows, and the heaviest weights of its hyperplane.\n")
-    print(export_text(fit(X, y, 0.25), tree=1))
+    print(export_text(fit(X, y, 0.25), tree=0))
 
 
 def load_wine() -> tuple[Any, Any]:
@@ -71,7 +70,7 @@ def load_wine() -> tuple[Any, Any]:
     from sklearn import datasets
 
     wine = datasets.load_wine(as_frame=True)
-    return wine.data, wine.target.map(dict(enumerate(CULTIVARS)))
+    return wine.data, wine.target.map(dict(enumerate(wine.target_names)))
 
 
 def fit(X: Any, y: Any, beta: float) -> Any:
