@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,12 @@ def _mark(ax: Axes, values: Sequence[float]) -> None:
     ax.set_xlim(low, high)
 
 
-def _save(figure: Any, name: str) -> None:
+def _save(figure: Any, name: str, folder: Path = PAGES) -> None:
     import matplotlib.pyplot as plt
 
-    PAGES.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     # No software version in the file: an unchanged picture stays the same bytes.
-    figure.savefig(PAGES / f"{name}.png", dpi=110, metadata={"Software": None})
+    figure.savefig(folder / f"{name}.png", dpi=110, metadata={"Software": None})
     plt.close(figure)
 
 
@@ -111,3 +112,100 @@ def draw_differences(
     ax.set_title(title)
     ax.legend(frameon=False, ncols=2, fontsize="small")
     _save(figure, name)
+
+
+class Panel(NamedTuple):
+    """One set of axes: lines of x and y by name, x logarithmic; with marks at the points y is not."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: dict[str, tuple[list[float], list[float]]]
+    marks: dict[str, list[str]] | None = None
+
+
+# One colour per model on every picture; ours are full lines, peers dashed.
+_COLOURS = {
+    "paper tree": "#08306b",
+    "readable tree": "#6baed6",
+    "paper forest": "#2171b5",
+    "Fisher forest": "#238b45",
+    "mixed forest": "#cb181d",
+    "mixed forest, as accurate as XGBoost": "#fc9272",
+}
+_PEER_COLOURS = {
+    "CART": "#8c564b",
+    "RandomForest": "#e377c2",
+    "HistGradientBoosting": "#7f7f7f",
+    "LightGBM": "#9a9b0a",
+    "XGBoost": "#ff7f0e",
+    "CatBoost": "#9467bd",
+}
+# Where the number at a point stands: turns taken by the lines, as their ends are often close.
+_OFFSETS = ((5, 5), (5, -11), (-15, 5), (-15, -11))
+
+
+def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
+    """Draw panels two by two, logarithmic, with one legend below."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    n_columns = min(2, len(panels))
+    n_rows = -(-len(panels) // n_columns)
+    size = (5.5 * n_columns, 4 * n_rows + 0.8)
+    figure, grid = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)
+    handles: dict[str, Any] = {}
+    for ax, panel in zip(grid.flat, panels, strict=True):
+        for number, (line, (x, y)) in enumerate(panel.lines.items()):
+            if line in _COLOURS:
+                style = {"color": _COLOURS[line], "linewidth": 2.2, "marker": "o", "zorder": 3}
+            else:
+                style = {"color": _PEER_COLOURS[line], "linewidth": 1.2, "linestyle": "--", "marker": "s"}
+            (handles[line],) = ax.plot(x, y, markersize=4, **style)
+            marks = (panel.marks or {}).get(line, [])
+            for i in sorted({0, len(marks) - 1}) if len(marks) > 1 else ():
+                offset = _OFFSETS[number % len(_OFFSETS)]
+                ax.annotate(
+                    marks[i],
+                    (x[i], y[i]),
+                    textcoords="offset points",
+                    xytext=offset,
+                    fontsize=7,
+                    color=style["color"],
+                )
+        ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label, xscale="log")
+        _mark_plainly(ax.xaxis)
+        if panel.marks is None:
+            ax.set_yscale("log")
+            _mark_plainly(ax.yaxis)
+        ax.grid(visible=True, which="major", alpha=0.3)
+    order = [line for line in (*_COLOURS, *_PEER_COLOURS) if line in handles]
+    figure.legend(
+        [handles[line] for line in order],
+        order,
+        loc="outside lower center",
+        ncols=2 * n_columns,
+        frameon=False,
+        fontsize=9,
+    )
+    _save(figure, name, folder)
+
+
+def _mark_plainly(axis: Any) -> None:
+    """Mark a logarithmic axis with plain numbers, as many as there is room for."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    is_short = high / low < 200
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if is_short else (1,), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _say_short(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _say_short(value: float) -> str:
+    for unit, scale in (("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{value / scale:g} {unit}"
+    return f"{value:g}"

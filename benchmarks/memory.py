@@ -1,11 +1,16 @@
-"""Peak memory of one fit, measured in a process of its own: ``python -m benchmarks.memory rows dtype classes``."""
+"""Peak memory of one fit, measured in a process of its own: ``python -m benchmarks.memory rows dtype classes [model]``.
+
+Instead of a number of rows it takes the name of one of the nine data sets.
+"""
 
 from __future__ import annotations
 
 import json
 import resource
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,24 +32,44 @@ def _reset_peak() -> bool:
     return True
 
 
-def measure(n_rows: int, dtype: str, n_classes: int) -> int:
-    """Bytes that a fit on random rows needs at its peak beyond what was there before."""
-    from lhtree import LHTClassifier
+def _make(rows: str, dtype: str, n_classes: int) -> tuple[Any, Any]:
+    if not rows.isdigit():
+        from . import data as datasets
 
+        data = datasets.load(rows)
+        return data.X.astype(dtype), data.y
+    n_rows = int(rows)
     random = np.random.default_rng(0)
     X = random.standard_normal((n_rows, 50), dtype=np.dtype(dtype))
     y = np.digitize(X[:, 0] + X[:, 1], np.linspace(-1, 1, n_classes + 1)[1:-1])
     y ^= random.random(n_rows) < 0.05  # wrong classes, which make trees deep
     y %= n_classes
-    LHTClassifier().fit(X[:1000], y[:1000])  # whatever a first fit loads
+    return X, y
+
+
+def measure(rows: str, dtype: str, n_classes: int, model: str) -> int:
+    """Bytes that a fit needs at its peak beyond what was there before."""
+    from .speed_models import fit
+
+    X, y = _make(rows, dtype, n_classes)
+    few = np.concatenate([np.flatnonzero(y == label)[:300] for label in np.unique(y)])
+    fit(model, X[few], y[few])  # whatever a first fit loads
     if _reset_peak():
         before = _read("VmRSS")
-        LHTClassifier().fit(X, y)
+        fit(model, X, y)
         return _read("VmHWM") - before
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    LHTClassifier().fit(X, y)
+    fit(model, X, y)
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
 
 
+def ask(rows: int | str, dtype: str = "float32", n_classes: int = 2, model: str = "paper_tree") -> int:
+    """Peak bytes of a fit in a fresh process."""
+    command = [sys.executable, "-m", "benchmarks.memory", str(rows), dtype, str(n_classes), model]
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, cwd=root)
+    return int(json.loads(done.stdout))
+
+
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))))
+    print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), (*sys.argv[4:], "paper_tree")[0])))

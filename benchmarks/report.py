@@ -40,8 +40,8 @@ def machine_facts() -> dict[str, Any]:
 
 def write_json(name: str, results: Any) -> None:
     """Keep results with the facts they depend on."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"machine": machine_facts(), "results": results}, indent=1) + "\n")
 
 
@@ -83,7 +83,7 @@ class Figure(NamedTuple):
 
     def _say(self, value: float) -> str:
         digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
-        return f"{value:.{min(digits, 3)}f}{'' if self.unit == '×' else ' '}{self.unit}"
+        return f"{value:.{min(digits, 3)}f}{'' if self.unit in ('×', '') else ' '}{self.unit}"
 
 
 def figure_table(figures: Sequence[Figure]) -> str:
@@ -91,12 +91,14 @@ def figure_table(figures: Sequence[Figure]) -> str:
     return markdown_table(["what", "target", "measured", "verdict"], [figure.row() for figure in figures])
 
 
-def write_page(name: str, title: str, parts: Sequence[str]) -> None:
-    """Write a page below docs/benchmarks, with the machine it was measured on at its foot."""
+def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES) -> Path:
+    """Write a page, by default below docs/benchmarks, with the machine it was measured on at its foot."""
     facts = machine_facts()
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
     foot = f"Measured on {machine}; {versions}."
-    PAGES.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     text = "\n\n".join([f"# {title}", *parts, foot]) + "\n"
-    (PAGES / f"{name}.md").write_text(text, encoding="utf-8")
+    path = folder / f"{name}.md"
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -2,36 +2,71 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Timing(NamedTuple):
+    """Seconds of a call over its rounds: median and quartiles of CPU time, median of wall time."""
+
+    cpu: float
+    low: float
+    high: float
+    wall: float
+    n_rounds: int
+
+
+def _time_both(call: Callable[[], Any], n_calls: int) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(n_calls):
+        call()
+    cpu = time.process_time() - cpu
+    return cpu / n_calls, (time.perf_counter() - wall) / n_calls
 
 
 def time_call(call: Callable[[], Any], n_calls: int = 1) -> float:
     """CPU seconds of a call. Each model has one thread, so other work on the machine does not count."""
-    begin = time.process_time()
-    for _ in range(n_calls):
-        call()
-    return (time.process_time() - begin) / n_calls
+    return _time_both(call, n_calls)[0]
 
 
-def interleave(
+def _summarise(rounds: Sequence[tuple[float, float]]) -> Timing:
+    cpu, wall = np.array(rounds).T
+    low, median, high = (float(value) for value in np.percentile(cpu, [25, 50, 75]))
+    return Timing(median, low, high, float(np.median(wall)), len(rounds))
+
+
+def take_turns(
     calls: Mapping[str, Callable[[], Any]], *, n_rounds: int, seconds: float, least: float = 0.005
-) -> dict[str, float]:
-    """Median CPU seconds of calls that take turns.
+) -> dict[str, Timing]:
+    """Time calls that take turns.
 
     No new round begins once ``seconds`` of wall time have gone by, but every call has at least one; within a round
     a call is repeated until it fills about ``least`` seconds.
     """
     end = time.perf_counter() + seconds
-    first = {name: time_call(call) for name, call in calls.items()}
-    repeats = {name: min(100_000, max(1, round(least / max(first[name], 1e-7)))) for name in calls}
-    # What took long enough in the first round counts; what was short was also cold.
-    times: dict[str, list[float]] = {name: [first[name]] if first[name] > 0.5 else [] for name in calls}
+    first = {name: _time_both(call, 1) for name, call in calls.items()}
+    # The first call of what is short was cold: it says nothing of how often it fits into a round.
+    warm = {
+        name: _time_both(call, 1)[0] if first[name][0] < least else first[name][0]
+        for name, call in calls.items()
+    }
+    repeats = {name: min(100_000, max(1, round(least / max(warm[name], 1e-7)))) for name in calls}
+    # What took long enough in the first round counts.
+    rounds = {name: [first[name]] if first[name][0] > 0.5 else [] for name in calls}
     for _ in range(n_rounds):
-        if time.perf_counter() > end and all(times.values()):
+        if time.perf_counter() > end and all(rounds.values()):
             break
         for name, call in calls.items():
-            times[name].append(time_call(call, repeats[name]))
-    return {name: statistics.median(values) for name, values in times.items()}
+            rounds[name].append(_time_both(call, repeats[name]))
+    return {name: _summarise(values) for name, values in rounds.items()}
+
+
+def interleave(
+    calls: Mapping[str, Callable[[], Any]], *, n_rounds: int, seconds: float, least: float = 0.005
+) -> dict[str, float]:
+    """Median CPU seconds of calls that take turns."""
+    timings = take_turns(calls, n_rounds=n_rounds, seconds=seconds, least=least)
+    return {name: timing.cpu for name, timing in timings.items()}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 from . import data as datasets
 from .draw import draw_bars
+from .memory import ask
 from .models import fit
 from .report import Figure, figure_table, write_json, write_page
 from .timing import interleave
@@ -82,10 +81,7 @@ def measure_memory(*, is_quick: bool) -> list[Figure]:
     n_rows = 200_000 if is_quick else 1_000_000
     figures = []
     for dtype, n_classes in (("float32", 2), ("float64", 2), ("float32", 3)):
-        command = [sys.executable, "-m", "benchmarks.memory", str(n_rows), dtype, str(n_classes)]
-        root = Path(__file__).resolve().parents[1]
-        done = subprocess.run(command, capture_output=True, check=True, text=True, cwd=root)
-        n_bytes = json.loads(done.stdout)
+        n_bytes = ask(n_rows, dtype, n_classes)
         copy = n_rows * 50 * 4
         what = f"peak memory of fit, {n_rows:,} × 50 {dtype}, {n_classes} classes (2.5 × float32 X + 50 MB)"
         figures.append(Figure(what, n_bytes / 1e6, 2.5 * copy / 1e6 + 50, "MB", is_floor=False))
