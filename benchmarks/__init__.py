@@ -1,4 +1,4 @@
-"""What lhtree costs and reaches beside its peers: ``python -m benchmarks [tree | accuracy | cost]``."""
+"""What lhtree costs and reaches beside its peers: ``python -m benchmarks [tree | accuracy | cost | speed]``."""
 
 import os
 

@@ -1,0 +1,83 @@
+"""How long fits take: the nine data sets, and a million rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import data as datasets
+from .speed_models import Result, Tell, accuracy, fit, keep, make_rows
+from .timing import take_turns
+
+TREES = ("paper_tree", "cart")
+FORESTS = ("paper_forest", "fisher_forest", "mixed_forest", "rf")
+_QUICK_DATA = ("wine", "banknote", "spambase")
+_N_FEATURES = 50
+_N_TEST = 100_000
+_CART_CAP = 400.0  # seconds; CART is not fitted to a million rows if a tenth of them announce more
+_MAX_SAMPLES = 100_000
+
+
+def mean_depth(model: Any) -> float:
+    """Depth of the leaves of one tree, each counted by its rows: how often a row is read while the tree grows."""
+    tree = model.trees_[0]
+    return float(np.average(tree.depth[tree.is_leaf], weights=tree.n_samples[tree.is_leaf]))
+
+
+def _measure_nine(tell: Tell, *, is_quick: bool) -> Result:
+    result = {}
+    for name in _QUICK_DATA if is_quick else datasets.NAMES:
+        tell(name)
+        data = datasets.load(name)
+        timings = {}
+        for models, seconds in ((TREES, 6), (FORESTS, 12)):
+            calls = {key: partial(fit, key, data.X, data.y) for key in models}
+            rounds = (3, 1) if is_quick else (9, seconds)
+            timings |= take_turns(calls, n_rounds=rounds[0], seconds=rounds[1])
+        result[name] = {"times": keep(timings), "shape": data.X.shape}
+    return result
+
+
+def _measure_tree(tell: Tell, n_rows: int, cart_seconds: float | None) -> tuple[Result, float]:
+    """One tree and CART on many rows; CART once, and only if it is not announced to take too long."""
+    X, y = make_rows(n_rows, _N_FEATURES)
+    expected = 0.0 if cart_seconds is None else 12 * cart_seconds  # n log n from a tenth of the rows
+    tell(f"{n_rows:,} × {_N_FEATURES}: one tree")
+    timings = take_turns({"paper_tree": partial(fit, "paper_tree", X, y)}, n_rounds=4, seconds=15)
+    result: Result = {"expected_cart": expected, "mean_depth": mean_depth(fit("paper_tree", X, y))}
+    if expected < _CART_CAP:
+        tell(f"{n_rows:,} × {_N_FEATURES}: CART")
+        timings |= take_turns({"cart": partial(fit, "cart", X, y)}, n_rounds=1, seconds=0)
+    result["times"] = keep(timings)
+    return result, timings["cart"].cpu if "cart" in timings else expected
+
+
+def _measure_forest(tell: Tell, n_rows: int) -> Result:
+    """Mixed forest on samples of many rows beside LightGBM, with both accuracies."""
+    X, y = make_rows(n_rows, _N_FEATURES)
+    X_test, y_test = make_rows(_N_TEST, _N_FEATURES, seed=1)
+    times, accuracies = {}, {}
+    max_samples = min(_MAX_SAMPLES, n_rows // 2)
+    for key, params in (("mixed_forest", {"max_samples": max_samples}), ("lightgbm", {})):
+        tell(f"{n_rows:,} × {_N_FEATURES}: {key}")
+        fitted = []
+        call = partial(_keep_last, fitted, key, X, y, params)
+        times |= take_turns({key: call}, n_rounds=1, seconds=0)
+        accuracies[key] = accuracy(fitted[0], X_test, y_test)
+    return {"times": keep(times), "accuracy": accuracies, "max_samples": max_samples, "n_rows": n_rows}
+
+
+def _keep_last(kept: list[Any], key: str, X: Any, y: Any, params: dict[str, Any]) -> None:
+    kept[:] = [fit(key, X, y, **params)]
+
+
+def measure(tell: Tell, *, is_quick: bool) -> Result:
+    """Fit times by data set and model, and of large synthetic sets."""
+    result: Result = {"nine": _measure_nine(tell, is_quick=is_quick), "large": {}}
+    seconds = None
+    for n_rows in (20_000,) if is_quick else (100_000, 1_000_000):
+        result["large"][str(n_rows)], seconds = _measure_tree(tell, n_rows, seconds)
+    result["forest"] = _measure_forest(tell, 20_000 if is_quick else 1_000_000)
+    return result
