@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "lhtree")
+PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
 
 
 class Model(NamedTuple):
