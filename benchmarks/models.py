@@ -104,9 +104,10 @@ OURS = {
         _ours(
             "LHTClassifier",
             direction="mixed",
-            min_samples_split=200,
-            min_samples_leaf=20,
+            min_samples_split=100,
+            min_samples_leaf=5,
             membership="least_squares",
+            shrinkage=0.03,
         ),
         _count_blocks,
     ),

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lhtree/cut.hpp"
+#include "lhtree/forest.hpp"
 #include "lhtree/grow.hpp"
 #include "lhtree/kernels.hpp"
 #include "lhtree/normalise.hpp"
@@ -157,7 +158,7 @@ std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
                                                         const std::optional<Vector<double>>& weight,
                                                         const Options& options, std::uint64_t key) {
     const Labelled samples = labelled(Z, response, weight);
-    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, watch); });
+    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, 1, watch); });
     Forest forest;
     forest.add(1, std::move(grown.blocks));
     return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
@@ -411,7 +412,7 @@ void bind_pieces(nb::module_& m) {
             const Sorted sorted(Z, response, weight);
             Watch watch;
             Moments moments;
-            moments.measure(sorted.samples, true, watch);
+            moments.measure(sorted.samples, true, 1, watch);
             nb::list result;
             for (ClassMoments& of : moments.of) {
                 nb::dict entry;
@@ -442,7 +443,7 @@ void bind_pieces(nb::module_& m) {
             Moments moments;
             std::vector<std::int32_t> active;
             Kept kept;
-            moments.measure(samples, true, watch);
+            moments.measure(samples, true, 1, watch);
             require(moments.of[0].weight > 0.0 && moments.of[1].weight > 0.0,
                     "a direction needs both classes");
             find_active(moments, alpha, active);
@@ -457,7 +458,7 @@ void bind_pieces(nb::module_& m) {
                 Scatter scatter;
                 const Samples kept_samples{
                     {columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight};
-                own.measure(kept_samples, false, watch);
+                own.measure(kept_samples, false, 1, watch);
                 turn_to_fisher(kept_samples, own, shrinkage, watch, kept.mean_differences, scatter);
             }
             std::vector<float> weights;

@@ -108,7 +108,6 @@ def test_class_weights_that_are_neither_name_nor_dict(two, value):
         fit(two, class_weight=value)
 
 
-@pytest.mark.xfail(reason="True is no integer here, though verbose=True is common usage")
 def test_verbose_may_be_a_flag(two):
     fit(two, verbose=False)
     fit(two, verbose=True)

@@ -171,7 +171,6 @@ def test_out_of_bag_after_a_warm_start_with_other_draws(two):
     np.testing.assert_array_equal(np.isnan(model.oob_decision_function_[:, 0]), first)
 
 
-@pytest.mark.xfail(reason="the earlier trees have no draws to repeat: TypeError")
 def test_out_of_bag_after_a_warm_start_from_all_rows(two):
     X, y = two
     model = LHForestClassifier(2, **FIXED | {"max_samples": 1.0}, warm_start=True).fit(X, y)
@@ -182,9 +181,6 @@ def test_out_of_bag_after_a_warm_start_from_all_rows(two):
     np.testing.assert_array_equal(~np.isnan(model.oob_decision_function_[:, 0]), unseen)
 
 
-@pytest.mark.xfail(
-    reason="what earlier trees saw of other rows cannot be known: refused in the core's words, or not"
-)
 @pytest.mark.parametrize("n_rows", [40, 150])
 def test_out_of_bag_after_a_warm_start_with_other_rows(two, n_rows):
     X, y = two

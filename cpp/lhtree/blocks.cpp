@@ -11,6 +11,13 @@ void extend(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
+// Appends the values that a row of a sparse matrix has.
+template <class T>
+void extend_row(std::vector<T>& to, const std::vector<T>& from, const std::vector<std::int64_t>& ptr,
+                std::size_t row) {
+    to.insert(to.end(), from.begin() + ptr[row], from.begin() + ptr[row + 1]);
+}
+
 void extend_pointers(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
     const std::int64_t base = to.back();
     for (std::size_t i = 1; i < from.size(); ++i) to.push_back(base + from[i]);
@@ -53,6 +60,21 @@ void Blocks::add(std::size_t n_samples_, const double (&weight_)[2], const Hyper
     hyperplane_ptr.push_back(static_cast<std::int64_t>(hyperplane_weight.size()));
     extend(membership_feature, membership.features);
     extend(membership_slope, membership.slopes);
+    membership_ptr.push_back(static_cast<std::int64_t>(membership_slope.size()));
+}
+
+void Blocks::add(const Blocks& other, std::size_t block, std::int32_t left_) {
+    left.push_back(left_);
+    n_samples.push_back(other.n_samples[block]);
+    weight.push_back(other.weight[block]);
+    n_target.push_back(other.n_target[block]);
+    offset.push_back(other.offset[block]);
+    intercept.push_back(other.intercept[block]);
+    extend_row(hyperplane_feature, other.hyperplane_feature, other.hyperplane_ptr, block);
+    extend_row(hyperplane_weight, other.hyperplane_weight, other.hyperplane_ptr, block);
+    hyperplane_ptr.push_back(static_cast<std::int64_t>(hyperplane_weight.size()));
+    extend_row(membership_feature, other.membership_feature, other.membership_ptr, block);
+    extend_row(membership_slope, other.membership_slope, other.membership_ptr, block);
     membership_ptr.push_back(static_cast<std::int64_t>(membership_slope.size()));
 }
 

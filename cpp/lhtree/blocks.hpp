@@ -24,6 +24,7 @@ struct Blocks {
     std::size_t size() const { return left.size(); }
     void add(std::size_t n_samples_, const double (&weight_)[2], const Hyperplane& hyperplane,
              const LinearMembership& membership, std::int32_t left_);
+    void add(const Blocks& other, std::size_t block, std::int32_t left_);
 };
 
 // All trees of a model.

@@ -7,7 +7,6 @@
 #include "lhtree/options.hpp"
 #include "lhtree/parallel.hpp"
 #include "lhtree/parted.hpp"
-#include "lhtree/sample.hpp"
 
 namespace lhtree {
 
@@ -18,24 +17,7 @@ struct Grown {
 };
 
 // Grows one tree that separates the targets from the rest. Knows no classes. `key` fixes the feature draws.
-Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, Watch& watch);
-
-// All trees of a model: for every beta one tree per target, whose targets are the rows with a 1 in its row of
-// `responses` (n_targets rows of n_rows). Feature draws are keyed by (seed, tree, target, path of the block),
-// row draws by (seed, tree).
-struct ForestPlan {
-    Rows rows;
-    float* in_place;  // the same rows, with slack, if they may be moved; nullptr: they may not
-    const std::uint8_t* responses;
-    std::vector<std::int32_t> targets;
-    const double* weight;  // nullptr: 1 each
-    std::vector<double> betas;
-    std::uint64_t seed;
-    std::uint64_t first_tree;  // number of the first tree, where a forest is continued
-    Sampling sampling;
-    bool draws_rows;  // false: every tree sees all rows
-    bool balances;    // weigh the strata of every tree's rows equally
-};
-Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch);
+Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+           Watch& watch);
 
 }  // namespace lhtree

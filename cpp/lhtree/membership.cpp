@@ -24,7 +24,7 @@ LinearMembership marginal_membership(const Moments& moments, const std::vector<s
 LinearMembership least_squares_membership(const Samples& samples, const std::vector<std::int32_t>& active,
                                           double shrinkage, Watch& watch) {
     Moments moments;
-    moments.measure(samples, true, watch);
+    moments.measure(samples, true, 1, watch);
     const std::size_t p = active.size();
     const double balance = moments.balance();
     std::vector<double> slopes(p);

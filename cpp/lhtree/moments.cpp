@@ -56,18 +56,23 @@ void ClassMoments::merge(const ClassMoments& other) {
     }
 }
 
-void Moments::measure(const Samples& samples, bool with_squares, Watch& watch) {
+void Moments::measure(const Samples& samples, bool with_squares, std::size_t n_threads, Watch& watch) {
     n_features_ = samples.rows.n_features;
     has_squares_ = with_squares;
+    constexpr std::size_t chunks_at_once = 64;  // so that waiting for their turn they take little memory
     for (int cls = 0; cls < 2; ++cls) {
         const WeightedRows rows = samples.of(cls);
-        of[cls].reset(n_features_, with_squares);
-        of[cls].add(rows.part(0, std::min(rows.size(), chunk_rows)));
-        for (std::size_t begin = chunk_rows; begin < rows.size(); begin += chunk_rows) {
-            watch.check();
-            chunk_.reset(n_features_, with_squares);
-            chunk_.add(rows.part(begin, std::min(rows.size(), begin + chunk_rows)));
-            of[cls].merge(chunk_);
+        const auto add = [&](ClassMoments& to, std::size_t chunk) {
+            to.reset(n_features_, with_squares);
+            to.add(rows.part(chunk * chunk_rows, std::min(rows.size(), (chunk + 1) * chunk_rows)));
+        };
+        add(of[cls], 0);
+        const std::size_t n_chunks = (rows.size() + chunk_rows - 1) / chunk_rows;
+        for (std::size_t first = 1; first < n_chunks; first += chunks_at_once) {
+            const std::size_t n = std::min(n_chunks - first, chunks_at_once);
+            chunks_.resize(std::max(chunks_.size(), n));
+            run(n, n_threads, watch, [&](std::size_t i) { add(chunks_[i], first + i); });
+            for (std::size_t i = 0; i < n; ++i) of[cls].merge(chunks_[i]);
         }
     }
 }

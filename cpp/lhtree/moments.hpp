@@ -31,7 +31,7 @@ class Moments {
   public:
     ClassMoments of[2];
 
-    void measure(const Samples& samples, bool with_squares, Watch& watch);
+    void measure(const Samples& samples, bool with_squares, std::size_t n_threads, Watch& watch);
 
     std::size_t n_features() const { return n_features_; }
     bool has_squares() const { return has_squares_; }
@@ -51,7 +51,7 @@ class Moments {
   private:
     std::size_t n_features_ = 0;
     bool has_squares_ = false;
-    ClassMoments chunk_;
+    std::vector<ClassMoments> chunks_;
 };
 
 // Lower triangle of the scatter about the class means, n_features rows of n_features.

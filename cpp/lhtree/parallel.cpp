@@ -31,7 +31,6 @@ void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
         for (std::size_t i = 0; i < n_tasks; ++i) {
             watch.check();
             task(i);
-            watch.finish_one();
         }
         return;
     }
@@ -47,7 +46,6 @@ void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
             for (std::size_t i = next.fetch_add(1); i < n_tasks; i = next.fetch_add(1)) {
                 watch.check();
                 task(i);
-                watch.finish_one();
             }
         } catch (...) {  // carried to the calling thread, which throws it again
             watch.stop();

@@ -24,6 +24,7 @@ class Watch {
     explicit Watch(Poll poll = nullptr) : poll_(std::move(poll)), last_(Clock::now()) {}
 
     void check();
+    // One more of the tasks that `poll` is told of is done.
     void finish_one() { n_done_.fetch_add(1, std::memory_order_relaxed); }
     void stop() { is_stopped_.store(true, std::memory_order_relaxed); }
 

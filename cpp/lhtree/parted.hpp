@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lhtree/matrix.hpp"
+#include "lhtree/parallel.hpp"
 
 namespace lhtree {
 
@@ -22,6 +23,9 @@ struct Labelled {
     float* in_place = nullptr;       // the rows themselves, with slack, if they may be moved: saves a copy
 };
 
+// Room for rows that wait while others move; kept from block to block.
+using Aside = std::vector<std::vector<unsigned char>>;
+
 class PartedRows {
   public:
     explicit PartedRows(const Labelled& given);
@@ -35,8 +39,9 @@ class PartedRows {
                 weight_.empty() ? nullptr : weight_.data() + begin};
     }
 
-    // Of n rows from `begin`, the n_left with a 1 in is_left move to the front; both sides keep their order.
-    void move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left);
+    // Of n rows from `begin`, those with a 1 in is_left move to the front; both sides keep their order.
+    void move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_threads,
+              Aside& aside, Watch& watch);
     // Brings the rows back to the order they were given in.
     void restore();
 
@@ -46,11 +51,11 @@ class PartedRows {
     float* features_;
     std::vector<std::int32_t> row_;
     std::vector<double> weight_;
-    std::vector<unsigned char> aside_;
 
-    template <class T>
-    void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n,
-                    std::size_t n_left);
+    void move_rows(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
+                   std::vector<unsigned char>& aside);
+    void swap_rows(std::size_t begin, std::size_t n_first, std::size_t n_second,
+                   std::vector<unsigned char>& aside);
 };
 
 }  // namespace lhtree

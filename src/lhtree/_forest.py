@@ -140,7 +140,7 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "a fixed beta: a schedule i/t changes every tree when the number of trees does",
             )
-        if not is_integer(self.verbose):
+        if not isinstance(self.verbose, bool) and not (is_integer(self.verbose) and self.verbose >= 0):
             raise refuse("verbose", self.verbose, "0 or 1")
         trees = np.arange(first, self.n_estimators)
         betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
@@ -153,6 +153,14 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "max_samples below 1 or bootstrap=True with it: no row is left out of any tree",
             )
+        if self.oob_score and earlier is not None and not np.array_equal(earlier._sizes, sizes):
+            raise refuse(
+                "oob_score",
+                True,
+                f"the {earlier._sizes.sum()} rows of the earlier fit with it, or warm_start=False: which of other rows "
+                "the trees there are did not see is not known",
+            )
+        self._sizes = sizes
         balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
         if balances and counts is None:  # the sample is all rows
             counts = sizes
@@ -172,6 +180,8 @@ class LHForestClassifier(BaseLHT):
         wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
         n_unseen = np.zeros(n_rows)
         for number, (counts, bootstrap) in enumerate(self._draws):
+            if counts is None:  # the tree saw every row
+                continue
             unseen = np.ones(n_rows, dtype=bool)
             seen = _core.draw_rows(training.codes, counts, bootstrap, self._seed, number)
             unseen[seen] = False

@@ -1,0 +1,66 @@
+#include "lhtree/forest.hpp"
+
+#include "lhtree/random.hpp"
+
+namespace lhtree {
+
+namespace {
+
+// Rows and weights of one tree of a forest.
+Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
+    Drawn drawn = draw_rows(plan.sampling, plan.seed, tree);
+    Chosen chosen{std::move(drawn.rows), {}};
+    if (!plan.weight && drawn.times.empty() && !plan.balances) return chosen;
+    const std::size_t n = chosen.rows.size(), n_strata = plan.sampling.counts.size();
+    chosen.weight.assign(n, 1.0);
+    std::vector<double> of_stratum(n_strata, 0.0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<std::size_t>(chosen.rows[i]);
+        if (plan.weight) chosen.weight[i] = plan.weight[row];
+        if (!drawn.times.empty()) chosen.weight[i] *= drawn.times[i];
+        of_stratum[static_cast<std::size_t>(plan.sampling.stratum[row])] += chosen.weight[i];
+        total += chosen.weight[i];
+    }
+    if (plan.balances)
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto s = static_cast<std::size_t>(plan.sampling.stratum[chosen.rows[i]]);
+            chosen.weight[i] *= total / (static_cast<double>(n_strata) * of_stratum[s]);
+        }
+    return chosen;
+}
+
+}  // namespace
+
+Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
+    const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
+    std::vector<Blocks> trees(n_trees * n_targets);
+    // The trees of one class each share the rows one after the other, and their threads, where there are many
+    // rows; otherwise threads take trees.
+    const bool works_in_place =
+        n_trees == 1 && (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
+    const std::size_t n_inner = works_in_place ? n_threads : 1;
+    run(trees.size(), works_in_place ? 1 : n_threads, watch, [&](std::size_t task) {
+        const std::size_t target = task % n_targets;
+        const std::uint64_t tree = plan.first_tree + task / n_targets;
+        Options own = options;
+        own.beta = plan.betas[task / n_targets];
+        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight, nullptr,
+                         works_in_place ? plan.in_place : nullptr};
+        Chosen chosen;
+        if (plan.draws_rows) {
+            chosen = choose_rows(plan, tree);
+            samples.chosen = &chosen;
+        }
+        const std::uint64_t key = derive(derive(derive(plan.seed, tree), feature_draws), target);
+        trees[task] = grow(samples, own, key, n_inner, watch).blocks;
+        watch.finish_one();
+    });
+    Forest forest;
+    for (std::size_t task = 0; task < trees.size(); ++task) {
+        forest.add(plan.targets[task % n_targets], std::move(trees[task]));
+    }
+    return forest;
+}
+
+}  // namespace lhtree
