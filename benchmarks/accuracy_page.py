@@ -161,7 +161,9 @@ def render(results: Results, *, is_draft: bool) -> None:
     parts = [
         "`python -m benchmarks accuracy`. Stratified 80/20 splits, seeds 0 … 9 (0 … 19 below 5000 rows), the same for "
         "every model; one thread each; every model at its defaults, ours too but for the keyword that names it: "
-        'readable tree `direction="mixed", min_samples_split=100, min_samples_leaf=5, membership="least_squares", shrinkage=0.03` (chosen by cross-validation inside a training part that no split here uses), mixed forest `direction="mixed"`. '
+        'readable tree `direction="mixed", min_samples_split=100, min_samples_leaf=5, membership="least_squares", '
+        "shrinkage=0.03` (chosen by cross-validation inside a training part that no split here uses), mixed forest "
+        '`direction="mixed"`. '
         "Differences are in points of accuracy, paired over the splits, with their 95 % t interval; "
         "“below” means below by more than that interval. “CART, split ≥ 10” has `min_samples_split=10`. "
         f"Build of ours: `{version_key('mixed_forest')}`.",

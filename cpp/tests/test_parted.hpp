@@ -51,6 +51,8 @@ inline void test_moves() {
                     CHECK(parted.n_rest() ==
                           static_cast<std::size_t>(std::count_if(order.begin(), order.end(), is_rest)));
                     CHECK(holds(parted, order, table, choice, is_weighted));
+                    Aside aside;
+                    Watch watch;
                     for (int turn = 0; turn < 12; ++turn) {
                         const std::size_t begin = random.below(order.size()),
                                           size = 1 + random.below(order.size() - begin);
@@ -58,14 +60,13 @@ inline void test_moves() {
                         const std::size_t odds = turn % 4 == 0 ? 0 : turn % 4 == 1 ? 10 : 1 + random.below(9);
                         std::vector<std::uint8_t> is_left(size);
                         for (auto& left : is_left) left = random.below(10) < odds;
-                        const auto n_left = std::count(is_left.begin(), is_left.end(), 1);
                         std::vector<std::int32_t> naive;
                         for (const int side : {1, 0})
                             for (std::size_t i = 0; i < size; ++i)
                                 if (is_left[i] == side) naive.push_back(order[begin + i]);
                         std::copy(naive.begin(), naive.end(),
                                   order.begin() + static_cast<std::ptrdiff_t>(begin));
-                        parted.move(begin, is_left.data(), size, static_cast<std::size_t>(n_left));
+                        parted.move(begin, is_left.data(), size, 1 + size % 4, aside, watch);
                         CHECK(holds(parted, order, table, choice, is_weighted));
                     }
                     parted.restore();
@@ -93,9 +94,9 @@ inline void test_trees_in_place() {
             std::vector<float> own = table.values;
             Labelled samples{table.rows(), table.is_target.data(),
                              is_weighted ? table.weight.data() : nullptr};
-            const Grown copied = grow(samples, options, 3, watch);
+            const Grown copied = grow(samples, options, 3, 1, watch);
             samples.rows.data = samples.in_place = own.data();
-            const Grown in_place = grow(samples, options, 3, watch);
+            const Grown in_place = grow(samples, options, 3, 2, watch);
             CHECK(is_same_tree(copied.blocks, in_place.blocks));
             CHECK(copied.leaf_of_row == in_place.leaf_of_row);
             CHECK(same_bits(own, table.values));  // back in their order for the next tree
@@ -103,7 +104,7 @@ inline void test_trees_in_place() {
             for (std::int32_t row = 0; row < 200; ++row) all.rows.push_back(row);
             if (is_weighted) all.weight = table.weight;
             samples.chosen = &all;
-            CHECK(is_same_tree(copied.blocks, grow(samples, options, 3, watch).blocks));
+            CHECK(is_same_tree(copied.blocks, grow(samples, options, 3, 3, watch).blocks));
             CHECK(same_bits(own, table.values));
         }
 }
@@ -151,7 +152,7 @@ inline void test_forest_trees() {
                             own_options.beta = 0.2;
                             const std::uint64_t key = derive(derive(derive(9, tree), feature_draws), target);
                             expected.add(static_cast<std::int32_t>(target),
-                                         grow(samples, own_options, key, watch).blocks);
+                                         grow(samples, own_options, key, 1, watch).blocks);
                         }
                     }
                     for (const std::size_t n_threads : {1, 4}) {
@@ -176,6 +177,7 @@ inline void test_forest_trees() {
 inline void test_parted() {
     test_moves();
     test_trees_in_place();
+    test_large_trees();
     test_forest_trees();
 }
 

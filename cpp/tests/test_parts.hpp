@@ -18,7 +18,7 @@ inline void test_moments() {
         const Samples samples{table.rows(), n_rest, is_weighted ? table.weight.data() : nullptr};
         Watch watch;
         Moments moments;
-        moments.measure(samples, true, watch);
+        moments.measure(samples, true, 1 + samples.size() % 3, watch);
         std::vector<double> mean[2];
         Scatter scatter;
         scatter.measure(samples, moments, watch);
@@ -77,7 +77,7 @@ inline void test_active_and_kept() {
         for (std::size_t f = 0; f < 3; ++f) table.at(row, f) = values[row][f];
     Watch watch;
     Moments moments;
-    moments.measure({table.rows(), 2, nullptr}, true, watch);
+    moments.measure({table.rows(), 2, nullptr}, true, 1, watch);
     std::vector<std::int32_t> active;
     find_active(moments, 0.0, active);
     CHECK((active == std::vector<std::int32_t>{1, 2}));
