@@ -200,3 +200,13 @@ def test_deep_trees_need_no_recursion(confidence):
         model.predict_wolf(X[some]), reference.wolf([tree], [1], 2, Z[some], confidence)
     )
     assert model.score(X, y) > 0.99
+
+
+def test_a_large_model_is_the_same_for_any_number_of_threads():
+    """Large blocks are shared by the threads, small subtrees are grown by one each."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 4))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 0.5).astype(int) + (X[:, 1] > 1)
+    models = [LHTClassifier(gamma=100, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3)]
+    for model in models[1:]:
+        bridge.assert_same_bits(bridge.arrays_of(models[0]), bridge.arrays_of(model))

@@ -109,6 +109,26 @@ inline void test_trees_in_place() {
         }
 }
 
+// So many rows that a trunk is grown first and subtrees by themselves: the same tree for any number of
+// threads.
+inline void test_large_trees() {
+    Watch watch;
+    Options options;
+    options.gamma = options.min_samples_split = {200.0, false};
+    for (const bool is_weighted : {false, true}) {
+        const Table table = random_table(70000, 5, 43);
+        const Labelled samples{table.rows(), table.is_target.data(),
+                               is_weighted ? table.weight.data() : nullptr};
+        const Grown alone = grow(samples, options, 3, 1, watch);
+        check_tree(table, alone, is_weighted);
+        for (const std::size_t n_threads : {2, 3}) {
+            const Grown together = grow(samples, options, 3, n_threads, watch);
+            CHECK(is_same_tree(alone.blocks, together.blocks));
+            CHECK(alone.leaf_of_row == together.leaf_of_row);
+        }
+    }
+}
+
 // A forest is its trees, each grown from its own rows with its own key.
 inline void test_forest_trees() {
     const Table table = random_table(300, 6, 42);
