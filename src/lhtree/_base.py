@@ -83,7 +83,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
         if earlier is None:
             fitted._normalisation = learn_normalisation(
-                training.X, training.weight, settled.normalize, training.row
+                training.X, training.weight, settled.normalize, training.row, n_threads
             )
             fitted._seed = draw_seed(self.random_state)
         else:

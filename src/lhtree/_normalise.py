@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,7 +27,11 @@ class Normalisation(NamedTuple):
 
 
 def learn_normalisation(
-    X: NDArray[Any], weight: Weight, normalize: str | None, row: NDArray[np.int64] | None = None
+    X: NDArray[Any],
+    weight: Weight,
+    normalize: str | None,
+    row: NDArray[np.int64] | None = None,
+    n_threads: int = 1,
 ) -> Normalisation:
     """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
 
@@ -36,25 +41,32 @@ def learn_normalisation(
     centre, scale = np.zeros(n_features), np.ones(n_features)
     learn = {"robust": _robust, "standard": _standard, "minmax": _minmax, None: _nothing}[normalize]
     step = max(1, _BYTES_AT_ONCE // (8 * n_rows))
-    for begin in range(0, n_features, step):
+
+    def learn_some(begin: int) -> None:
         some = slice(begin, begin + step)
-        columns = np.ascontiguousarray(
-            X[:, some].T, dtype=np.float64
-        )  # a feature is a row: passes run along memory
+        # A feature becomes a row, so that passes run along memory.
+        columns = np.ascontiguousarray(X[:, some].T, dtype=np.float64)
         low, high = columns.min(axis=1), columns.max(axis=1)
         has_missing = bool(np.isnan(low).any())
         if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
             refuse_infinity(X, row)
-        if has_missing:
-            for j, column in enumerate(columns):  # features differ in what they have
-                keep = ~np.isnan(column)
-                if keep.any():
-                    own = slice(begin + j, begin + j + 1)
-                    centre[own], scale[own] = learn(
-                        column[None, keep], None if weight is None else weight[keep]
-                    )
-        else:
+        if not has_missing:
             centre[some], scale[some] = learn(columns, weight)
+            return
+        for feature, column in enumerate(columns, begin):  # features differ in what they have
+            keep = ~np.isnan(column)
+            if keep.any():
+                own_weight = None if weight is None else weight[keep]
+                own = slice(feature, feature + 1)
+                centre[own], scale[own] = learn(column[None, keep], own_weight)
+
+    begins = range(0, n_features, step)
+    if n_threads == 1 or len(begins) == 1:
+        for begin in begins:
+            learn_some(begin)
+    else:  # NumPy sorts and reduces without the GIL
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(learn_some, begins))
     scale[scale < _TINY] = 1.0
     return Normalisation(centre, scale)
 
