@@ -176,6 +176,7 @@ def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
                     color=style["color"],
                 )
         ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label, xscale="log")
+        ax.margins(x=0.08)
         _mark_plainly(ax.xaxis)
         if panel.marks is None:
             ax.set_yscale("log")

@@ -177,9 +177,9 @@ def _scaling(part: Result, folder: Path) -> str:
         "## Scaling",
         "Fitted exponents of CPU time: slope of log time over log value, by least squares over the upper half of the "
         "values. Rows: 20 features, depth ≤ 8, models that score are fitted once. Features: 4000 rows, depth ≤ 8. "
-        "Trees: MAGIC. Classes: 20,000 × 20, depth ≤ 8. Where the trees do not vary, forest and LightGBM have 10; "
+        "Trees: spambase. Classes: 20,000 × 20, depth ≤ 8. Where the trees do not vary, forest and LightGBM have 10; "
         "LightGBM keeps its default of at most 31 leaves per tree. Batches have "
-        "10,000 rows where the rows do not vary. A line ends where the next call would take more than five seconds.",
+        "10,000 rows where the rows do not vary. A line ends where the next call would take more than three seconds.",
     ]
     for kind, title in (("fit", "Fit"), ("batch", "Batch")):
         panels, rows = [], []

@@ -72,7 +72,7 @@ def measure(tell: Tell, *, is_quick: bool) -> Result:
                     run = partial(_run_onnx, session)
                     calls["lightgbm|onnxruntime, float32"] = _repeat(run, single)
         tell(f"{name}: {len(calls)} ways, {N_ROWS} rows")
-        n_rounds, seconds = (7, 15) if is_quick else (25, 45)
+        n_rounds, seconds = (7, 15) if is_quick else (15, 25)
         timings = take_turns(calls, n_rounds=n_rounds, seconds=seconds)
         per_row = {
             key: timing._replace(

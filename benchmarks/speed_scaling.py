@@ -13,7 +13,7 @@ from . import data as datasets
 from .speed_models import Result, Tell, build, make_rows, proba_call
 from .timing import Timing, take_turns
 
-_CAP = 5.0  # seconds; a model leaves a series when its next call would take longer
+_CAP = 3.0  # seconds; a model leaves a series when its next call would take longer
 _QUICK_CAP = 1.0
 _DEPTH = 8
 _BATCH = 10_000
@@ -49,8 +49,8 @@ _OF_DEPTH = {
 }
 
 
-def _magic(_: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    data = datasets.load("magic")
+def _spambase(_: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    data = datasets.load("spambase")
     return data.X, data.y
 
 
@@ -72,7 +72,7 @@ def make_axes(*, is_quick: bool) -> dict[str, Axis]:
     return {
         "rows": Axis(rows, lambda n: make_rows(n, 20), _OF_DEPTH, scores_own=False),
         "features": Axis(features, lambda m: make_rows(4000, m), _OF_DEPTH),
-        "trees": Axis(trees, _magic, counted),
+        "trees": Axis(trees, _spambase, counted),
         "classes": Axis(classes, lambda k: make_rows(20_000, 20, k), _OF_DEPTH),
     }
 
@@ -99,7 +99,7 @@ class _Growing:
 
     def add(self, value: int, calls: Mapping[str, Callable[[], Any]], *, is_quick: bool) -> None:
         """Time calls at one place of the axis."""
-        n_rounds, seconds = (3, 0.5) if is_quick else (7, 3)
+        n_rounds, seconds = (3, 0.5) if is_quick else (7, 1.5)
         for name, timing in take_turns(calls, n_rounds=n_rounds, seconds=seconds).items():
             self.points.setdefault(name, []).append((value, timing))
 

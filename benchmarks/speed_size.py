@@ -37,7 +37,7 @@ print(json.dumps([time.process_time() - cpu, time.perf_counter() - begin]))
 
 def measure_memory(tell: Tell, *, is_quick: bool) -> Result:
     """Peak bytes of fits in fresh processes, and bytes of pickled models."""
-    n_rows = 50_000
+    n_rows = 20_000
     result: Result = {"n_rows": n_rows, "peak": {}, "peak_large": {}, "pickled": {}}
     small = "spambase" if is_quick else "magic"
     result["small"] = small
@@ -59,7 +59,7 @@ def measure_memory(tell: Tell, *, is_quick: bool) -> Result:
 def measure_import(tell: Tell, *, is_quick: bool) -> Result:
     """Times of imports in fresh processes that take turns."""
     rounds: dict[str, list[list[float]]] = {name: [] for name in IMPORTS}
-    n_rounds = 1 if is_quick else 9
+    n_rounds = 1 if is_quick else 5
     for i in range(n_rounds + (not is_quick)):
         tell(f"round {i + 1}")
         for name, statement in IMPORTS.items():

@@ -38,7 +38,7 @@ def _set_threads(model: Any, n_threads: int, rows: Any) -> None:
 
 def make_calls(*, is_quick: bool) -> dict[str, Callable[[int], Any]]:
     """Return work that takes a number of threads."""
-    X, y = make_rows(50_000 if is_quick else 1_000_000, 50)
+    X, y = make_rows(50_000 if is_quick else 500_000, 50)
     data = datasets.load("magic")
     rows = resample(data.X, 20_000 if is_quick else 200_000)
     n_trees = 10 if is_quick else 40
@@ -66,7 +66,7 @@ def measure(tell: Tell, *, is_quick: bool) -> Result:
             tell(f"threads, {state}: {what}")
             calls = {str(k): partial(call, k) for k in _COUNTS}
             limits = (
-                {"n_rounds": 3, "seconds": 1, "least": 0.05} if is_quick else {"n_rounds": 9, "seconds": 6}
+                {"n_rounds": 3, "seconds": 1, "least": 0.05} if is_quick else {"n_rounds": 9, "seconds": 3}
             )
             if state == "quiet":
                 timings = take_turns(calls, **limits)
