@@ -1,4 +1,4 @@
-"""``python -m benchmarks [question]``; without a question the short form of tree and cost."""
+"""``python -m benchmarks [question]``; without a question the short form of tree, cost and speed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> None:
     if args.question:
         modules[args.question].main(args)
         return
-    for name in ("tree", "cost"):
+    for name in ("tree", "cost", "speed"):
         modules[name].main(parser.parse_args([name, "--quick"]))
 
 
