@@ -72,7 +72,7 @@ def test_every_parameter_is_refused_something():
 
 def test_messages_say_what_to_pass(two):
     messages = {
-        "gamma": "an integer of at least 1 (a count) or a float between 0 and 1 (a share)",
+        "gamma": "an integer from 1 to 2**53 (a count) or a float between 0 and 1 (a share)",
         "beta": "'auto' or a number of at least 0 and below 1",
         "direction": "one of 'mean_difference', 'fisher', 'mixed'",
         "max_features": "'auto', 'sqrt', None (all), an integer of at least 1, or a float above 0 and at most 1",

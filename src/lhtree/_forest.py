@@ -223,6 +223,8 @@ class Estimators(Sequence[LHTClassifier]):
     def __getitem__(self, index: int | slice) -> LHTClassifier | list[LHTClassifier]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"estimator {index} is not there: the forest has 0 to {len(self) - 1}.")
         number = range(len(self))[index]
         model = self._model
         names = LHTClassifier._get_param_names()

@@ -245,6 +245,8 @@ class TreeViews(Sequence[TreeView]):
     def __getitem__(self, index: int | slice) -> TreeView | list[TreeView]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"tree {index} is not there: the model has trees 0 to {len(self) - 1}.")
         tree = range(len(self))[index]
         target = self._classes[self._forest.target[tree]]
         return TreeView(self._forest, tree, target, self._feature_names)

@@ -57,7 +57,7 @@ def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
     if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
         return float(value), True
     raise refuse(
-        name, value, f"an integer of at least {least} (a count) or a float between 0 and 1 (a share)"
+        name, value, f"an integer from {least} to 2**53 (a count) or a float between 0 and 1 (a share)"
     )
 
 

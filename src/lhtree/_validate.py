@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -24,12 +25,14 @@ _REMEDIES = {
     "sklearn.preprocessing.OneHotEncoder.",
     "argument must be": "Every column of X must be numeric: encode objects first.",
     "features, but": "Pass the columns the model was fitted with, in the same order.",
+    "too large to convert": "Pass numbers that fit a float.",
     "could not be promoted": "Every column of X must be numeric: turn dates and times into numbers first.",
     "feature names should match": "Pass the columns the model was fitted with, in the same order.",
     "Found array with dim": "Pass a table: one row per sample, one column per feature.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 
+_IS_BEFORE_1_9 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 _MAX_WEIGHT = 1e100  # products of weights stay finite
 ROBUST_DTYPES = [np.float64, np.float32]
 
@@ -73,9 +76,10 @@ def check_training(
     except ValueError as error:
         _raise_with_remedy(error)
     if len(classes) < 2:
+        among = "" if weight is None else " among the rows of positive weight"
         raise ValueError(
-            f"y has one class only, {classes[0]!r}{' among rows of positive weight' if weight is not None else ''}: "
-            "a classifier needs at least two classes. Pass rows of another class too."
+            f"y has one class only, {classes.tolist()[0]!r}{among}: a classifier needs at least two classes. "
+            "Pass rows of another class too."
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
@@ -213,14 +217,34 @@ def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> N
     return factors
 
 
-def _validate(estimator: Any, **arguments: Any) -> Any:
+class _Named:
+    """A frame of polars as scikit-learn before 1.9 reads names: polars no longer offers what it looks for."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.shape = frame.shape
+
+    def __dataframe__(self) -> _Named:
+        return self
+
+    def column_names(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self._frame.to_numpy(), dtype=dtype)
+
+
+def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
+    is_polars = type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "columns")
+    if is_polars and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
+        X = _Named(X)
     try:
-        return validate_data(estimator, **arguments)
-    except (ValueError, TypeError) as error:
+        return validate_data(estimator, X=X, **arguments)
+    except (ValueError, TypeError, OverflowError) as error:
         _raise_with_remedy(error)
 
 
-def _raise_with_remedy(error: ValueError | TypeError) -> NoReturn:
+def _raise_with_remedy(error: ValueError | TypeError | OverflowError) -> NoReturn:
     message = str(error)
     if not re.search(r"\b([Xy]|label)\b", message):
         message = f"X: {message}"
@@ -228,4 +252,5 @@ def _raise_with_remedy(error: ValueError | TypeError) -> NoReturn:
         if fragment in message:
             message = f"{message} {remedy}"
             break
-    raise type(error)(message) from error
+    kind = ValueError if isinstance(error, OverflowError) else type(error)
+    raise kind(message) from error
