@@ -172,7 +172,8 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             and X.ndim == 2
             and X.shape[1] == self.n_features_in_
             and X.shape[0] > 0
-            and X.flags.carray
+            and X.flags.c_contiguous
+            and X.flags.aligned
             and "feature_names_in_" not in state
         )
         if not is_exact:
