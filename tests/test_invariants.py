@@ -205,7 +205,7 @@ def test_deep_trees_need_no_recursion(confidence):
 def test_a_large_model_is_the_same_for_any_number_of_threads():
     """Large blocks are shared by the threads, small subtrees are grown by one each."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(70_000, 4))
+    X = rng.normal(size=(70_000, 16))  # scales, too, are learned by several threads
     y = (X[:, 0] + rng.normal(size=len(X)) > 0.5).astype(int) + (X[:, 1] > 1)
     models = [LHTClassifier(gamma=100, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3)]
     for model in models[1:]:
