@@ -66,7 +66,7 @@ def measure(tell: Tell, *, is_quick: bool) -> Result:
                 calls["lightgbm|C single-row call"] = light_rows(model.booster_, rows)
                 try:
                     session = make_onnx(model, data.X)
-                except (ImportError, RuntimeError, ValueError) as error:  # the page says why there is no figure
+                except (ImportError, RuntimeError, ValueError) as error:  # the page says why
                     result["onnx_error"] = f"{type(error).__name__}: {error}"
                 else:
                     run = partial(_run_onnx, session)
