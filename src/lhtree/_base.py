@@ -170,17 +170,17 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             and "_scorer" in state
             and X.dtype in _FLOATS
             and X.ndim == 2
-            and X.shape[1] == self.n_features_in_
+            and X.shape[1] == state["n_features_in_"]
             and X.shape[0] > 0
-            and X.flags.c_contiguous
-            and X.flags.aligned
+            and (flags := X.flags).c_contiguous
+            and flags.aligned
             and "feature_names_in_" not in state
         )
         if not is_exact:
             check_is_fitted(self)
             X = check_rows(self, X)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
-        result = getattr(self._scorer, method)(X, n_threads)
+        result = getattr(state["_scorer"], method)(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
