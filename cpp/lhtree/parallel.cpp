@@ -24,17 +24,9 @@ void Watch::check() {
     }
 }
 
-void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
-         const std::function<void(std::size_t)>& task) {
+void run_on_threads(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
+                    const std::function<void(std::size_t)>& task) {
     n_threads = std::min(n_threads, n_tasks);
-    if (n_threads <= 1) {
-        for (std::size_t i = 0; i < n_tasks; ++i) {
-            watch.check();
-            task(i);
-        }
-        return;
-    }
-
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::condition_variable has_ended;

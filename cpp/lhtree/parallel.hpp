@@ -21,7 +21,8 @@ class Watch {
   public:
     using Poll = std::function<bool(std::size_t n_done)>;  // false: stop
 
-    explicit Watch(Poll poll = nullptr) : poll_(std::move(poll)), last_(Clock::now()) {}
+    Watch() = default;
+    explicit Watch(Poll poll) : poll_(std::move(poll)), last_(Clock::now()) {}
 
     void check();
     // One more of the tasks that `poll` is told of is done.
@@ -37,9 +38,19 @@ class Watch {
     std::atomic<bool> is_stopped_{false};
 };
 
+void run_on_threads(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
+                    const std::function<void(std::size_t)>& task);
+
 // Runs task(0) … task(n_tasks - 1) on up to n_threads threads, this one included, which take the next task
 // when they are free. Waiting threads sleep. The first exception stops the rest and is thrown here.
-void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
-         const std::function<void(std::size_t)>& task);
+template <class Task>
+void run(std::size_t n_tasks, std::size_t n_threads, Watch& watch, const Task& task) {
+    if (n_threads > 1 && n_tasks > 1) return run_on_threads(n_tasks, n_threads, watch, std::cref(task));
+    for (std::size_t i = 0; i < n_tasks;
+         ++i) {  // one row is scored in less time than a std::function is made
+        watch.check();
+        task(i);
+    }
+}
 
 }  // namespace lhtree
