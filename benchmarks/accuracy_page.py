@@ -162,8 +162,9 @@ def render(results: Results, *, is_draft: bool) -> None:
         "`python -m benchmarks accuracy`. Stratified 80/20 splits, seeds 0 … 9 (0 … 19 below 5000 rows), the same for "
         "every model; one thread each; every model at its defaults, ours too but for the keyword that names it: "
         'readable tree `direction="mixed", min_samples_split=100, min_samples_leaf=5, membership="least_squares", '
-        "shrinkage=0.03` (the third setting tried, chosen by cross-validation on rows that are test rows of splits here "
-        "too, after two others had missed MAGIC and skin on these splits: read its verdicts as optimistic), mixed forest "
+        "shrinkage=0.03` (the third setting tried, chosen by cross-validation on rows that are test rows of splits "
+        "here too, after two others had missed MAGIC and skin on these splits: read its verdicts as optimistic), "
+        "mixed forest "
         '`direction="mixed"`. '
         "Differences are in points of accuracy, paired over the splits, with their 95 % t interval; "
         "“below” means below by more than that interval. “CART, split ≥ 10” has `min_samples_split=10`. "
