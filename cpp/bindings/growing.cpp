@@ -9,6 +9,11 @@ namespace {
 
 using namespace nb::literals;
 
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
+
 // An int is a weight, a float below 1 a share of the root's.
 Amount amount(double value, bool is_share) {
     return {value, is_share};
@@ -93,6 +98,12 @@ NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
     return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
 }
 
+template <class Value>
+Strided<Value> strided(const AnyMatrix<Value>& x) {
+    return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
+            static_cast<std::ptrdiff_t>(x.stride(1))};
+}
+
 // None if X holds an infinity.
 template <class Value>
 std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vector<double>& centre,
@@ -133,6 +144,13 @@ std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vecto
     });
     if (!is_finite) return std::nullopt;
     return give_forest(std::move(forest));
+}
+
+template <class T>
+NewMatrix<T> new_matrix(std::size_t n_rows, std::size_t n_columns) {
+    auto* values = new T[n_rows * n_columns];
+    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return NewMatrix<T>(values, {n_rows, n_columns}, owner);
 }
 
 template <class Value>

@@ -1,5 +1,6 @@
 // Scoring rows from Python.
 #include "lhtree/score.hpp"
+#include "numpy_arrays.hpp"
 #include "shared.hpp"
 
 namespace lhtree {
@@ -48,72 +49,62 @@ Scorer* make_scorer(const Vector<std::int32_t>& target, const Vector<std::int64_
     return new Scorer(view, copy(centre), copy(scale), copy(prior), confidence_named(confidence));
 }
 
-// Few rows are scored with the GIL held: handing it over costs more than they do.
-constexpr std::size_t quick_rows = 16;
-
-template <class Value, class Work>
-bool score_rows(const Scorer& scorer, const AnyMatrix<Value>& x, const Work& work) {
-    require(x.shape(1) == scorer.n_features(), "X needs a column per feature of the model");
-    if (x.shape(0) <= quick_rows) {
-        Watch watch;
-        return work(watch);
-    }
-    return watched({}, work);
+template <class Value>
+Strided<Value> strided(const GivenRows& X) {
+    constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Value));
+    return {static_cast<const Value*>(PyArray_DATA(X.array)), X.size(0), X.size(1),
+            PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
 }
 
-template <class Value>
-std::optional<NewMatrix<double>> bound_score(const Scorer& scorer, const AnyMatrix<Value>& x, Score what,
-                                             std::size_t n_threads) {
-    NewMatrix<double> out = new_matrix<double>(x.shape(0), scorer.n_classes());
-    if (!score_rows(scorer, x, [&](Watch& watch) {
-            return scorer.score(strided(x), what, n_threads, watch, out.data());
+// Calls work(rows, watch). False if it met an infinity. Few rows are scored with the GIL held: handing it
+// over costs more than they do.
+template <class Work>
+bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
+    constexpr std::size_t quick_rows = 16;
+    require(X.size(1) == scorer.n_features(), "X needs a column per feature of the model");
+    const auto score = [&](Watch& watch) {
+        return PyArray_TYPE(X.array) == NPY_DOUBLE ? work(strided<double>(X), watch)
+                                                   : work(strided<float>(X), watch);
+    };
+    if (X.size(0) > quick_rows) return watched({}, score);
+    Watch watch;
+    return score(watch);
+}
+
+template <Score what>
+std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    NewArray<double, 2> out({X.size(0), scorer.n_classes()});
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.score(rows, what, n_threads, watch, out.values());
         }))
         return std::nullopt;
     return out;
 }
 
-template <class Value>
-std::optional<NewVector<std::int64_t>> bound_predict(const Scorer& scorer, const AnyMatrix<Value>& x,
-                                                     std::size_t n_threads) {
-    std::vector<std::int64_t> out(x.shape(0));
-    if (!score_rows(scorer, x,
-                    [&](Watch& watch) { return scorer.predict(strided(x), n_threads, watch, out.data()); }))
-        return std::nullopt;
-    return give(std::move(out));
-}
-
-template <class Value>
-std::optional<NewMatrix<std::int64_t>> bound_apply(const Scorer& scorer, const AnyMatrix<Value>& x,
-                                                   std::size_t n_threads) {
-    NewMatrix<std::int64_t> out = new_matrix<std::int64_t>(x.shape(0), scorer.n_trees());
-    if (!score_rows(scorer, x,
-                    [&](Watch& watch) { return scorer.apply(strided(x), n_threads, watch, out.data()); }))
+std::optional<NewArray<std::int64_t, 1>> bound_predict(const Scorer& scorer, GivenRows X,
+                                                       std::size_t n_threads) {
+    NewArray<std::int64_t, 1> out({X.size(0)});
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.predict(rows, n_threads, watch, out.values());
+        }))
         return std::nullopt;
     return out;
 }
 
-// Every method takes float64 or float32, any strides.
-template <class Value>
-void bind_methods(nb::class_<Scorer>& scorer) {
-    const auto add = [&](const char* name, Score what) {
-        scorer.def(
-            name,
-            [what](const Scorer& self, const AnyMatrix<Value>& X, std::size_t n_threads) {
-                return bound_score(self, X, what, n_threads);
-            },
-            "X"_a.noconvert(), "n_threads"_a = 1);
-    };
-    add("proba", Score::proba);
-    add("wolf", Score::wolf);
-    add("membership", Score::membership);
-    add("confidence", Score::confidence);
-    scorer.def("predict", &bound_predict<Value>, "X"_a.noconvert(), "n_threads"_a = 1);
-    scorer.def("apply", &bound_apply<Value>, "X"_a.noconvert(), "n_threads"_a = 1);
+std::optional<NewArray<std::int64_t, 2>> bound_apply(const Scorer& scorer, GivenRows X,
+                                                     std::size_t n_threads) {
+    NewArray<std::int64_t, 2> out({X.size(0), scorer.n_trees()});
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.apply(rows, n_threads, watch, out.values());
+        }))
+        return std::nullopt;
+    return out;
 }
 
 }  // namespace
 
 void bind_scoring(nb::module_& m) {
+    if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(nb::new_(&make_scorer), nb::kw_only(), "target"_a, "block_ptr"_a, "left"_a, "offset"_a,
@@ -123,8 +114,12 @@ void bind_scoring(nb::module_& m) {
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_trees", &Scorer::n_trees);
-    bind_methods<double>(scorer);
-    bind_methods<float>(scorer);
+    scorer.def("proba", &bound_score<Score::proba>, "X"_a, "n_threads"_a = 1);
+    scorer.def("wolf", &bound_score<Score::wolf>, "X"_a, "n_threads"_a = 1);
+    scorer.def("membership", &bound_score<Score::membership>, "X"_a, "n_threads"_a = 1);
+    scorer.def("confidence", &bound_score<Score::confidence>, "X"_a, "n_threads"_a = 1);
+    scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
+    scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
 }
 
 }  // namespace lhtree

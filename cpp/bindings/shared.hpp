@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "lhtree/grow.hpp"
-#include "lhtree/normalise.hpp"
 #include "lhtree/parallel.hpp"
 
 namespace lhtree {
@@ -30,11 +29,7 @@ using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::de
 template <class T>
 using Matrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
-template <class T>
 using NewVector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
-template <class T>
-using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
 
 // A vector becomes a NumPy array that owns it; nothing is copied.
 template <class T>
@@ -45,21 +40,8 @@ NewVector<T> give(std::vector<T>&& values) {
 }
 
 template <class T>
-NewMatrix<T> new_matrix(std::size_t n_rows, std::size_t n_columns) {
-    auto* values = new T[n_rows * n_columns];
-    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return NewMatrix<T>(values, {n_rows, n_columns}, owner);
-}
-
-template <class T>
 std::vector<T> copy(const Vector<T>& values) {
     return {values.data(), values.data() + values.size()};
-}
-
-template <class Value>
-Strided<Value> strided(const AnyMatrix<Value>& x) {
-    return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
-            static_cast<std::ptrdiff_t>(x.stride(1))};
 }
 
 inline void require(bool holds, const char* what) {
