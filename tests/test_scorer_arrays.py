@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import lhtree
+from lhtree import _base
+from lhtree._validate import check_rows
 
 METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply")
 
@@ -121,6 +123,42 @@ NOT_TAKEN = {
 def test_what_is_not_exact_is_refused(scorer, method, make):
     with pytest.raises(TypeError, match="incompatible function arguments"):
         getattr(scorer, method)(make(np.ones((3, 4))))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_takes_what_needs_no_preparation(scorer, rows, dtype):
+    rows = rows.astype(dtype)
+    assert scorer.takes(rows)
+    for name, make in AS_GOOD.items():
+        assert scorer.takes(make(rows)) == (name != "subclass")
+    for make in NOT_TAKEN.values():
+        assert not scorer.takes(make(np.ones((3, 4), dtype=dtype)))
+    for shape in [(0, 4), (1, 0), (1, 3), (1, 5), (0, 0)]:
+        assert not scorer.takes(np.ones(shape, dtype=dtype))
+
+
+def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
+    X = np.random.default_rng(3).normal(size=(60, 4))
+    model = lhtree.LHTClassifier().fit(X, X[:, 0] > 0)
+    expected = model.predict_proba(X)
+    prepared = []
+
+    def prepare(estimator, X):
+        prepared.append(X)
+        return check_rows(estimator, X)
+
+    monkeypatch.setattr(_base, "check_rows", prepare)
+    for given in (X, np.asfortranarray(X), freeze(X), np.asfortranarray(X)[:1]):
+        np.testing.assert_array_equal(model.predict_proba(given), expected[: len(given)])
+        np.testing.assert_array_equal(model.predict(given), model.classes_[expected[: len(given)].argmax(1)])
+    assert not prepared
+    for given in (X.tolist(), X.view(Child), X.astype(">f8"), shift(X)):
+        np.testing.assert_array_equal(model.predict_proba(given), expected)
+        assert prepared.pop() is given
+    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict_proba(X)
+    assert prepared.pop() is X
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -56,6 +56,14 @@ Strided<Value> strided(const GivenRows& X) {
             PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
 }
 
+// Whether X can be scored as it is: what has a class of its own, a wrong shape or no rows is for Python to
+// judge.
+bool takes(const Scorer& scorer, nb::handle X) {
+    GivenRows rows;
+    return PyArray_CheckExact(X.ptr()) && rows.take(X.ptr()) && rows.size(0) > 0 &&
+           rows.size(1) == scorer.n_features();
+}
+
 // Calls work(rows, watch). False if it met an infinity. Few rows are scored with the GIL held: handing it
 // over costs more than they do.
 template <class Work>
@@ -114,6 +122,9 @@ void bind_scoring(nb::module_& m) {
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_trees", &Scorer::n_trees);
+    scorer.def(
+        "takes", &takes, "X"_a.none(),
+        "Whether X is an array, not of a subclass, with at least one row, that can be scored as it is.");
     scorer.def("proba", &bound_score<Score::proba>, "X"_a, "n_threads"_a = 1);
     scorer.def("wolf", &bound_score<Score::wolf>, "X"_a, "n_threads"_a = 1);
     scorer.def("membership", &bound_score<Score::membership>, "X"_a, "n_threads"_a = 1);

@@ -56,6 +56,11 @@ class Scorer:
     @property
     def n_trees(self) -> int: ...
 
+    def takes(self, X: object | None) -> bool:
+        """
+        Whether X is an array, not of a subclass, with at least one row, that can be scored as it is.
+        """
+
     def proba(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
 
     def wolf(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
