@@ -70,13 +70,13 @@ template <class Work>
 bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
     constexpr std::size_t quick_rows = 16;
     require(X.size(1) == scorer.n_features(), "X needs a column per feature of the model");
-    const auto score = [&](Watch& watch) {
-        return PyArray_TYPE(X.array) == NPY_DOUBLE ? work(strided<double>(X), watch)
-                                                   : work(strided<float>(X), watch);
+    const auto score = [&](const auto& rows) {
+        const auto with_watch = [&](Watch& watch) { return work(rows, watch); };
+        if (rows.n_rows > quick_rows) return watched({}, with_watch);
+        Watch watch;
+        return with_watch(watch);
     };
-    if (X.size(0) > quick_rows) return watched({}, score);
-    Watch watch;
-    return score(watch);
+    return PyArray_TYPE(X.array) == NPY_DOUBLE ? score(strided<double>(X)) : score(strided<float>(X));
 }
 
 template <Score what>
