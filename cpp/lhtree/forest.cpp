@@ -39,14 +39,17 @@ Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n
     // rows; otherwise threads take trees.
     const bool works_in_place =
         n_trees == 1 && (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
+    Codes codes;
+    if (options.direction == Direction::mixed) codes = code_features(plan.rows, n_threads, watch);
     const std::size_t n_inner = works_in_place ? n_threads : 1;
     run(trees.size(), works_in_place ? 1 : n_threads, watch, [&](std::size_t task) {
         const std::size_t target = task % n_targets;
         const std::uint64_t tree = plan.first_tree + task / n_targets;
         Options own = options;
         own.beta = plan.betas[task / n_targets];
-        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight, nullptr,
-                         works_in_place ? plan.in_place : nullptr};
+        Labelled samples{
+            plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight,
+            nullptr,   works_in_place ? plan.in_place : nullptr,   codes.empty() ? nullptr : &codes};
         Chosen chosen;
         if (plan.draws_rows) {
             chosen = choose_rows(plan, tree);

@@ -57,6 +57,11 @@ struct Kernels {
     // where the neighbours are equal or a side weighs less than min_samples_leaf. Returns the least.
     double (*gini_costs)(const double* values, const double* rest, const double* target, std::size_t n,
                          const double (&total)[2], double min_samples_leaf, double* cost);
+    // Of n bins, with the weights of the classes before each (all of it behind the last, with slack): what a
+    // cut inside or behind each costs at least (`is_exact`: behind it only). Returns the least cost of a cut
+    // between bins.
+    float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
+                         bool is_exact, float* bound);
 
     // z = float32(clip((x - centre) / scale, ±1e30)), 0 for NaN. False if an infinity was met.
     bool (*normalise_float64)(const double* x, const double* centre, const double* scale, std::size_t n,
