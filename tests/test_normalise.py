@@ -36,6 +36,18 @@ def test_quantiles_are_numpys_weighted_inverted_cdf():
     np.testing.assert_allclose(learned.scale, (high - low) / 3.29, 1e-14)
 
 
+def test_quantiles_of_many_rows_are_exact_in_any_order():
+    n_rows = 1 << 17
+    column = np.random.default_rng(0).standard_cauchy(n_rows)
+    turns = np.where(np.arange(n_rows) % 8, column, 5.0)  # a sample of every eighth row sees one value
+    zeros = np.where(column < 1.0, 0.0, column)
+    X = np.stack([column, np.sort(column), turns, zeros, np.round(column), np.full(n_rows, 2.0)], axis=1)
+    learned = learn_normalisation(X, None, "robust")
+    low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(learned.centre, middle)
+    np.testing.assert_allclose(learned.scale[:-1], (high - low)[:-1] / 3.29, 1e-14)
+
+
 def test_robust_scale_of_a_normal_feature_is_its_deviation():
     X = np.random.default_rng(0).normal(3.0, 7.0, size=(200_000, 1))
     learned = learn_normalisation(X, None, "robust")
@@ -81,9 +93,9 @@ def test_a_subnormal_scale_counts_as_zero(normalize):
 @pytest.mark.parametrize("normalize", KINDS)
 def test_many_wide_columns_are_learned_piece_by_piece(normalize):
     # Columns are taken some megabytes at a time; every piece must land in its place.
-    X = np.random.default_rng(0).normal(size=(100_000, 25)) * np.arange(1, 26)
+    X = np.random.default_rng(0).normal(size=(100_000, 60)) * np.arange(1, 61)
     learned = learn_normalisation(X, None, normalize)
-    alone = [learn_normalisation(X[:, [i]], None, normalize) for i in range(25)]
+    alone = [learn_normalisation(X[:, [i]], None, normalize) for i in range(60)]
     np.testing.assert_array_equal(learned.centre, [one.centre[0] for one in alone])
     np.testing.assert_array_equal(learned.scale, [one.scale[0] for one in alone])
 

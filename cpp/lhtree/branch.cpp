@@ -1,6 +1,7 @@
 #include "lhtree/branch.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "lhtree/kernels.hpp"
@@ -9,6 +10,8 @@
 namespace lhtree {
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Samples with some of the features only, copied to `to`.
 Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
@@ -55,24 +58,34 @@ bool Brancher::may_branch(const Block& block, const double (&weight)[2]) const {
 // Direction and offset; on success sums_ holds the feature sums of the rows.
 bool Brancher::find_hyperplane(const Block& block, const double (&weight)[2], const Samples& samples,
                                Hyperplane& hyperplane) {
-    std::vector<std::int32_t> drawn;  // features that the columns of `view` stand for; empty: all
     Samples view = samples;
+    drawn_.clear();
     if (options_.max_features > 0) {
-        drawn = draw_features(block.key, samples);
-        view = take_columns(samples, drawn, columns_);
+        draw_features(block.key, samples);
+        view = take_columns(samples, drawn_, columns_);
         moments_.measure(view, false, threads_for(view.size()), watch_);
-        active_.resize(drawn.size());
+        active_.resize(drawn_.size());
         std::iota(active_.begin(), active_.end(), 0);
     } else {
         measure_all(samples, needs_squares(weight) && options_.branching_membership);
     }
-    const bool is_found = orient(weight, view, hyperplane);
-    if (is_found && !drawn.empty())
-        for (auto& feature : hyperplane.features) feature = drawn[static_cast<std::size_t>(feature)];
+    const bool is_found = orient(block, weight, view, hyperplane);
+    if (is_found && !drawn_.empty())
+        for (auto& feature : hyperplane.features) feature = drawn_[static_cast<std::size_t>(feature)];
     return is_found;
 }
 
-bool Brancher::orient(const double (&weight)[2], const Samples& view, Hyperplane& hyperplane) {
+// The codes behind a column of the view.
+CodedRows Brancher::coded(const Block& block, std::int32_t column) const {
+    const Codes* codes = rows_.codes();
+    if (!codes) return {};
+    auto feature = static_cast<std::size_t>(column);
+    if (!drawn_.empty()) feature = static_cast<std::size_t>(drawn_[feature]);
+    return {codes->of(feature), rows_.row().data() + block.begin, codes->is_exact[feature] != 0};
+}
+
+bool Brancher::orient(const Block& block, const double (&weight)[2], const Samples& view,
+                      Hyperplane& hyperplane) {
     const CutRows rows{view, weight, settings_.min_samples_leaf};
     sums_.resize(std::max(sums_.size(), view.size()));
     Cut best;
@@ -90,7 +103,8 @@ bool Brancher::orient(const double (&weight)[2], const Samples& view, Hyperplane
         for (const auto feature : active_) {
             watch_.check();
             if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
-            const Cut cut = gini_.cut_feature(rows, static_cast<std::size_t>(feature));
+            const Cut cut = gini_.cut_feature(rows, static_cast<std::size_t>(feature), coded(block, feature),
+                                              best.exists ? best.cost : infinity);
             if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;
             best = cut;
             single = feature;
@@ -169,17 +183,16 @@ void Brancher::sum_features(const Rows& rows, const Hyperplane& hyperplane) {
 }
 
 // Draws features until max_features active ones are found; ascending.
-std::vector<std::int32_t> Brancher::draw_features(std::uint64_t key, const Samples& samples) {
+void Brancher::draw_features(std::uint64_t key, const Samples& samples) {
     const std::size_t n_features = samples.rows.n_features;
-    std::vector<std::int32_t> deck(n_features), drawn;
+    std::vector<std::int32_t> deck(n_features);
     std::iota(deck.begin(), deck.end(), 0);
     Draws draws(key, feature_draws);
-    for (std::size_t i = 0; i < n_features && drawn.size() < options_.max_features; ++i) {
+    for (std::size_t i = 0; i < n_features && drawn_.size() < options_.max_features; ++i) {
         std::swap(deck[i], deck[i + draws.below(n_features - i)]);
-        if (is_active(samples, deck[i])) drawn.push_back(deck[i]);
+        if (is_active(samples, deck[i])) drawn_.push_back(deck[i]);
     }
-    std::sort(drawn.begin(), drawn.end());
-    return drawn;
+    std::sort(drawn_.begin(), drawn_.end());
 }
 
 bool Brancher::is_active(const Samples& samples, std::int32_t feature) {

@@ -60,6 +60,7 @@ class Brancher {
     std::vector<std::uint8_t> is_left_;
     Moments moments_;  // of all features of its rows, where moments_are_fresh_
     bool moments_are_fresh_ = false;
+    std::vector<std::int32_t> drawn_;  // features that the columns of its view stand for; empty: all
     std::vector<std::int32_t> active_;
     std::vector<float> columns_, kept_columns_, padded_weights_;
     std::vector<std::int32_t> padded_features_;
@@ -72,7 +73,8 @@ class Brancher {
     bool may_branch(const Block& block, const double (&weight)[2]) const;
     bool find_hyperplane(const Block& block, const double (&weight)[2], const Samples& samples,
                          Hyperplane& hyperplane);
-    bool orient(const double (&weight)[2], const Samples& view, Hyperplane& hyperplane);
+    bool orient(const Block& block, const double (&weight)[2], const Samples& view, Hyperplane& hyperplane);
+    CodedRows coded(const Block& block, std::int32_t column) const;
     void turn_to_fisher(const Samples& view);
     LinearMembership find_membership(const double (&weight)[2], const Samples& samples);
     void part(const Block& block, double offset, Block (&children)[2]);
@@ -81,7 +83,7 @@ class Brancher {
     bool needs_squares(const double (&weight)[2]) const;
     void measure_all(const Samples& samples, bool with_squares);
     void sum_features(const Rows& rows, const Hyperplane& hyperplane);
-    std::vector<std::int32_t> draw_features(std::uint64_t key, const Samples& samples);
+    void draw_features(std::uint64_t key, const Samples& samples);
     bool is_active(const Samples& samples, std::int32_t feature);
     std::size_t threads_for(std::size_t n_rows) const;
 };

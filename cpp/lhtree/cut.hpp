@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "lhtree/matrix.hpp"
+#include "lhtree/narrow.hpp"
 #include "lhtree/sort.hpp"
 
 namespace lhtree {
@@ -27,18 +28,23 @@ Cut cut_purest(const CutRows& rows, const double* feature_sums, double gamma);
 class GiniCutter {
   public:
     Cut cut(const CutRows& rows, const double* feature_sums);
-    // The same for one feature alone: column `feature` of the samples.
-    Cut cut_feature(const CutRows& rows, std::size_t feature);
+    // The same for one feature alone, column `feature` of the samples; need not be found if it costs `limit`
+    // or more.
+    Cut cut_feature(const CutRows& rows, std::size_t feature, const CodedRows& coded, double limit);
 
   private:
+    Narrower narrower_;
     RowSorter sorter_;
     std::vector<KeyedRow> sorted_;
     // By place in the order: the sum, the weight of each class up to there, and the cost of cutting behind
     // it.
     std::vector<double> value_, rest_, target_, cost_;
 
-    void resize(std::size_t n);
-    Cut find_best(const CutRows& rows);
+    // Entries for all rows, or for those that narrower_ has chosen.
+    template <class Key>
+    void enter(std::size_t n, bool is_narrowed, const Key& key);
+    void add_up(const CutRows& rows, bool is_narrowed);
+    Cut find_best(const CutRows& rows, bool is_narrowed);
 };
 
 }  // namespace lhtree

@@ -30,6 +30,21 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
     return chosen;
 }
 
+// Codes take one sort of every feature of all rows; they save several of the drawn features of every tree's
+// rows.
+bool pays_to_code(const ForestPlan& plan, const Options& options) {
+    if (options.direction != Direction::mixed) return false;
+    std::size_t n_rows = plan.rows.n_rows;
+    if (plan.draws_rows) {
+        n_rows = 0;
+        for (const std::size_t count : plan.sampling.counts) n_rows += count;
+    }
+    constexpr std::size_t n_saved = 4;  // measured
+    const std::size_t n_drawn = options.max_features > 0 ? options.max_features : plan.rows.n_features;
+    return plan.betas.size() * plan.targets.size() * n_rows * n_drawn * n_saved >=
+           plan.rows.n_rows * plan.rows.n_features;
+}
+
 }  // namespace
 
 Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
@@ -39,14 +54,17 @@ Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n
     // rows; otherwise threads take trees.
     const bool works_in_place =
         n_trees == 1 && (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
+    Codes codes;
+    if (pays_to_code(plan, options)) codes = code_features(plan.rows, n_threads, watch);
     const std::size_t n_inner = works_in_place ? n_threads : 1;
     run(trees.size(), works_in_place ? 1 : n_threads, watch, [&](std::size_t task) {
         const std::size_t target = task % n_targets;
         const std::uint64_t tree = plan.first_tree + task / n_targets;
         Options own = options;
         own.beta = plan.betas[task / n_targets];
-        Labelled samples{plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight, nullptr,
-                         works_in_place ? plan.in_place : nullptr};
+        Labelled samples{
+            plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight,
+            nullptr,   works_in_place ? plan.in_place : nullptr,   codes.empty() ? nullptr : &codes};
         Chosen chosen;
         if (plan.draws_rows) {
             chosen = choose_rows(plan, tree);

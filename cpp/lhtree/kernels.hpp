@@ -65,8 +65,9 @@ struct Kernels {
     void (*sum_rows)(const WeightedRows& rows, double* sum, float* low, float* high);
     // … adds the weighted squared distances from the mean …
     void (*square_rows)(const WeightedRows& rows, const double* mean, double* squares);
-    // … adds the weighted products of those distances to the lower triangle of n_features rows of n_features.
-    void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter);
+    // … adds the weighted products of those distances to the lower triangle of n_features rows of n_features;
+    // `room` is for as many values.
+    void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter, double* room);
 
     // Least and largest of n values.
     void (*extremes)(const double* values, std::size_t n, double& low, double& high);
@@ -77,6 +78,11 @@ struct Kernels {
     // where the neighbours are equal or a side weighs less than min_samples_leaf. Returns the least.
     double (*gini_costs)(const double* values, const double* rest, const double* target, std::size_t n,
                          const double (&total)[2], double min_samples_leaf, double* cost);
+    // Of n bins, with the weights of the classes before each (all of it behind the last, with slack): what a
+    // cut inside or behind each costs at least (`is_exact`: behind it only). Returns the least cost of a cut
+    // between bins.
+    float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
+                         bool is_exact, float* bound);
 
     // z = float32(clip((x - centre) / scale, ±1e30)), 0 for NaN. False if an infinity was met.
     bool (*normalise_float64)(const double* x, const double* centre, const double* scale, std::size_t n,

@@ -1,6 +1,4 @@
 // The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
-#include <vector>
-
 #include "lhtree/kernels_vectors.hpp"
 #include "lhtree/kernels_walk.hpp"
 
@@ -114,7 +112,7 @@ inline void scatter_eight(const WeightedRows& samples, const double* mean, doubl
         for (std::size_t g = 0; g <= f; ++g) scatter[f * p + g] = square[f][g];
 }
 
-void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter) {
+void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter, double* distance) {
     const Rows& rows = samples.rows;
     const std::size_t n_features = rows.n_features;
     if (n_features <= 8) {
@@ -122,8 +120,6 @@ void scatter_rows(const WeightedRows& samples, const double* mean, double* scatt
                        : scatter_eight<false>(samples, mean, scatter);
         return;
     }
-    std::vector<double> distances(n_features);
-    double* distance = distances.data();
     for (std::size_t row = 0; row < rows.n_rows; ++row) {
         const double weight = samples.weight ? samples.weight[row] : 1.0;
         const float* z = rows[row];
@@ -240,6 +236,40 @@ double gini_costs(const double* values, const double* rest, const double* target
     return result;
 }
 
+inline Float8 gini_bound(Float8 rest, Float8 target, float all_rest, float all_target) {
+    const Float8 tiny = Float8{} + 1e-30f;  // makes 0 of 0 / 0
+    const Float8 right_rest = all_rest - rest, right_target = all_target - target;
+    return target * rest / (target + rest + tiny) +
+           right_target * right_rest / (right_target + right_rest + tiny);
+}
+inline Float8 lesser(Float8 a, Float8 b) {
+    return a < b ? a : b;
+}
+
+float gini_bounds(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
+                  bool is_exact, float* bound) {
+    const float all_rest = rest[n], all_target = target[n], all = all_rest + all_target;
+    Float8 least = Float8{} + std::numeric_limits<float>::infinity();
+    for (std::size_t b = 0; b < n; b += 8) {
+        const Float8 rest_before = load<Float8>(rest + b), rest_behind = load<Float8>(rest + b + 1);
+        const Float8 target_before = load<Float8>(target + b), target_behind = load<Float8>(target + b + 1);
+        const Float8 behind = gini_bound(rest_behind, target_behind, all_rest, all_target);
+        const Float8 left = rest_behind + target_behind;
+        const auto is_cut = (left >= min_samples_leaf) & (all - left >= min_samples_leaf);
+        least = lesser(is_cut ? behind : least, least);
+        Float8 lowest = behind;
+        if (!is_exact) {
+            lowest = lesser(lowest, gini_bound(rest_before, target_behind, all_rest, all_target));
+            lowest = lesser(lowest, gini_bound(rest_behind, target_before, all_rest, all_target));
+            lowest = lesser(lowest, gini_bound(rest_before, target_before, all_rest, all_target));
+        }
+        store(bound + b, lowest);
+    }
+    float result = least[0];
+    for (std::size_t i = 1; i < 8; ++i) result = least[i] < result ? least[i] : result;
+    return result;
+}
+
 inline Double4 normalise(Double4 x, Double4 centre, Double4 scale, Long4& is_infinite) {
     const Long4 is_missing = x != x;
     is_infinite |= (x - x != 0.0) & ~is_missing;  // inf - inf is NaN
@@ -272,8 +302,8 @@ bool normalise_float32(const float* x, const double* centre, const double* scale
 }  // namespace
 
 const Kernels LHTREE_KERNELS = {
-    LHTREE_KERNELS_NAME, feature_sums, walk,  memberships, sum_rows,   square_rows,
-    scatter_rows,        extremes,     below, above,       gini_costs, normalise_float64,
-    normalise_float32};
+    LHTREE_KERNELS_NAME, feature_sums,     walk,  memberships, sum_rows,   square_rows,
+    scatter_rows,        extremes,         below, above,       gini_costs, gini_bounds,
+    normalise_float64,   normalise_float32};
 
 }  // namespace lhtree

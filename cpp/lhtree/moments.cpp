@@ -93,6 +93,7 @@ void Scatter::measure(const Samples& samples, const Moments& moments, Watch& wat
     const std::size_t slice =
         std::max<std::size_t>(1, std::min(chunk_rows, (std::size_t{1} << 24) / (p * p + 1)));
     triangle.assign(p * p, 0.0);
+    distance_.resize(p);
     for (int cls = 0; cls < 2; ++cls) {
         const double* mean = moments.of[cls].means();
         const WeightedRows rows = samples.of(cls);
@@ -103,7 +104,7 @@ void Scatter::measure(const Samples& samples, const Moments& moments, Watch& wat
             double* sum = is_first ? triangle.data() : chunk_.data();
             for (std::size_t at = begin; at < end; at += slice) {
                 watch.check();
-                kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean, sum);
+                kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean, sum, distance_.data());
             }
             if (!is_first)
                 for (std::size_t i = 0; i < p * p; ++i) triangle[i] += chunk_[i];

@@ -62,7 +62,7 @@ class Scatter {
     void measure(const Samples& samples, const Moments& moments, Watch& watch);
 
   private:
-    std::vector<double> chunk_;
+    std::vector<double> chunk_, distance_;
 };
 
 }  // namespace lhtree

@@ -64,7 +64,7 @@ void swap_array(T* values, std::size_t width, std::size_t n_first, std::size_t n
 
 }  // namespace
 
-PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_features) {
+PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_features), codes_(given.codes) {
     const Chosen* chosen = given.chosen;
     const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
     const double* weight = chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
@@ -72,6 +72,10 @@ PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_feature
     for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
     row_.resize(n);
     if (weight) weight_.resize(n);
+    if (codes_ && chosen) {
+        own_codes_ = codes_->take(chosen->rows);
+        codes_ = &own_codes_;
+    }
 
     if (given.in_place && !chosen) {
         features_ = given.in_place;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/codes.hpp"
 #include "lhtree/matrix.hpp"
 #include "lhtree/parallel.hpp"
 
@@ -21,6 +22,7 @@ struct Labelled {
     const double* weight;
     const Chosen* chosen = nullptr;  // nullptr: all rows
     float* in_place = nullptr;       // the rows themselves, with slack, if they may be moved: saves a copy
+    const Codes* codes = nullptr;    // of all rows, if they were made
 };
 
 // Room for rows that wait while others move; kept from block to block.
@@ -38,6 +40,7 @@ class PartedRows {
                 n_rest,
                 weight_.empty() ? nullptr : weight_.data() + begin};
     }
+    const Codes* codes() const { return codes_; }  // by where a row was given; nullptr: there are none
 
     // Of n rows from `begin`, those with a 1 in is_left move to the front; both sides keep their order.
     void move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_threads,
@@ -51,6 +54,8 @@ class PartedRows {
     float* features_;
     std::vector<std::int32_t> row_;
     std::vector<double> weight_;
+    Codes own_codes_;
+    const Codes* codes_;
 
     void move_rows(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
                    std::vector<unsigned char>& aside);

@@ -1,6 +1,7 @@
 // Tests of the core without Python; ctest runs them, also under the sanitizers.
 #include "test_cuts.hpp"
 #include "test_kernels.hpp"
+#include "test_narrow.hpp"
 #include "test_parted.hpp"
 #include "test_parts.hpp"
 #include "test_scoring.hpp"
@@ -11,6 +12,7 @@ int main() {
     lhtree::test_kernels();
     lhtree::test_parts();
     lhtree::test_cuts();
+    lhtree::test_narrow();
     lhtree::test_trees();
     lhtree::test_parted();
     lhtree::test_walks();

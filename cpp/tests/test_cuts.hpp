@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "check.hpp"
@@ -21,8 +22,9 @@ struct CutCase {
             std::vector<double> weights_ = {})
         : sums(rest), weights(std::move(weights_)), n_rest(rest.size()) {
         sums.insert(sums.end(), target.begin(), target.end());
-        if (weights.empty()) weights.assign(sums.size(), 1.0);
-        samples = {{nullptr, sums.size(), 0}, n_rest, weights.data()};
+        const bool is_weighted = !weights.empty();
+        if (!is_weighted) weights.assign(sums.size(), 1.0);
+        samples = {{nullptr, sums.size(), 0}, n_rest, is_weighted ? weights.data() : nullptr};
         total[0] = total[1] = 0.0;
         for (std::size_t row = 0; row < sums.size(); ++row) total[row >= n_rest] += weights[row];
     }
@@ -32,11 +34,22 @@ struct CutCase {
     Cut gini(double min_samples_leaf = 1.0) const {
         return GiniCutter().cut({samples, total, min_samples_leaf}, sums.data());
     }
-    // The sums as a feature of their own, the second of two.
-    Cut gini_feature(double min_samples_leaf) const {
+    // The sums as a feature of their own, the second of two; n_shared codes at a time are made one.
+    Cut gini_feature(double min_samples_leaf, std::size_t n_shared = 0,
+                     double limit = std::numeric_limits<double>::infinity()) const {
         Table table(sums.size(), 2);
         for (std::size_t row = 0; row < sums.size(); ++row) table.at(row, 1) = static_cast<float>(sums[row]);
-        return GiniCutter().cut_feature({{table.rows(), n_rest, weights.data()}, total, min_samples_leaf}, 1);
+        CodedRows coded;
+        Watch watch;
+        Codes codes = code_features(table.rows(), 1, watch);
+        std::vector<std::int32_t> row(sums.size());
+        std::iota(row.begin(), row.end(), 0);
+        if (n_shared > 0) {
+            for (Code& code : codes.code) code = static_cast<Code>(code / n_shared);
+            coded = {codes.of(1), row.data(), n_shared == 1};
+        }
+        return GiniCutter().cut_feature({{table.rows(), n_rest, samples.weight}, total, min_samples_leaf}, 1,
+                                        coded, limit);
     }
 };
 

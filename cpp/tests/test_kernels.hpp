@@ -60,7 +60,8 @@ inline RowSums sum_all(const Kernels& kernel, const WeightedRows& rows) {
     const std::vector<double> mean(room, 0.25);
     kernel.sum_rows(rows, sums.sum.data(), sums.low.data(), sums.high.data());
     kernel.square_rows(rows, mean.data(), sums.squares.data());
-    kernel.scatter_rows(rows, mean.data(), sums.scatter.data());
+    std::vector<double> distance(m);
+    kernel.scatter_rows(rows, mean.data(), sums.scatter.data(), distance.data());
     for (auto* values : {&sums.sum, &sums.squares})
         values->resize(m);  // what follows is room to write, unspecified
     for (auto* values : {&sums.low, &sums.high}) values->resize(m);
