@@ -14,6 +14,7 @@ from . import _core
 from ._base import BaseLHT, Growth
 from ._extras import import_extra
 from ._parameters import Settled, check_flag, is_integer, is_real, refuse
+from ._prototypes import spread
 from ._tree import LHTClassifier
 from ._validate import Training
 
@@ -47,6 +48,8 @@ class LHForestClassifier(BaseLHT):
         Score every row with the trees that did not see it.
     warm_start : bool, default=False
         Keep the trees of the last fit and add the missing ones.
+    keep_prototypes : bool or int, default=False
+        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     n_jobs : int or None, default=None
         Threads; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -97,6 +100,7 @@ class LHForestClassifier(BaseLHT):
         class_weight: dict[Any, float] | str | None = None,
         oob_score: bool = False,
         warm_start: bool = False,
+        keep_prototypes: bool | int = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -120,6 +124,7 @@ class LHForestClassifier(BaseLHT):
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.warm_start = warm_start
+        self.keep_prototypes = keep_prototypes
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -241,10 +246,7 @@ class Estimators(Sequence[LHTClassifier]):
 def count_rows(
     max_samples: Any, sizes: NDArray[np.int64], *, is_paper: bool, bootstrap: bool
 ) -> NDArray[np.int64] | None:
-    """Rows of each class that a tree sees; None where it sees all.
-
-    Shares are kept as well as whole rows allow, and every class has at least one.
-    """
+    """Rows of each class that a tree sees; None where it sees all."""
     n_rows = int(sizes.sum())
     if isinstance(max_samples, str) and max_samples == "auto":
         share = 0.8 if is_paper else 1.0
@@ -259,14 +261,7 @@ def count_rows(
         raise refuse(
             "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
         )
-    if share == 1.0 and not bootstrap:
-        return None
-    wanted = share * sizes
-    counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
-    missing = round(share * n_rows) - int(counts.sum())
-    for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
-        counts[cls] += 1
-    return counts
+    return None if share == 1.0 and not bootstrap else spread(share, sizes)
 
 
 @contextmanager
