@@ -85,10 +85,15 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
-    weights = sorted(view.weights(block).items(), key=lambda item: -abs(item[1]))
-    shown = [f"{name} {weight:+.2f}" for name, weight in weights[:n_features]]
-    more = len(weights) - len(shown)
+    heaviest, more = find_heaviest(view, block, n_features)
+    shown = [f"{name} {weight:+.2f}" for name, weight in heaviest]
     return ", ".join([*shown, f"{more} more"] if more else shown)
+
+
+def find_heaviest(view: TreeView, block: int, n_features: int) -> tuple[list[tuple[str, float]], int]:
+    """Features that weigh most in a block's hyperplane, heaviest first, and how many more there are."""
+    weights = sorted(view.weights(block).items(), key=lambda item: -abs(item[1]))
+    return weights[:n_features], max(len(weights) - n_features, 0)
 
 
 def _count_below(view: TreeView, block: int) -> int:
