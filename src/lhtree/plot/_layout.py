@@ -41,15 +41,6 @@ class Layout(NamedTuple):
     height: float
 
 
-def count_below(view: TreeView) -> NDArray[np.int64]:
-    """Number of blocks below every block."""
-    below = np.zeros(view.n_blocks, dtype=np.int64)
-    for block in np.flatnonzero(view.left >= 0)[::-1]:  # children come after their parents
-        left = view.left[block]
-        below[block] = 2 + below[left] + below[left + 1]
-    return below
-
-
 def lay_out(view: TreeView, sizes: Sizes, max_depth: int) -> Layout:
     """Place the blocks down to a depth; every block is in the middle above its two, none overlap."""
     shown = np.flatnonzero(view.depth <= max_depth)
@@ -59,7 +50,7 @@ def lay_out(view: TreeView, sizes: Sizes, max_depth: int) -> Layout:
     for block in shown[opened[shown]]:
         left = view.left[block]
         x[left], x[left + 1] = x[block] - apart[block] / 2, x[block] + apart[block] / 2
-    n_below = count_below(view)
+    n_below = view.count_below()
     width = np.where(opened, sizes.branching_width, sizes.leaf_width)
     height = np.where(opened, sizes.branching_height, sizes.folded_height)
     height[view.is_leaf] = sizes.leaf_height

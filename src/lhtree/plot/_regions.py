@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABEL = 200.0  # points
-_FEW_LINES = 200
+_FEW_LINES = 60
 
 
 def plot_decision_regions(
@@ -47,7 +47,7 @@ def plot_decision_regions(
     row : array-like, dict or Series, optional
         Values of the other features; their centres by default.
     hyperplanes : bool, optional
-        Draw each hyperplane as far as its block reaches; by default where that makes at most 200 lines.
+        Draw each hyperplane as far as its block reaches; by default where that makes at most 60 lines.
     n_points : int, default=300
         Points along each feature.
     ax : Axes, optional
@@ -74,7 +74,7 @@ def plot_decision_regions(
     lines = find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
-            own = colour(line.target)
+            own = INK if fitted.n_classes == 2 else colour(line.target)
             ax.plot(
                 line.x,
                 line.y,
@@ -168,6 +168,7 @@ def _draw_points(ax: Axes, fitted: Fitted, points: NDArray[np.float64], codes: N
         bbox_to_anchor=(1.01, 0.5),
         frameon=False,
         fontsize=SMALL,
+        markerscale=float(np.sqrt(28.0 / size)),
         title="class",
         title_fontsize=SMALL,
     )

@@ -68,6 +68,11 @@ def sequential() -> Colormap:
     return made
 
 
+def name_class(label: object) -> str:
+    """A class as titles call it: a name speaks for itself, a number does not."""
+    return label if isinstance(label, str) else f"class {label}"
+
+
 def letters(text: object) -> str:
     """Text as matplotlib can draw it: one line, no mathematics, and the name of a sign the fonts lack."""
     known = _glyphs()

@@ -38,7 +38,7 @@ def take_count(name: str, value: Any, least: int) -> int:
 def take_feature(fitted: Fitted, feature: Any) -> int:
     """Number of a feature given by name or number."""
     if is_integer(feature) and -fitted.n_features <= feature < fitted.n_features:
-        return range(fitted.n_features)[feature]
+        return int(feature) % fitted.n_features
     if isinstance(feature, str) and feature in fitted.feature_names:
         return fitted.feature_names.index(feature)
     raise refuse("features", feature, f"names of features or numbers from 0 to {fitted.n_features - 1}")
@@ -55,7 +55,7 @@ def take_class(classes: Sequence[Any], target: Any) -> int:
     """Code of a class given by its label."""
     if target not in classes:
         raise refuse("target", target, f"one of the classes {', '.join(map(repr, classes[:10]))}")
-    return classes.index(target)
+    return list(classes).index(target)
 
 
 def take_range(fitted: Fitted, feature: int, more: NDArray[np.float64] | None = None) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from .._extras import import_extra
 from .._forest_data import TreeView
 from ..text import find_heaviest
 from ._layout import Card, Layout, Sizes, choose_depth, lay_out
-from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure
+from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure, name_class
 from ._take import take_count, take_tree
 
 if TYPE_CHECKING:
@@ -129,10 +129,10 @@ class _Drawing:
         )
         end = f": {blocks}"
         room = (max(self.layout.width, 4.3) - 0.1) * 72.0
-        name = fit(view.target, room - measure(f"Tree for class {end}", NORMAL + 1), NORMAL + 1)
-        self._text(0.0, -_HEADER + 0.1, f"Tree for class {name}{end}", NORMAL + 1)
+        name = fit(name_class(view.target), room - measure(f"Tree for {end}", NORMAL + 1), NORMAL + 1)
+        self._text(0.0, -_HEADER + 0.1, f"Tree for {name}{end}", NORMAL + 1)
         y = -_HEADER + 0.36
-        target = fit(view.target, 90.0, SMALL)
+        target = fit(name_class(view.target), 90.0, SMALL)
         at = 0.0
         for text, fill in ((target, TARGET), ("rest", REST)):
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)

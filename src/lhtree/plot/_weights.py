@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._fitted import read
 from ..weights import WeightTable, weight_table
-from ._style import INK, NORMAL, SMALL, TARGET, diverging, fit, fit_all, strip, take_axes
+from ._style import INK, NORMAL, SMALL, TARGET, diverging, fit, fit_all, name_class, strip, take_axes
 from ._take import new_panels, take_count, take_panels, take_tree, width_of
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
     view = take_tree(panel.model, panel.tree)
     weights = table.weights[:, features].T
     room = _panel_width(panel, cell) * 72.0 if cell else width_of(ax)
-    ax.set_title(fit(view.target, room, NORMAL), fontsize=NORMAL)
+    ax.set_title(fit(name_class(view.target), room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
     if not weights.size:
         ax.set_xticks([])
