@@ -265,13 +265,13 @@ def count_rows(
 
 
 @contextmanager
-def show_progress(n_tasks: int) -> Iterator[Callable[[int], None] | None]:
+def show_progress(n_tasks: int, what: str = "growing trees") -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar where somebody looks: in a terminal or a notebook."""
     console = import_extra("rich.console", "progress").Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
         yield None
         return
     with import_extra("rich.progress", "progress").Progress(console=console) as bar:
-        task = bar.add_task("growing trees", total=n_tasks)
+        task = bar.add_task(what, total=n_tasks)
         yield lambda n_done: bar.update(task, completed=n_done)
         bar.update(task, completed=n_tasks)

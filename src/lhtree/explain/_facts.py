@@ -90,7 +90,7 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     steps: list[Step] = []
     for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
         tree = int(walk.tree[stop])
-        common = {
+        common: dict[str, Any] = {
             "block": int(walk.block[stop]),
             "depth": int(walk.depth[stop]),
             "n_samples": int(forest.n_samples[at]),

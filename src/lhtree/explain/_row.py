@@ -15,7 +15,8 @@ from .._validate import check_rows, refuse_infinity
 def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
     """Values of one row by feature, shape (m,)."""
     if _is_series(row):
-        row = _settle_series(fitted, row)
+        row = _settle_series(row)
+    values: NDArray[Any]
     if isinstance(row, Mapping):
         values = _take_mapping(fitted, row)
     elif hasattr(row, "columns"):
@@ -34,18 +35,18 @@ def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
         )
     if np.isinf(values).any():
         refuse_infinity(values)
-    return values[0].astype(np.float64)
+    taken: NDArray[np.float64] = values[0].astype(np.float64)
+    return taken
 
 
 def _is_series(row: Any) -> bool:
     return hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns")
 
 
-def _settle_series(fitted: Fitted, row: Any) -> Any:
-    """A Series by name where its names are those of the features, else by position."""
-    names = [str(name) for name in row.index]
+def _settle_series(row: Any) -> Any:
+    """A Series counts by name where it has names, else by position."""
     has_names = all(isinstance(name, str) for name in row.index)
-    return dict(zip(names, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
+    return dict(zip(row.index, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
 
 
 def _take_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> NDArray[np.float64]:
@@ -63,9 +64,10 @@ def _take_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> NDArray[np.float64]
 
 def _take_array(row: Any) -> NDArray[np.float64]:
     try:
-        return np.asarray(row, dtype=np.float64)
+        values: NDArray[np.float64] = np.asarray(row, dtype=np.float64)
     except (ValueError, TypeError) as error:
         raise ValueError(f"row is not numeric ({error}): pass one number per feature.") from None
+    return values
 
 
 def _name_some(names: list[Any]) -> str:

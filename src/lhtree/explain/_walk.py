@@ -26,18 +26,23 @@ class Terms:
     value: Floats  # weight · z
     sum: Floats  # of every stop, in the order of summation of the core
 
-    def deal(self, amount: Floats) -> Floats:
-        """Deal an amount of every stop to its terms, in proportion to their size.
+    def deal(self, amount: Floats, shift: Floats, sign: Floats) -> Floats:
+        """Deal an amount of every stop to its terms that pull to the side of ``sign``, in proportion.
 
-        Where all terms are 0 the weights' sizes count, and where those are 0 too, each the same.
+        Of the shift, which the terms must pass together, each is charged a part in proportion to its weight. Where
+        nothing pulls, the sizes of the weights count, and where those are 0 too, each the same.
         """
-        basis = np.abs(self.value)
-        for instead in (np.abs(self.weight), np.ones(len(basis))):
-            total = np.bincount(self.stop, weights=basis, minlength=len(self.sum))
-            basis = np.where(total[self.stop] > 0.0, basis, instead)
-        total = np.bincount(self.stop, weights=basis, minlength=len(self.sum))
-        # Divide first: the product of a large amount and a large term might overflow.
-        return basis / total[self.stop] * amount[self.stop]
+        size = np.abs(self.weight)
+        part = self._share(size)
+        pull = np.maximum(sign[self.stop] * (self.value - part * shift[self.stop]), 0.0)
+        is_still = np.bincount(self.stop, weights=pull, minlength=len(self.sum))[self.stop] == 0.0
+        return self._share(np.where(is_still, part, pull)) * amount[self.stop]
+
+    def _share(self, values: Floats) -> Floats:
+        """The share of every value in the sum of its stop; equal shares where that is 0."""
+        total = np.bincount(self.stop, weights=values, minlength=len(self.sum))[self.stop]
+        equal = 1.0 / np.diff(self.ptr)[self.stop]
+        return np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), equal)
 
 
 @dataclass(frozen=True)
@@ -101,12 +106,30 @@ class Walk:
         return d
 
     @cached_property
+    def membership(self) -> Floats:
+        """μ of every way."""
+        return np.clip(self.estimate[self.is_leaf], 0.0, 1.0)
+
+    @cached_property
     def change(self) -> Floats:
-        """What the share gains from a block to the next on the way; at a leaf, from the share to p̂."""
+        """What the share gains from a block to the next on the way; at a leaf, from the share to μ."""
         change = np.empty(len(self.at))
         change[:-1] = self.share[1:] - self.share[:-1]
-        change[self.is_leaf] = (self.estimate - self.share)[self.is_leaf]
+        change[self.is_leaf] = self.membership - self.share[self.is_leaf]
         return change
+
+    def deal(self) -> tuple[tuple[Terms, Floats], ...]:
+        """The changes of all stops dealt to their terms, those of hyperplanes and those of memberships."""
+        forest = self.fitted.forest
+        side = np.where(self.y >= 0.0, 1.0, -1.0)
+        rise = np.where(self.change >= 0.0, 1.0, -1.0)
+        beyond = (
+            self.share - forest.intercept[self.at]
+        )  # p̂ minus the share is the sum of the slope terms minus this
+        return (
+            (self.terms, self.terms.deal(self.change, forest.offset[self.at], side)),
+            (self.slope_terms, self.slope_terms.deal(self.change, beyond, rise)),
+        )
 
     def _gather(
         self,
