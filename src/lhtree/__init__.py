@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ._core import Scorer
     from ._forest import LHForestClassifier
     from ._tree import LHTClassifier
+    from .abstain import coverage_curve
     from .graphviz import export_graphviz
     from .plot import (
         plot_block,
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         plot_tree,
         plot_weights,
     )
+    from .sparsity import sparsity_curve
     from .text import export_text
+    from .weights import weight_table
 
 __version__ = "0.1.0"
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "LHTClassifier",
     "Scorer",
     "__version__",
+    "coverage_curve",
     "export_graphviz",
     "export_text",
     "plot_block",
@@ -41,12 +45,15 @@ __all__ = [
     "plot_sparsity",
     "plot_tree",
     "plot_weights",
+    "sparsity_curve",
+    "weight_table",
 ]
 
 _HOMES = {
     "LHForestClassifier": "._forest",
     "LHTClassifier": "._tree",
     "Scorer": "._core",
+    "coverage_curve": ".abstain",
     "export_graphviz": ".graphviz",
     "export_text": ".text",
     "plot_block": ".plot",
@@ -58,6 +65,8 @@ _HOMES = {
     "plot_sparsity": ".plot",
     "plot_tree": ".plot",
     "plot_weights": ".plot",
+    "sparsity_curve": ".sparsity",
+    "weight_table": ".weights",
 }
 
 

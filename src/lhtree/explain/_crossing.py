@@ -1,0 +1,123 @@
+"""The smallest moves of a row that cross a hyperplane, in closed form; all in normalised units."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import Fitted
+from ._walk import walk
+
+Floats = NDArray[np.float64]
+
+
+class Room(NamedTuple):
+    """How far every feature may move down and up, shape (m,); 0 both ways where it must stay."""
+
+    down: Floats
+    up: Floats
+
+
+class Planes(NamedTuple):
+    """Hyperplanes on the way of a row: y(x) = weights · z − offset.
+
+    ``gain`` is how much the share of the tree's target is larger in the block behind the hyperplane, ``target`` the
+    code of that class, ``size`` the sum of all |terms|, by which rounding is measured, and ``n_passed`` the number of
+    blocks on the whole way.
+    """
+
+    weights: Floats  # (h, m)
+    y: Floats
+    size: Floats
+    gain: Floats
+    target: NDArray[np.int32]
+    n_passed: int
+
+
+def find_planes(fitted: Fitted, x: Floats, room: Room, most: int) -> Planes:
+    """Hyperplanes on the way of row ``x`` through all trees, at most so many, those nearest along free features."""
+    forest = fitted.forest
+    way = walk(fitted, x[None])
+    terms = way.terms
+    is_free = (room.down > 0.0) | (room.up > 0.0)
+    squares = np.where(is_free[terms.feature], terms.weight**2, 0.0)
+    free = np.bincount(terms.stop, weights=squares, minlength=len(way.at))
+    kept = np.flatnonzero(~way.is_leaf & (free > 0.0))
+    near = np.argsort(np.abs(way.y[kept]) / np.sqrt(free[kept]), kind="stable")
+    kept = kept[near[:most]]
+
+    place = np.full(len(way.at), -1)
+    place[kept] = np.arange(len(kept))
+    own = place[terms.stop] >= 0
+    weights = np.zeros((len(kept), fitted.n_features))
+    weights[place[terms.stop[own]], terms.feature[own]] = terms.weight[own]
+    size = np.bincount(terms.stop, weights=np.abs(terms.value), minlength=len(way.at)).astype(np.float64)[
+        kept
+    ]
+    at, y = way.at[kept], way.y[kept]
+    share = forest.n_target / forest.weight
+    left = forest.block_ptr[way.tree[kept]] + forest.left[at]
+    gain = (share[left + 1] - share[left]) * np.where(y < 0.0, 1.0, -1.0)
+    return Planes(
+        weights, y, size + np.abs(forest.offset[at]), gain, forest.target[way.tree[kept]], len(way.at)
+    )
+
+
+def find_sides(planes: Planes) -> Floats:
+    """Direction in which each hyperplane is crossed: 1 from left to right, -1 from right to left."""
+    return np.where(planes.y < 0.0, 1.0, -1.0)
+
+
+def shortest_moves(weights: Floats, need: Floats, sides: Floats, room: Room) -> Floats:
+    """The move of least Euclidean length that changes each feature sum by ``sides * need``, within the room.
+
+    Without bounds it runs along the weights, λw. Where a bound stops a feature, the others go further: each moves by
+    min(λ|w|, room), and λ is found from the sorted points at which features stop.
+
+    Parameters
+    ----------
+    weights : array of shape (h, m)
+        Of h hyperplanes.
+    need : array of shape (h,)
+        By how much each feature sum must change, above 0.
+    sides : array of shape (h,)
+        1 where it must grow, -1 where it must fall.
+    room : Room
+        How far the features may move.
+
+    Returns
+    -------
+    array of shape (h, m); a line is NaN where the room does not suffice.
+    """
+    directed = weights * sides[:, None]
+    size = np.abs(directed)
+    space = np.where(directed > 0.0, room.up, np.where(directed < 0.0, room.down, 0.0))
+    size = np.where(space > 0.0, size, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stop = np.where(size > 0.0, space / size, np.inf)
+    order = np.argsort(stop, axis=1, kind="stable")
+    ordered = np.take_along_axis(size, order, axis=1)
+    filled = np.cumsum(ordered * np.take_along_axis(space, order, axis=1), axis=1)
+    before = np.concatenate([np.zeros((len(need), 1)), filled[:, :-1]], axis=1)
+    rest = np.cumsum((ordered**2)[:, ::-1], axis=1)[:, ::-1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach = before + np.take_along_axis(stop, order, axis=1) * rest
+        reach = np.where(rest > 0.0, reach, -np.inf)
+        first = np.argmax(reach >= need[:, None], axis=1)[:, None]
+        step = (need[:, None] - np.take_along_axis(before, first, axis=1)) / np.take_along_axis(
+            rest, first, axis=1
+        )
+    is_possible = np.take_along_axis(reach, first, axis=1) >= need[:, None]
+    moves = np.sign(directed) * np.minimum(np.where(is_possible, step, 0.0) * size, space)
+    return np.where(is_possible, moves, np.nan)
+
+
+def single_moves(weights: Floats, need: Floats, sides: Floats, room: Room) -> Floats:
+    """The move of each feature alone that changes each feature sum by ``sides * need``, shape (h, m); NaN if none."""
+    directed = weights * sides[:, None]
+    space = np.where(directed > 0.0, room.up, room.down)
+    with np.errstate(divide="ignore", over="ignore"):
+        moves = need[:, None] / directed
+    return np.where(np.abs(moves) <= space, moves, np.nan)
