@@ -186,7 +186,7 @@ def _draw_extremes(ax: Axes, facts: BlockSums, tallest: float, width: float) -> 
         texts = [f"{key} {value:.4g}".replace("-", "−") for key, value in marks.items()]
         at = np.array(list(marks.values()))
         breadths = np.array([measure(text, SMALL) for text in texts]) / points * width
-        placed = _keep_inside(spread(at, breadths, 0.02 * width), breadths, *ax.get_xlim())
+        placed = place_labels(at, breadths, *ax.get_xlim())
         for value, x, text in zip(at, placed, texts, strict=True):
             ax.plot(
                 [value, value, x],
@@ -208,11 +208,12 @@ def _draw_extremes(ax: Axes, facts: BlockSums, tallest: float, width: float) -> 
             )
 
 
-def _keep_inside(centres: Floats, breadths: Floats, low: float, high: float) -> Floats:
-    """Shift labels that stick out on one side."""
-    over = max((centres + breadths / 2).max() - high, 0.0)
-    under = max(low - (centres - breadths / 2).min(), 0.0)
-    shifted: Floats = centres - over + under
+def place_labels(at: Floats, breadths: Floats, low: float, high: float) -> Floats:
+    """Middles of labels, given in ascending order: near their marks, apart from each other and inside."""
+    inside = np.clip(at, low + breadths / 2, np.maximum(high - breadths / 2, low + breadths / 2))
+    placed = spread(inside, breadths, 0.02 * (high - low))
+    over = max(float((placed + breadths / 2).max()) - high, 0.0)
+    shifted: Floats = placed - over
     return shifted
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _LINE = 0.145
 _MARGIN = 0.12
 _HEADER = 0.62
-_LEAF_WIDTH, _BRANCHING_WIDTH = 1.0, 2.15
-_NAME, _BAR = 1.05, 0.55
+_LEAF_WIDTH, _BRANCHING_WIDTH = 1.05, 2.35
+_NAME, _BAR = 1.25, 0.55
 _LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
 _HUGE = 100.0
 _READABLE = 0.8  # size to which a given ax may shrink the picture
