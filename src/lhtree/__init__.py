@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._core import Scorer
     from ._forest import LHForestClassifier
+    from ._report import report
     from ._tree import LHTClassifier
     from .abstain import coverage_curve
     from .graphviz import export_graphviz
@@ -45,6 +46,7 @@ __all__ = [
     "plot_sparsity",
     "plot_tree",
     "plot_weights",
+    "report",
     "sparsity_curve",
     "weight_table",
 ]
@@ -65,6 +67,7 @@ _HOMES = {
     "plot_sparsity": ".plot",
     "plot_tree": ".plot",
     "plot_weights": ".plot",
+    "report": "._report",
     "sparsity_curve": ".sparsity",
     "weight_table": ".weights",
 }

@@ -1,0 +1,142 @@
+"""All facts of a report as one dictionary; the page draws it and computes nothing else from data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._fitted import Fitted, read
+from ..abstain import coverage_curve
+from ..sparsity import sparsity_curve
+from ._checks import find_score_warnings, find_warnings
+from ._evaluation import evaluate
+from ._rows import Rows, check_labelled, choose_samples
+from ._trees import count_mix, describe_trees
+
+_MOST_VALUE = 60
+
+
+class Table(NamedTuple):
+    """Rows as the user gave them."""
+
+    X: Any
+    y: Any
+
+
+def summarise(
+    model: Any,
+    given: Table,
+    test: Table | None,
+    *,
+    title: str | None,
+    betas: Sequence[float] | None,
+    max_bytes: float,
+) -> dict[str, Any]:
+    """The facts: plain numbers, strings, lists and dictionaries, and NumPy arrays where every bit counts."""
+    fitted = read(model)
+    rows = check_labelled(model, given.X, given.y, "y")
+    test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
+    classes = [str(label) for label in fitted.labels]
+    trees = describe_trees(fitted, max_bytes)
+    trees["arrays"]["leaf_mix"] = count_mix(fitted, rows, trees["n_shown"] * fitted.n_targets)
+    proba = _ask(fitted, "proba", rows.X)
+    on_given = _evaluate(model, fitted, given, rows, proba)
+    if test is None or test_rows is None:
+        on_test, shown, shown_proba = None, rows, proba
+    else:
+        shown, shown_proba = test_rows, _ask(fitted, "proba", test_rows.X)
+        on_test = _evaluate(model, fitted, test, test_rows, shown_proba)
+    return {
+        "lhtree": __version__,
+        "title": title or f"{type(model).__name__} for {_join(classes)}",
+        "classes": classes,
+        "prior": fitted.prior,
+        "model": _describe_model(model, fitted),
+        "features": _describe_features(model, fitted, rows.X),
+        "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
+        "given": on_given,
+        "test": on_test,
+        "warnings": find_score_warnings(on_given, on_test)
+        + find_warnings(fitted.forest, classes, fitted.feature_names, rows, test_rows),
+        "trees": trees,
+        "samples": _describe_samples(shown, shown_proba, is_test=test is not None),
+        "sparsity": None if betas is None else _measure_sparsity(model, given, betas),
+    }
+
+
+def _ask(fitted: Fitted, method: str, X: NDArray[Any]) -> NDArray[Any]:
+    answer: NDArray[Any] = getattr(fitted.scorer, method)(X)
+    return answer
+
+
+def _evaluate(
+    model: Any, fitted: Fitted, table: Table, rows: Rows, proba: NDArray[np.float64]
+) -> dict[str, Any]:
+    guess = _ask(fitted, "predict", rows.X)
+    return evaluate(rows.codes, guess, proba, coverage_curve(model, table.X, table.y))
+
+
+def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
+    defaults = type(model)().get_params(deep=False)
+    forest = fitted.forest
+    return {
+        "kind": type(model).__name__,
+        "confidence": fitted.confidence,
+        "n_estimators": fitted.n_estimators,
+        "n_trees": forest.n_trees,
+        "n_blocks": forest.n_blocks,
+        "n_leaves": int((forest.left < 0).sum()),
+        "depth": int(forest.depths().max()),
+        "parameters": [
+            {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
+            for name, value in model.get_params(deep=False).items()
+        ],
+    }
+
+
+def _describe_features(model: Any, fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:
+    return {
+        "names": fitted.feature_names,
+        "centre": fitted.normalisation.centre,
+        "scale": fitted.normalisation.scale,
+        "low": fitted.low,
+        "high": fitted.high,
+        "missing": np.isnan(X).mean(axis=0).tolist(),
+        "importance": model.feature_importances_.tolist(),
+    }
+
+
+def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
+    """Rows to pick, with what the model itself says of them."""
+    groups = choose_samples(rows, proba)
+    chosen = np.concatenate(list(groups.values()))
+    return {
+        "is_test": is_test,
+        "groups": {name: len(group) for name, group in groups.items()},
+        "row": chosen.tolist(),
+        "X": rows.X[chosen].astype(np.float64),
+        "codes": rows.codes[chosen].tolist(),
+        "proba": proba[chosen],
+    }
+
+
+def _measure_sparsity(model: Any, given: Table, betas: Sequence[float]) -> dict[str, Any]:
+    curve = sparsity_curve(given.X, given.y, betas, estimator=model)
+    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": curve.accuracy.shape[1]}
+
+
+def _join(names: Sequence[str]) -> str:
+    short = [_shorten(name) for name in names[:4]]
+    return ", ".join([*short, f"{len(names) - 4} more"]) if len(names) > 4 else " or ".join(short)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_VALUE else f"{text[: _MOST_VALUE - 1]}…"
+
+
+def _is_same(value: object, default: object) -> bool:
+    return type(value) is type(default) and repr(value) == repr(default)
