@@ -43,6 +43,8 @@ def keep_rows(keep_prototypes: Any, training: Training, seed: int) -> Prototypes
     if n_kept == n_rows:
         return Prototypes(training.X.copy(), training.codes, given)
     counts = spread(n_kept / n_rows, np.bincount(training.codes))
+    while counts.sum() > n_kept:  # small classes have one more than their share
+        counts[counts.argmax()] -= 1
     rows = _core.draw_rows(training.codes, counts, False, seed, _DRAW)
     return Prototypes(training.X[rows], training.codes[rows], given[rows])
 

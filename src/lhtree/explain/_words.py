@@ -80,11 +80,11 @@ def tell_course(explanation: Explanation) -> str:
     roots = forest.block_ptr[:-1]
     is_counted = bool((forest.weight[roots] == forest.n_samples[roots]).all())
     whole = "training rows are" if is_counted else "weight of the training rows is"
+    share = f"{percent(start)} of the {whole} {tidy(label)}."
+    if not any(explanation.contributions[label].values()):
+        return f"{share} No value of this row changes it."
     mean = " on average" if explanation.n_estimators > 1 else ""
-    return (
-        f"{percent(start)} of the {whole} {tidy(label)}. "
-        f"The values of this row take its membership from {start:.2f} to {end:.2f}{mean}:"
-    )
+    return f"{share} The values of this row take its membership from {start:.2f} to {end:.2f}{mean}:"
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
