@@ -44,12 +44,12 @@ class LHForestClassifier(BaseLHT):
         ``max(min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
         Weights of classes, multiplied into ``sample_weight``.
+    keep_prototypes : bool or int, default=False
+        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     oob_score : bool, default=False
         Score every row with the trees that did not see it.
     warm_start : bool, default=False
         Keep the trees of the last fit and add the missing ones.
-    keep_prototypes : bool or int, default=False
-        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     n_jobs : int or None, default=None
         Threads; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -98,9 +98,9 @@ class LHForestClassifier(BaseLHT):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        keep_prototypes: bool | int = False,
         oob_score: bool = False,
         warm_start: bool = False,
-        keep_prototypes: bool | int = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -122,9 +122,9 @@ class LHForestClassifier(BaseLHT):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
         self.warm_start = warm_start
-        self.keep_prototypes = keep_prototypes
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
