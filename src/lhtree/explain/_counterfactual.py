@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -41,13 +42,13 @@ class Counterfactual:
     before: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts as JSON-able values."""
+        """All facts in plain Python values, fit for JSON; missing values are None."""
         return {
             "prediction": self.prediction,
             "before": self.before,
             "distance": self.distance,
             "changes": {name: list(values) for name, values in self.changes.items()},
-            "row": dict(self.row),
+            "row": {name: None if math.isnan(value) else value for name, value in self.row.items()},
         }
 
     def __str__(self) -> str:

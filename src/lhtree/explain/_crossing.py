@@ -12,6 +12,8 @@ from ._walk import walk
 
 Floats = NDArray[np.float64]
 
+FAR = 1e30  # where the model clips normalised values
+
 
 class Room(NamedTuple):
     """How far every feature may move down and up, shape (m,); 0 both ways where it must stay."""
@@ -24,13 +26,13 @@ class Planes(NamedTuple):
     """Hyperplanes on the way of a row: y(x) = weights · z − offset.
 
     ``gain`` is how much the share of the tree's target is larger in the block behind the hyperplane, ``target`` the
-    code of that class, ``size`` the sum of all |terms|, by which rounding is measured, and ``n_passed`` the number of
-    blocks on the whole way.
+    code of that class, ``past`` how far behind the hyperplane a row is surely on its other side in spite of rounding
+    (to float32, and of the values themselves), and ``n_passed`` the number of blocks on the whole way.
     """
 
     weights: Floats  # (h, m)
     y: Floats
-    size: Floats
+    past: Floats
     gain: Floats
     target: NDArray[np.int32]
     n_passed: int
@@ -53,16 +55,15 @@ def find_planes(fitted: Fitted, x: Floats, room: Room, most: int) -> Planes:
     own = place[terms.stop] >= 0
     weights = np.zeros((len(kept), fitted.n_features))
     weights[place[terms.stop[own]], terms.feature[own]] = terms.weight[own]
-    size = np.bincount(terms.stop, weights=np.abs(terms.value), minlength=len(way.at)).astype(np.float64)[
-        kept
-    ]
     at, y = way.at[kept], way.y[kept]
     share = forest.n_target / forest.weight
     left = forest.block_ptr[way.tree[kept]] + forest.left[at]
     gain = (share[left + 1] - share[left]) * np.where(y < 0.0, 1.0, -1.0)
-    return Planes(
-        weights, y, size + np.abs(forest.offset[at]), gain, forest.target[way.tree[kept]], len(way.at)
-    )
+    centre, scale = fitted.normalisation
+    with np.errstate(over="ignore"):
+        digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
+    past = 1e-6 * (np.abs(weights) @ (np.abs(way.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
+    return Planes(weights, y, past, gain, forest.target[way.tree[kept]], len(way.at))
 
 
 def find_sides(planes: Planes) -> Floats:

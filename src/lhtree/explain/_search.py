@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import Fitted
-from ._crossing import Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
+from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
 
 MOST_PLANES = 256  # of one row at a time, nearest first
 MOST_ROUNDS = 5
 MOST_BASES = 4  # rows from which the next round goes on
 MOST_REFINED = 24
 _WORK = 1_000_000  # blocks that the rows tried in a round may pass
-_FAR = 1e30
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,10 @@ class Task:
 
     def room(self, x: Floats) -> Room:
         """How far each feature of a row may move, in normalised units."""
-        scale = self.fitted.normalisation.scale
+        scale, x = self.fitted.normalisation.scale, self._start(x)
         with np.errstate(over="ignore"):
             down, up = (x - self.low) / scale, (self.high - x) / scale
-        return Room(*(np.clip(np.nan_to_num(side, posinf=_FAR), 0.0, _FAR) for side in (down, up)))
+        return Room(*(np.clip(np.nan_to_num(side, posinf=FAR), 0.0, FAR) for side in (down, up)))
 
     def distances(self, rows: Floats) -> Floats:
         """Euclidean length of the change of every row, in normalised units."""
@@ -48,8 +47,14 @@ class Task:
     def move(self, x: Floats, moves: Floats) -> Floats:
         """Rows that differ from ``x`` by moves in normalised units, kept within the bounds."""
         with np.errstate(over="ignore"):
-            rows = np.where(moves == 0.0, x, x + moves * self.fitted.normalisation.scale)
+            rows = np.where(moves == 0.0, x, self._start(x) + moves * self.fitted.normalisation.scale)
         return np.where(np.isnan(x), x, np.clip(rows, self.low, self.high))
+
+    def _start(self, x: Floats) -> Floats:
+        """The row as the model sees it, which clips normalised values."""
+        centre, scale = self.fitted.normalisation
+        with np.errstate(over="ignore"):
+            return np.asarray(np.clip(x, centre - FAR * scale, centre + FAR * scale))
 
     def is_changed(self, rows: Floats) -> NDArray[np.bool_]:
         """Which values differ from the row's."""
@@ -102,16 +107,14 @@ def _cross(task: Task, x: Floats, share: int) -> Floats:
     room = task.room(x)
     planes = find_planes(task.fitted, x, room, MOST_PLANES)
     sides = find_sides(planes)
-    # Beyond what rounding to float32 can hide.
-    past = 1e-6 * (np.abs(planes.y) + planes.size) + 1e-9
-    depths = [past] if task.fitted.confidence is None else [past, past + 1.0]
+    depths = (0.0,) if task.fitted.confidence is None else (0.0, 1.0)
     most = max(16, share // (2 * planes.n_passed * len(depths)))
     parts = []
     for depth in depths:
-        need = np.abs(planes.y) + depth
+        need = np.abs(planes.y) + planes.past + depth
         overall = shortest_moves(planes.weights, need, sides, room)
         overall = overall[~np.isnan(overall).any(axis=1)]
-        parts.append(overall[np.unique(np.linspace(0, len(overall) - 1, most).astype(int))])
+        parts.append(overall[:: 1 + len(overall) // most])
         parts.append(_spread_singles(single_moves(planes.weights, need, sides, room), most))
     parts.append(_aim(task, planes, room))
     parts.append(_ends(room))
@@ -139,7 +142,7 @@ def _spread_singles(moves: Floats, most: int) -> Floats:
 def _ends(room: Room) -> Floats:
     """Every feature alone to each end of its range."""
     lines = np.concatenate([np.diag(-room.down), np.diag(room.up)])
-    chosen: Floats = lines[lines.any(axis=1) & (np.abs(lines).max(axis=1) < _FAR)]
+    chosen: Floats = lines[lines.any(axis=1) & (np.abs(lines).max(axis=1) < FAR)]
     return chosen
 
 
