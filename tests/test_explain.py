@@ -237,7 +237,8 @@ def test_text_and_html_are_short_and_name_the_largest(case):
     explanation = model.explain(rows[0])
     text, page = str(explanation), explanation._repr_html_()
     assert len(text.splitlines()) <= 20
-    assert f"Prediction: {explanation.prediction}" in text
+    label = explanation.prediction
+    assert f"Prediction: {label if isinstance(label, str) else f'class {label}'}, " in text
     assert "<b>" not in page
     parts = explanation.contributions[explanation.prediction]
     largest = max(parts, key=lambda name: abs(parts[name]))
@@ -323,15 +324,15 @@ def test_a_forest_is_summed_up():
     text = str(explanation)
     assert len(text.splitlines()) <= 12
     assert sum(explanation.votes.values()) == 100
-    assert f"{explanation.votes[explanation.prediction]} say {explanation.prediction}" in text
+    assert f"{explanation.votes[explanation.prediction]} say class {explanation.prediction}" in text
     assert len(explanation.paths) == 300
 
 
 def test_weighted_rows_are_not_counted():
     X, y = load_wine(return_X_y=True)
     text = str(LHTClassifier(class_weight="balanced").fit(X, y).explain(X[0]))
-    assert "33.3 % of the weight of the training rows is 0." in text
-    assert "178 training rows, 33.3 % of their weight 0" in text
+    assert "33.3 % of the weight of the training rows is class 0." in text
+    assert "178 training rows, 33.3 % of their weight class 0" in text
 
 
 def test_values_are_not_called_high_where_nothing_was_learned_of_them():
@@ -437,9 +438,11 @@ def test_only_fitted_models_are_read():
 def test_a_pickled_model_explains_alike(maker):
     X, y = load_wine(return_X_y=True)
     model = maker(keep_prototypes=20, random_state=0).fit(X, y)
+    expected = model.explain(X[0])
     explanation = pickle.loads(pickle.dumps(model)).explain(X[0])
     assert isinstance(explanation, Explanation)
-    assert explanation.to_dict() == model.explain(X[0]).to_dict()
+    assert explanation.to_dict() == expected.to_dict()
+    assert str(pickle.loads(pickle.dumps(expected))) == str(expected)  # an explanation can travel, too
 
 
 def test_a_deep_tree_is_explained_without_recursion():

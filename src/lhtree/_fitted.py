@@ -32,6 +32,14 @@ class Fitted:
     prototypes: Prototypes | None
     scorer: _core.Scorer
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "scorer"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        scorer = self.forest.scorer(self.normalisation, self.prior, self.confidence)
+        vars(self)["scorer"] = scorer  # the class is frozen
+
     @property
     def n_features(self) -> int:
         """Number of features."""

@@ -69,9 +69,9 @@ def learn_normalisation(
         has_missing = bool(np.isnan(low).any())
         if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
             refuse_infinity(X, row)
-        if has_missing:
-            low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
         if span is not None:
+            if has_missing:
+                low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
             span.low[some], span.high[some] = low, high
         if not has_missing:
             centre[some], scale[some] = learn(columns, weight)

@@ -151,9 +151,10 @@ class Explanation:
         """Small changes of the row that change its prediction, the smallest first.
 
         The nearest hyperplanes on the way are crossed, each by the shortest move overall and by each feature alone, and
-        from there the next ones; what the model then predicts otherwise is shortened, rounded a little outwards and
-        predicted again. Values stay within the range of the training data (one outside it may only move towards it),
-        and missing values stay missing. Of changes that share most of their features only the smallest is given.
+        from there the next ones (in a leaf, the one where its membership is one half). What the model then predicts
+        otherwise is shortened, rounded a little outwards and predicted again. Values stay within the range of the
+        training data (one outside it may only move towards it), and missing values stay missing. Changes that are
+        larger than another and change mostly the same features, or all of them and more, are left out.
 
         Parameters
         ----------

@@ -31,7 +31,8 @@ def draw_html(explanation: Explanation) -> str:
         "<div class='lhtree-explanation' style='max-width:50em;line-height:1.4'>"
         f"<strong>{first}</strong>{''.join(f'<br>{line}' for line in more)}"
         f"<p style='margin:.5em 0 0'>{escape(tell_course(explanation))}</p>"
-        f"<table style='border-collapse:collapse;margin:.25em 0'>{rows}</table>{details}</div>"
+        f"<table style='border-collapse:collapse;margin:.25em 0;color:inherit;font:inherit'>{rows}</table>"
+        f"{details}</div>"
     )
 
 
@@ -40,6 +41,6 @@ def _draw_bar(what: str, amount: float, largest: float) -> str:
     colour = _FOR if amount >= 0.0 else _AGAINST
     bar = f"<div style='width:{width:.2f}em;height:.8em;background:{colour}'></div>"
     return (
-        f"<tr><td style='text-align:left'>{escape(what)}</td>"
-        f"<td style='text-align:right'>{amount:+.2f}</td><td style='text-align:left'>{bar}</td></tr>"
+        f"<tr><td style='text-align:left;padding:0'>{escape(what)}</td>"
+        f"<td style='text-align:right;padding:0 .5em 0 1em'>{amount:+.2f}</td><td style='padding:0'>{bar}</td></tr>"
     )

@@ -45,8 +45,8 @@ def tell_prediction(explanation: Explanation) -> list[str]:
     """Which class, how sure, and what the trees of a forest say."""
     proba, prediction = explanation.proba, explanation.prediction
     others = sorted((label for label in proba if label != prediction), key=lambda label: -proba[label])
-    also = ", ".join(f"{tidy(label)} {percent(proba[label])}" for label in others[:3])
-    lines = [f"Prediction: {tidy(prediction)}, {percent(proba[prediction])} sure ({also})."]
+    also = ", ".join(f"{name_class(label)} {percent(proba[label])}" for label in others[:3])
+    lines = [f"Prediction: {name_class(prediction)}, {percent(proba[prediction])} sure ({also})."]
     if explanation.n_estimators > 1:
         lines.append(_tell_votes(explanation))
     elif explanation._fitted.confidence is not None:
@@ -68,7 +68,7 @@ def tell_prediction(explanation: Explanation) -> list[str]:
 def _tell_votes(explanation: Explanation) -> str:
     votes = explanation.votes
     labels = sorted(filter(votes.get, votes), key=lambda label: -votes[label])
-    said = [f"{votes[label]} say {tidy(label)}" for label in labels[:4]]
+    said = [f"{votes[label]} say {name_class(label)}" for label in labels[:4]]
     return f"Of {explanation.n_estimators} trees {_join(said)}."
 
 
@@ -80,7 +80,7 @@ def tell_course(explanation: Explanation) -> str:
     roots = forest.block_ptr[:-1]
     is_counted = bool((forest.weight[roots] == forest.n_samples[roots]).all())
     whole = "training rows are" if is_counted else "weight of the training rows is"
-    share = f"{percent(start)} of the {whole} {tidy(label)}."
+    share = f"{percent(start)} of the {whole} {name_class(label)}."
     if not any(explanation.contributions[label].values()):
         return f"{share} No value of this row changes it."
     mean = " on average" if explanation.n_estimators > 1 else ""
@@ -105,7 +105,7 @@ def tell_way(explanation: Explanation) -> list[str]:
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
     is_mirrored = path.target != label
     levels = find_levels(explanation)
-    lines = [f"The way through the tree for {tidy(path.target)}:"]
+    lines = [f"The way through the tree for {name_class(path.target)}:"]
     told, last = _choose_steps(path), -1
     for number in [*told, len(path.steps)]:
         if number > last + 1:
@@ -119,7 +119,9 @@ def tell_way(explanation: Explanation) -> list[str]:
     rows, more = _count_rows(path.leaf, label, is_mirrored), _tell_slopes(path, is_mirrored)
     lines.append(f"leaf {path.leaf.block}: {rows}{more}.")
     if path.leaf.neighbours:
-        near = [f"row {neighbour.given} ({tidy(neighbour.label)})" for neighbour in path.leaf.neighbours]
+        near = [
+            f"row {neighbour.given} ({name_class(neighbour.label)})" for neighbour in path.leaf.neighbours
+        ]
         lines.append(f"Nearest training rows there: {_join(near)}.")
     return lines
 
@@ -173,8 +175,8 @@ def _choose_steps(path: Path) -> list[int]:
 def _count_rows(block: Any, label: Any, is_mirrored: bool) -> str:
     n_own = block.weight - block.n_target if is_mirrored else block.n_target
     if block.weight == block.n_samples:
-        return f"{n_own:g} of {block.n_samples} training rows are {tidy(label)}"
-    return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {tidy(label)}"
+        return f"{n_own:g} of {block.n_samples} training rows are {name_class(label)}"
+    return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
 
 
 def _name_term(term: Term, levels: dict[str, str]) -> str:
@@ -190,9 +192,14 @@ def _name_value(name: str, value: float) -> str:
     return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
 
 
-def tidy(name: Any) -> str:
+def name_class(label: Any) -> str:
+    """A class as one calls it; a number alone would be taken for a value."""
+    return tidy(label) if isinstance(label, str) else f"class {label}"
+
+
+def tidy(name: str) -> str:
     """A name that fits a sentence: on one line, not too long."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in str(name))
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return printable if len(printable) <= _LONGEST_NAME else f"{printable[: _LONGEST_NAME - 1]}…"
 
 
