@@ -157,8 +157,8 @@ def _find_limits(facts: BlockSums) -> tuple[float, float]:
 def _find_edges(low: float, high: float, offset: float) -> Floats:
     """Edges of bins of one width, one of them on the offset, so that no bar stands on both sides."""
     width = (high - low) / _N_BINS
-    first = offset - np.ceil((offset - low) / width) * width
-    return np.arange(first, high + width, width)
+    n_below, n_above = np.ceil((offset - low) / width), np.ceil((high - offset) / width)
+    return offset + width * np.arange(-n_below, n_above + 1)
 
 
 def _draw_offset(ax: Axes, facts: BlockSums, tallest: float) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._parameters import is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
 from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
@@ -69,13 +71,15 @@ def _name(target: Any) -> str:
 
 def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
     """The largest terms, and the sum of the others."""
-    bars = [Bar(f"{term.feature} = {term.value:.5g}", term.term) for term in terms[:n_features]]
-    others = terms[n_features:]
-    if len(others) == 1:
-        return [*bars, Bar(f"{others[0].feature} = {others[0].value:.5g}", others[0].term)]
+    others = terms[n_features:] if len(terms) > n_features + 1 else ()
+    bars = [Bar(_name_value(term), term.term) for term in terms[: len(terms) - len(others)]]
     if others:
         bars.append(Bar(f"{len(others)} more features", sum(term.term for term in others)))
     return bars
+
+
+def _name_value(term: Term) -> str:
+    return f"{term.feature} = {'missing' if isnan(term.value) else f'{term.value:.5g}'}"
 
 
 def plot_path(
@@ -129,10 +133,8 @@ def plot_path(
 
 def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
     """The way through one tree."""
-    if not 0 <= take_count("tree", tree, 0) < explanation.n_estimators:
-        raise IndexError(
-            f"tree={tree} is not there: every class has trees 0 to {explanation.n_estimators - 1}."
-        )
+    if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
+        raise refuse("tree", tree, f"a number from 0 to {explanation.n_estimators - 1}")
     code = take_class(explanation.classes, explanation.prediction if target is None else target)
     n_targets = len(explanation.paths) // explanation.n_estimators
     return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
@@ -21,7 +22,7 @@ _HEADER = 0.62
 _LEAF_WIDTH, _BRANCHING_WIDTH = 1.05, 2.35
 _NAME, _BAR = 1.25, 0.55
 _LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
-_HUGE = 100.0
+_LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
 _READABLE = 0.8  # size to which a given ax may shrink the picture
 _LEGIBLE = 3.0  # points
 
@@ -60,7 +61,7 @@ def plot_tree(
     layout = plan_tree(view, n_features, max_depth, room)
     width, height = _canvas(layout)
     if ax is None:
-        shrink = max(width / _HUGE, height / _HUGE, 1.0)
+        shrink = max(width / _LONGEST, height / _LONGEST, sqrt(width * height / _HUGE), 1.0)
         figure = import_extra("matplotlib.pyplot", "plot").figure(figsize=(width / shrink, height / shrink))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     box = ax.get_window_extent()

@@ -117,7 +117,7 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
         ax.text(
             0.5,
             0.5,
-            "one leaf,\nno hyperplane",
+            "one leaf",
             ha="center",
             va="center",
             transform=ax.transAxes,
