@@ -17,6 +17,7 @@ from .._parameters import is_integer, refuse
 from ._search import Task, search
 
 _SHOWN = 4  # changes named in a sentence
+_ALIKE = 0.8  # cosine above which two changes go the same way
 
 
 @dataclass(frozen=True)
@@ -138,15 +139,21 @@ def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
 
 
 def _spread(task: Task, rows: NDArray[np.float64]) -> list[int]:
-    """Numbers of rows, shortest change first, without those that share most changed features with a shorter one."""
-    is_changed = task.is_changed(rows)
-    codes = task.predict(rows)
+    """Numbers of rows, shortest change first, without those that say little new.
+
+    These are rows of the same class as a shorter one that change about the same things in about the same proportions
+    (their moves have a cosine above 0.8), or all that the shorter one changes and more.
+    """
+    is_changed, codes, distances = task.is_changed(rows), task.predict(rows), task.distances(rows)
+    moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
+    moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
+    moves /= np.linalg.norm(moves, axis=1, keepdims=True)
     chosen: list[int] = []
-    for i in np.argsort(task.distances(rows), kind="stable"):
-        alike = [j for j in chosen if codes[j] == codes[i]]
-        common = (is_changed[alike] & is_changed[i]).sum(axis=1)
-        either = (is_changed[alike] | is_changed[i]).sum(axis=1)
-        if not (2 * common > either).any():
+    for i in np.argsort(distances, kind="stable"):
+        shorter = [j for j in chosen if codes[j] == codes[i]]
+        is_alike = moves[shorter] @ moves[i] > _ALIKE
+        is_more = (is_changed[shorter] <= is_changed[i]).all(axis=1)
+        if not (is_alike | is_more).any():
             chosen.append(int(i))
     return chosen
 

@@ -25,9 +25,10 @@ class Room(NamedTuple):
 class Planes(NamedTuple):
     """Hyperplanes on the way of a row: y(x) = weights · z − offset.
 
-    ``gain`` is how much the share of the tree's target is larger in the block behind the hyperplane, ``target`` the
-    code of that class, ``past`` how far behind the hyperplane a row is surely on its other side in spite of rounding
-    (to float32, and of the values themselves), and ``n_passed`` the number of blocks on the whole way.
+    In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
+    ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share, ``target`` the code of
+    that class, ``past`` how far behind the hyperplane a row is surely on its other side in spite of rounding (to
+    float32, and of the values themselves), and ``n_passed`` the number of blocks on the whole way.
     """
 
     weights: Floats  # (h, m)
@@ -42,28 +43,33 @@ def find_planes(fitted: Fitted, x: Floats, room: Room, most: int) -> Planes:
     """Hyperplanes on the way of row ``x`` through all trees, at most so many, those nearest along free features."""
     forest = fitted.forest
     way = walk(fitted, x[None])
-    terms = way.terms
+    parts = (way.terms, way.slope_terms)  # a block has terms of one kind only
+    stop, feature, weight = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("stop", "feature", "weight")
+    )
+    y = np.where(way.is_leaf, way.estimate - 0.5, way.y)
     is_free = (room.down > 0.0) | (room.up > 0.0)
-    squares = np.where(is_free[terms.feature], terms.weight**2, 0.0)
-    free = np.bincount(terms.stop, weights=squares, minlength=len(way.at))
-    kept = np.flatnonzero(~way.is_leaf & (free > 0.0))
-    near = np.argsort(np.abs(way.y[kept]) / np.sqrt(free[kept]), kind="stable")
+    squares = np.where(is_free[feature], weight**2, 0.0)
+    free = np.bincount(stop, weights=squares, minlength=len(y))
+    kept = np.flatnonzero(free > 0.0)
+    near = np.argsort(np.abs(y[kept]) / np.sqrt(free[kept]), kind="stable")
     kept = kept[near[:most]]
 
-    place = np.full(len(way.at), -1)
+    place = np.full(len(y), -1)
     place[kept] = np.arange(len(kept))
-    own = place[terms.stop] >= 0
+    own = place[stop] >= 0
     weights = np.zeros((len(kept), fitted.n_features))
-    weights[place[terms.stop[own]], terms.feature[own]] = terms.weight[own]
-    at, y = way.at[kept], way.y[kept]
+    weights[place[stop[own]], feature[own]] = weight[own]
+    at, y, tree = way.at[kept], y[kept], way.tree[kept]
     share = forest.n_target / forest.weight
-    left = forest.block_ptr[way.tree[kept]] + forest.left[at]
-    gain = (share[left + 1] - share[left]) * np.where(y < 0.0, 1.0, -1.0)
+    left = forest.block_ptr[tree] + np.maximum(forest.left[at], 0)
+    rise = np.where(way.is_leaf[kept], 0.5, share[np.minimum(left + 1, len(share) - 1)] - share[left])
     centre, scale = fitted.normalisation
     with np.errstate(over="ignore"):
         digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
     past = 1e-6 * (np.abs(weights) @ (np.abs(way.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
-    return Planes(weights, y, past, gain, forest.target[way.tree[kept]], len(way.at))
+    gain = rise * np.where(y < 0.0, 1.0, -1.0)
+    return Planes(weights, y, past, gain, forest.target[tree], len(way.at))
 
 
 def find_sides(planes: Planes) -> Floats:

@@ -153,8 +153,9 @@ class Explanation:
         The nearest hyperplanes on the way are crossed, each by the shortest move overall and by each feature alone, and
         from there the next ones (in a leaf, the one where its membership is one half). What the model then predicts
         otherwise is shortened, rounded a little outwards and predicted again. Values stay within the range of the
-        training data (one outside it may only move towards it), and missing values stay missing. Changes that are
-        larger than another and change mostly the same features, or all of them and more, are left out.
+        training data (one outside it may only move towards it), and missing values stay missing. A change that
+        says little new after a smaller one is left out: one in nearly the same direction, or of the same features and
+        more.
 
         Parameters
         ----------
@@ -187,7 +188,7 @@ class Explanation:
             "contributions": self.contributions,
             "paths": [asdict(path) for path in self.paths],
         }
-        return _without_nan(facts)  # type: ignore[no-any-return]
+        return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
         """One line per tree, block and term; the lines of a block add up to y, those of a leaf to p̂."""
@@ -209,10 +210,10 @@ class Explanation:
         return draw_html(self)
 
 
-def _without_nan(facts: Any) -> Any:
-    """The same facts with None for NaN and lists for tuples; they are nested a few levels only."""
+def _make_finite(facts: Any) -> Any:
+    """The same facts with None for what JSON cannot say and lists for tuples; they are nested a few levels only."""
     if isinstance(facts, dict):
-        return {key: _without_nan(value) for key, value in facts.items()}
+        return {key: _make_finite(value) for key, value in facts.items()}
     if isinstance(facts, (list, tuple)):
-        return [_without_nan(value) for value in facts]
-    return None if isinstance(facts, float) and math.isnan(facts) else facts
+        return [_make_finite(value) for value in facts]
+    return None if isinstance(facts, float) and not math.isfinite(facts) else facts
