@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .._fitted import read
 from .._parameters import is_real, refuse
-from ..sparsity import BETAS
 from ._page import build_page
 from ._summary import Table, summarise
 
@@ -50,7 +48,7 @@ def report(
         Headline of the page.
     betas : sequence of float or None, default="auto"
         Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None leaves it out.
-        ``"auto"`` measures it for a single tree and leaves it out for a forest, where it would take minutes.
+        ``"auto"`` leaves it out, too, where it would take minutes: for a forest, and for more than 50,000 rows.
     max_megabytes : float, default=8
         Room for the trees. Of a larger forest only the first trees are put into the page, which then says that its
         row explorer does not predict as the whole forest does.
@@ -68,7 +66,6 @@ def report(
     >>> report(LHTClassifier().fit(X, y), X, y, "wine_report.html")  # doctest: +SKIP
     PosixPath('wine_report.html')
     """
-    n_estimators = read(model).n_estimators
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise refuse("path", str(path), "the path of a file in a directory that exists")
@@ -78,10 +75,8 @@ def report(
         raise refuse("title", title, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
         raise refuse("max_megabytes", max_megabytes, "a number above 0")
-    if isinstance(betas, str):
-        if betas != "auto":
-            raise refuse("betas", betas, "'auto', None or a sequence of numbers of at least 0 and below 1")
-        betas = None if n_estimators > 1 else BETAS
+    if isinstance(betas, str) and betas != "auto":
+        raise refuse("betas", betas, "'auto', None or a sequence of numbers of at least 0 and below 1")
     facts = summarise(
         model,
         Table(X, y),
@@ -96,14 +91,10 @@ def report(
 
 def _write(path: Path, text: str) -> None:
     """Write beside the path and move into place, so that no half-written file is ever seen."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+    beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with open(beside, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as open() would have made it; mkstemp keeps it to its owner
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

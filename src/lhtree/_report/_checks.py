@@ -186,8 +186,8 @@ def _check_leaves(forest: ForestData) -> Iterator[Warned]:
 
 
 def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
-    seen = {row.tobytes() for row in np.ascontiguousarray(X, dtype=np.float64)}
-    n_copies = sum(row.tobytes() in seen for row in np.ascontiguousarray(X_test, dtype=np.float64))
+    seen = set(_hash_rows(X))
+    n_copies = sum(each in seen for each in _hash_rows(X_test))
     if n_copies:
         yield _warn(
             "copies",
@@ -195,3 +195,7 @@ def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
             f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows given as X. If the model was "
             "trained on those, the held-out figures flatter it.",
         )
+
+
+def _hash_rows(X: NDArray[Any]) -> Iterator[int]:
+    return (hash(row.tobytes()) for row in np.ascontiguousarray(X, dtype=np.float64))

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._fitted import Fitted, read
 from ..abstain import coverage_curve
-from ..sparsity import sparsity_curve
+from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
 from ._evaluation import evaluate
 from ._rows import Rows, check_labelled, choose_samples
 from ._trees import count_mix, describe_trees
 
 _MOST_VALUE = 60
+_MANY_ROWS = 50_000  # for a curve that takes dozens of fits
 
 
 class Table(NamedTuple):
@@ -33,7 +34,7 @@ def summarise(
     test: Table | None,
     *,
     title: str | None,
-    betas: Sequence[float] | None,
+    betas: Sequence[float] | str | None,
     max_bytes: float,
 ) -> dict[str, Any]:
     """The facts: plain numbers, strings, lists and dictionaries, and NumPy arrays where every bit counts."""
@@ -64,7 +65,7 @@ def summarise(
         + find_warnings(fitted.forest, classes, fitted.feature_names, rows, test_rows),
         "trees": trees,
         "samples": _describe_samples(shown, shown_proba, is_test=test is not None),
-        "sparsity": None if betas is None else _measure_sparsity(model, given, betas),
+        "sparsity": _measure_sparsity(model, given, rows.codes, betas),
     }
 
 
@@ -124,9 +125,18 @@ def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) 
     }
 
 
-def _measure_sparsity(model: Any, given: Table, betas: Sequence[float]) -> dict[str, Any]:
-    curve = sparsity_curve(given.X, given.y, betas, estimator=model)
-    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": curve.accuracy.shape[1]}
+def _measure_sparsity(
+    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | str | None
+) -> dict[str, Any] | None:
+    """The sparsity curve; None if it is not wanted, or if a class has no two rows to part."""
+    if isinstance(betas, str):
+        betas = None if read(model).n_estimators > 1 or len(codes) > _MANY_ROWS else BETAS
+    sizes = np.unique_counts(codes).counts
+    if betas is None or len(sizes) < 2 or sizes.min() < 2:
+        return None
+    n_splits = min(5, int(sizes.min()))
+    curve = sparsity_curve(given.X, given.y, betas, cv=n_splits, estimator=model)
+    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
 
 
 def _join(names: Sequence[str]) -> str:

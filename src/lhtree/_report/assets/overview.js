@@ -79,6 +79,7 @@ function showFeatures(facts) {
     rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No block weighs any feature."),
     el("p", { class: "note" }, "Share of the weights over all branching blocks, each counted by its rows." + (unused ? ` ${count(unused, "feature is", "features are")} never used.` : ""))));
   if (facts.sparsity) place.append(...showSparsity(facts.sparsity));
+  else place.append(el("p", { class: "hint" }, "The sparsity curve was not measured for this report."));
 }
 
 function showSparsity(curve) {
