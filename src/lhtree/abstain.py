@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decisions:
     """What ``predict_or_abstain`` gives: a class, or None, for every row.
 
@@ -77,7 +77,7 @@ class Decisions:
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoverageCurve:
     """Accuracy against coverage: one point for every WOLF value that can be a threshold, largest first.
 

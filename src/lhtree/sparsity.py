@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BETAS = (0.0, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparsityCurve:
     """What was measured for every beta and every split; each array has shape (n_betas, n_splits).
 

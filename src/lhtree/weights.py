@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNITS = ("normalised", "user")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WeightTable:
     """The hyperplanes of all branching blocks, one line each (b of them, over m features).
 
