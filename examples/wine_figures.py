@@ -55,7 +55,9 @@ def draw_trees(models: dict[float, LHTClassifier]) -> Figure:
     figure, axes = plt.subplots(
         len(heights), len(models), figsize=(6.0 * len(models), sum(heights) + 0.4), height_ratios=heights
     )
-    figure.subplots_adjust(left=0.0, right=1.0, bottom=0.0, hspace=0.04, top=1.0 - 0.4 / figure.get_figheight())
+    figure.subplots_adjust(
+        left=0.0, right=1.0, bottom=0.0, hspace=0.04, top=1.0 - 0.4 / figure.get_figheight()
+    )
     for column, (beta, model) in zip(axes.T, models.items(), strict=True):
         for tree, ax in enumerate(column):
             plot_tree(model, tree=tree, max_depth=100, ax=ax)

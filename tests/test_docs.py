@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from pictures import closing  # noqa: F401
 from test_readme import Trimmed
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = [page for page in sorted(DOCS.glob("*.md")) if "\n>>> " in page.read_text(encoding="utf-8")]
 
 
+@pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page: Path) -> None:
     pytest.importorskip("pandas")

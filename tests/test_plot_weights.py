@@ -76,6 +76,11 @@ def test_axes_given_are_used():
     figure, given = plt.subplots(1, 3)
     assert list(plot_weights(model, ax=given)) == list(given)
     assert figure.axes == list(given)  # no space taken for a colour bar
+    _, given = plt.subplots(1, 3, figsize=(3, 2))
+    assert not plot_weights(model, ax=given)[0].texts  # too small for numbers
+    _, given = plt.subplots(1, 3, figsize=(12, 5), layout="constrained")
+    assert plot_weights(model, ax=given)[0].texts
+    assert pictures.find_flaws(given) == ([], [])
     figure, ax = plt.subplots()
     assert plot_weights(model, tree=1, ax=ax)[0] is ax
     assert plot_importances(model, ax=ax) is ax

@@ -54,7 +54,10 @@ def plot_weights(
     image = None
     for at, (panel, cell, own) in enumerate(zip(panels, cells, axes, strict=True)):
         is_first = ax is not None or at % _count_columns(panels, cells) == 0
-        image = _draw_panel(own, panel, features, cell if ax is None else 0.0) or image
+        image = (
+            _draw_panel(own, panel, features, cell if ax is None else _measure_own(own, panel, features))
+            or image
+        )
         own.set_yticks(range(len(names)), names if is_first else [], fontsize=SMALL)
     if more:
         axes[0].set_ylabel(f"heaviest {len(features)} of {len(features) + more} features", fontsize=SMALL)
@@ -83,6 +86,13 @@ def _measure_cell(n_blocks: int, n_panels: int) -> float:
     return float(np.clip(_WIDEST / max(n_blocks * min(n_panels, 3), 1), 0.035, 0.42))
 
 
+def _measure_own(ax: Axes, panel: _Panel, features: NDArray[np.int64]) -> float:
+    """Width of a column in axes given, less some for labels; too little for letters where rows are too low."""
+    height = ax.get_window_extent().height / ax.get_window_extent().width * width_of(ax)
+    cell = 0.75 * width_of(ax) / 72.0 / max(len(panel.table.block), 1)
+    return cell if height / len(features) > SMALL + 2.0 else min(cell, 0.12)
+
+
 def _count_columns(panels: list[_Panel], cells: list[float]) -> int:
     widest = max(_panel_width(panel, cell) for panel, cell in zip(panels, cells, strict=True))
     return int(np.clip(_WIDEST / widest, 1, len(panels)))
@@ -108,7 +118,7 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
     table = panel.table
     view = take_tree(panel.model, panel.tree)
     weights = table.weights[:, features].T
-    room = _panel_width(panel, cell) * 72.0 if cell else width_of(ax)
+    room = max(cell * len(table.block), 1.3) * 72.0
     ax.set_title(fit(name_class(view.target), room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
     if not weights.size:
@@ -130,7 +140,7 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
     ax.set_yticks(np.arange(len(features) + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=0.6 if cell > 0.12 else 0.2)
     ax.tick_params(which="minor", length=0)
-    step = max(1, int(np.ceil(0.25 / max(cell, 0.02)))) if cell else max(1, n_blocks // 8)
+    step = max(1, int(np.ceil(0.25 / max(cell, 0.02))))
     ax.set_xticks(range(0, n_blocks, step), [str(block) for block in table.block[::step]])
     ax.set_xlabel("branching block", fontsize=SMALL)
     if cell >= 0.13:
