@@ -167,8 +167,8 @@ class TestPrediction:
                 assert found == pytest.approx(wanted, abs=1e-9)
 
 
-def shown_proba(page, classes):
-    """Probabilities as the page shows them, by class."""
+def shown_proba(page):
+    """Probabilities as the page shows them, in the order of the classes."""
     names = page.locator("#answer .bars").first.locator(".short").all_text_contents()
     values = (
         page.locator("#answer .bars")
@@ -176,7 +176,7 @@ def shown_proba(page, classes):
         .evaluate_all("figures => figures.map(figure => Number(figure.dataset.value))")
     )
     by_name = dict(zip(names, values, strict=True))
-    return [by_name[str(name)] for name in classes]
+    return [by_name[name] for name in page.evaluate("lhtree.facts.classes")]
 
 
 class TestRowExplorer:
@@ -192,7 +192,7 @@ class TestRowExplorer:
             row[feature] = value
             page.fill(f"#value-{feature}", "" if np.isnan(value) else repr(value))
             proba = model.predict_proba(pd.DataFrame([row], columns=X.columns))[0]
-            assert np.abs(np.array(shown_proba(page, model.classes_)) - proba).max() <= 1e-6
+            assert np.abs(np.array(shown_proba(page)) - proba).max() <= 1e-6
             said = page.locator("#prediction .name").text_content()
             assert said == model.classes_[proba.argmax()]
             n_missing = int(np.isnan(row).sum())
@@ -217,7 +217,7 @@ class TestRowExplorer:
         proba = model.predict_proba(X)
         for i in (0, 1, 2):
             assert page.input_value("#sample") == str(i)
-            assert shown_proba(page, model.classes_) == pytest.approx(list(proba[samples[i]]), abs=1e-9)
+            assert shown_proba(page) == pytest.approx(list(proba[samples[i]]), abs=1e-9)
             assert (
                 page.locator("#answer").get_by_text(f"In the data this row is {y[samples[i]]}.").is_visible()
             )
@@ -227,9 +227,7 @@ class TestRowExplorer:
         page.click("#clear")
         assert page.input_value("#value-0") == ""
         assert "13 values are missing" in page.locator("#sentence").text_content()
-        assert shown_proba(page, model.classes_) == pytest.approx(
-            list(model.predict_proba(X.iloc[:1] * np.nan)[0]), abs=1e-9
-        )
+        assert shown_proba(page) == pytest.approx(list(model.predict_proba(X.iloc[:1] * np.nan)[0]), abs=1e-9)
 
     def test_a_slider_sets_its_value(self, open_report, wine_model):
         model, X, y = wine_model
@@ -340,10 +338,10 @@ class TestTrees:
         model = LHForestClassifier(n_estimators=10, random_state=0).fit(*three)
         page = open_report(model, *three)
         page.locator("#tree-controls select").select_option(label="Tree 7 of 10")
-        page.locator("#tree-controls").get_by_text("2", exact=True).click()
+        page.locator("#tree-controls").get_by_text("class 2").click()
         view = model.trees_[6 * 3 + 2]
         assert f"Learned from {view.n_samples[0]} rows" in page.locator("#block").text_content()
-        assert "for 2 (tree 7 of 10)" in page.locator("#path h3").first.text_content()
+        assert "for class 2 (tree 7 of 10)" in page.locator("#path h3").first.text_content()
 
     def test_a_part_of_a_forest_does_not_pass_for_the_forest(self, open_report, three):
         X, y = three
@@ -355,9 +353,9 @@ class TestTrees:
         assert page.locator("#agreement").count() == 0
         row = page.evaluate("lhtree.facts.samples.row[0]")
         said = model.predict(X[[row]])[0]
-        assert f"The whole forest says {said}" in page.locator("#answer").text_content()
+        assert f"The whole forest says class {said}" in page.locator("#answer").text_content()
         part = model._forest.part(0, n_shown * 3).scorer(model._normalisation, model._prior, "last")
-        assert shown_proba(page, model.classes_) == pytest.approx(list(part.proba(X[[row]])[0]), abs=1e-9)
+        assert shown_proba(page) == pytest.approx(list(part.proba(X[[row]])[0]), abs=1e-9)
 
 
 class TestPage:

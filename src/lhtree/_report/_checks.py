@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from .._forest_data import ForestData
+from .._fitted import Fitted
 from ._rows import Rows
 
 FEW_ROWS = 100
@@ -27,15 +27,14 @@ _TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 Warned = dict[str, str]
 
 
-def find_warnings(
-    forest: ForestData, classes: Sequence[str], names: Sequence[str], given: Rows, test: Rows | None
-) -> list[Warned]:
+def find_warnings(fitted: Fitted, classes: Sequence[str], given: Rows, test: Rows | None) -> list[Warned]:
     """Everything worth a warning about the rows given, the rows held out and the trees."""
+    names = fitted.feature_names
     found = [
         *_check_counts(classes, given.codes),
         *_check_features(names, given.X),
         *_check_leaks(classes, names, given),
-        *_check_leaves(forest),
+        *_check_leaves(fitted),
     ]
     return found if test is None else [*found, *_check_copies(given.X, test.X)]
 
@@ -123,7 +122,7 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
         yield _warn(
             "constant",
             "Features that say nothing",
-            f"In the rows given, {_list(constant)} has one value only, or none at all. Such features can be left out.",
+            f"In the rows given, these have one value only, or none at all: {_list(constant)}. They can be left out.",
         )
     share = 1.0 - n_there / len(X)
     gappy = [
@@ -173,8 +172,11 @@ def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
     return result
 
 
-def _check_leaves(forest: ForestData) -> Iterator[Warned]:
-    n_samples = forest.n_samples[forest.left < 0]
+def _check_leaves(fitted: Fitted) -> Iterator[Warned]:
+    """Of single trees only: the trees of a forest are grown far, and make up for each other."""
+    if fitted.n_estimators > 1:
+        return
+    n_samples = fitted.forest.n_samples[fitted.forest.left < 0]
     n_tiny = int((n_samples < TINY_LEAF).sum())
     if n_tiny:
         yield _warn(

@@ -15,7 +15,7 @@ from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
 from ._evaluation import evaluate
 from ._rows import Rows, check_labelled, choose_samples
-from ._trees import count_mix, describe_trees
+from ._trees import describe_trees
 
 _MOST_VALUE = 60
 _MANY_ROWS = 50_000  # for a curve that takes dozens of fits
@@ -41,9 +41,8 @@ def summarise(
     fitted = read(model)
     rows = check_labelled(model, given.X, given.y, "y")
     test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
-    classes = [str(label) for label in fitted.labels]
-    trees = describe_trees(fitted, max_bytes)
-    trees["arrays"]["leaf_mix"] = count_mix(fitted, rows, trees["n_shown"] * fitted.n_targets)
+    # A number alone would be taken for a value.
+    classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
     proba = _ask(fitted, "proba", rows.X)
     on_given = _evaluate(model, fitted, given, rows, proba)
     if test is None or test_rows is None:
@@ -61,9 +60,8 @@ def summarise(
         "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
         "given": on_given,
         "test": on_test,
-        "warnings": find_score_warnings(on_given, on_test)
-        + find_warnings(fitted.forest, classes, fitted.feature_names, rows, test_rows),
-        "trees": trees,
+        "warnings": find_score_warnings(on_given, on_test) + find_warnings(fitted, classes, rows, test_rows),
+        "trees": describe_trees(fitted, rows, max_bytes),
         "samples": _describe_samples(shown, shown_proba, is_test=test is not None),
         "sparsity": _measure_sparsity(model, given, rows.codes, betas),
     }
@@ -139,9 +137,8 @@ def _measure_sparsity(
     return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
 
 
-def _join(names: Sequence[str]) -> str:
-    short = [_shorten(name) for name in names[:4]]
-    return ", ".join([*short, f"{len(names) - 4} more"]) if len(names) > 4 else " or ".join(short)
+def _join(classes: Sequence[str]) -> str:
+    return " or ".join(map(_shorten, classes)) if len(classes) <= 3 else f"{len(classes)} classes"
 
 
 def _shorten(text: str) -> str:

@@ -11,7 +11,7 @@ function showOverview(facts) {
     + `It names the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "given row")}; `
     + `always naming the largest class would be right for ${percent(figures.baseline)}.`);
   find("measured-on").append(facts.test
-    ? `Measured on ${count(figures.n_rows, "row")} held out: the model has not seen them. On the ${count(facts.given.n_rows, "row")} given as training data its accuracy is ${percent(facts.given.accuracy)}.`
+    ? `Measured on ${count(figures.n_rows, "row")} held out, which the model should not have seen. On the ${count(facts.given.n_rows, "row")} given as training data its accuracy is ${percent(facts.given.accuracy)}.`
     : `Measured on the ${count(figures.n_rows, "row")} given to this report. If the model was trained on them, expect less on new rows.`);
   const used = facts.features.importance.filter((share) => share > 0).length;
   const tile = (value, label) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label));
