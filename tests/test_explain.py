@@ -93,7 +93,7 @@ def check_terms(terms, z, row, names, model):
     for term in terms:
         feature = names.index(term.feature)
         assert term.term == float(term.weight) * float(z[feature])
-        assert term.unit_weight == term.weight / scale[feature]
+        assert term.unit_weight == pytest.approx(term.weight / scale[feature], rel=1e-15)
         np.testing.assert_equal(term.value, row[feature])
     sizes = [abs(term.term) for term in terms]
     assert sizes == sorted(sizes, reverse=True)

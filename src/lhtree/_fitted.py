@@ -72,6 +72,12 @@ class Fitted:
             refuse_infinity(X)
         return Z
 
+    def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights or slopes of features per unit of the user; infinite where a scale is next to nothing."""
+        with np.errstate(over="ignore"):
+            per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
+        return per_unit
+
     def estimator(self, index: int) -> Fitted:
         """The model of estimator ``index`` alone: its tree of every class."""
         if not -self.n_estimators <= index < self.n_estimators:

@@ -12,6 +12,7 @@ from .._fitted import Fitted
 from ._walk import Terms, Walk
 
 N_NEIGHBOURS = 3
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def _namer(fitted: Fitted, terms: Terms, x: Any) -> Callable[[int], tuple[Term, 
         [fitted.feature_names[f] for f in feature],
         x[feature].tolist(),
         terms.weight[order].tolist(),
-        (terms.weight[order] / fitted.normalisation.scale[feature]).tolist(),
+        fitted.per_unit(terms.weight[order], feature).tolist(),
         terms.value[order].tolist(),
     ]
 
@@ -155,10 +156,18 @@ def find_neighbours(walk: Walk) -> list[tuple[Neighbour, ...]]:
         return [()] * n_trees
     Z = fitted.normalise(prototypes.X)
     distance = np.sqrt(((Z.astype(np.float64) - walk.Z[0]) ** 2).sum(axis=1))
-    leaves: Any = fitted.scorer.apply(prototypes.X)
     nearest_first = np.argsort(distance, kind="stable")
-    is_beside = leaves[nearest_first] == walk.block[walk.is_leaf]
-    near = [nearest_first[np.flatnonzero(is_beside[:, tree])[:N_NEIGHBOURS]] for tree in range(n_trees)]
+    own = walk.block[walk.is_leaf]
+    near = [np.zeros(0, dtype=np.int64)] * n_trees
+    for begin in range(0, len(distance), _ROWS_AT_ONCE):  # most leaves have enough among the first
+        some = nearest_first[begin : begin + _ROWS_AT_ONCE]
+        leaves: Any = fitted.scorer.apply(prototypes.X[some])
+        is_beside = leaves == own
+        for tree in range(n_trees):
+            if len(near[tree]) < N_NEIGHBOURS:
+                near[tree] = np.append(near[tree], some[is_beside[:, tree]])[:N_NEIGHBOURS]
+        if all(len(rows) == N_NEIGHBOURS for rows in near):
+            break
     known = {
         i: Neighbour(
             int(prototypes.given[i]),

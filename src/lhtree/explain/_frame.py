@@ -54,7 +54,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any]) -> pd.DataFrame:
             "feature": pandas.Categorical.from_codes(feature, names),
             "value": value,
             "weight": weight,
-            "unit_weight": weight / np.where(is_fixed, 1.0, fitted.normalisation.scale[feature]),
+            "unit_weight": fitted.per_unit(weight, feature),
             "term": term,
         }
     )
