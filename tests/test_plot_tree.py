@@ -64,6 +64,20 @@ def test_nothing_overlaps_or_is_cut_off(make):
     assert pictures.find_flaws(ax) == ([], [])
 
 
+@pytest.mark.parametrize("height", [3.0, 3.3, 3.5, 3.6, 4.0, 4.4, 5.0, 6.0, 8.0])
+def test_names_do_not_run_into_bars(height):
+    """Fonts snap to whole pixels, so that letters are not always as wide as their size says."""
+    _, ax = plt.subplots(figsize=(8, height))
+    plot_tree(pictures.wine()[0], tree=2, ax=ax, max_depth=3)
+    ax.figure.canvas.draw()
+    bars = [box.get_window_extent() for gid, box in boxes(ax).items() if gid.startswith("weight-")]
+    assert bars
+    names = [text.get_window_extent() for text in ax.texts]
+    assert names
+    for bar in bars:
+        assert not any(bar.padded(-0.5).overlaps(name) for name in names)
+
+
 def test_three_hundred_blocks_as_a_whole():
     model, *_ = pictures.clouds(2500, 4, 2, gamma=20)
     view = model.trees_[0]

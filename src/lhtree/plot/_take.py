@@ -91,4 +91,4 @@ def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid:
 
 def width_of(ax: Axes) -> float:
     """Width of axes in points as they stand now."""
-    return float(ax.get_window_extent().width / ax.get_figure(root=True).dpi * 72.0)  # type: ignore[union-attr]
+    return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)

@@ -25,6 +25,7 @@ _LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
 _LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
 _READABLE = 0.8  # size to which a given ax may shrink the picture
 _LEGIBLE = 3.0  # points
+_SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixels
 
 
 def plot_tree(
@@ -56,7 +57,7 @@ def plot_tree(
     room = _LARGEST
     if ax is not None:
         box = check_axes(ax).get_window_extent()
-        inches = ax.get_figure(root=True).dpi * _READABLE  # type: ignore[union-attr]
+        inches = ax.figure.dpi * _READABLE
         room = box.width / inches, box.height / inches
     layout = plan_tree(view, n_features, max_depth, room)
     width, height = _canvas(layout)
@@ -65,7 +66,7 @@ def plot_tree(
         figure = import_extra("matplotlib.pyplot", "plot").figure(figsize=(width / shrink, height / shrink))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     box = ax.get_window_extent()
-    scale = min(box.width / width, box.height / height) / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    scale = min(box.width / width, box.height / height) / ax.figure.dpi
     ax.set(xlim=(-_MARGIN, width - _MARGIN), ylim=(height - _HEADER - _MARGIN, -_HEADER - _MARGIN))
     ax.set_aspect("equal", anchor="N")
     ax.set_axis_off()
@@ -187,7 +188,7 @@ class _Drawing:
         heaviest, more = find_heaviest(self.view, card.block, self.n_features)
         zero = x + _NAME + _BAR / 2
         for name, weight in heaviest:
-            self._text(x, y, fit(name, _NAME * 72.0 - 3.0, SMALL))
+            self._text(x, y, fit(name, _NAME * 72.0 / _SNAP - 3.0, SMALL))
             start, length = min(zero, zero + weight * _BAR / 2), abs(weight) * _BAR / 2
             self._box(
                 start,
