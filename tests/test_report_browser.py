@@ -205,10 +205,12 @@ class TestRowExplorer:
             assert page.locator("#problem-3").is_visible(), text
             assert page.locator("#value-3").get_attribute("aria-invalid") == "true"
             assert page.locator("#prediction").count() == 0
+            assert page.locator("#path").is_hidden()
         for text in (" 2.5e1 ", "-.5", "−3", "+4.", ""):
             page.fill("#value-3", text)
             assert page.locator("#problem-3").is_hidden(), text
             assert page.locator("#prediction").count() == 1
+            assert page.locator("#path").is_visible()
 
     def test_samples_are_picked_one_after_the_other(self, open_report, wine_model):
         model, X, y = wine_model

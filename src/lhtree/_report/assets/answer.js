@@ -20,7 +20,7 @@ function showAnswer(explorer) {
 }
 
 function describeTruth({ facts, chosen, isOwn, isWhole, proba }) {
-  if (isOwn) return null;
+  if (isOwn) return el("p", { class: "note" }, "For the values as you changed them.");
   const { classes, samples } = facts;
   const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
   const said = own.indexOf(Math.max(...own));
@@ -71,7 +71,8 @@ function showContributions(facts, model, values, score, cls) {
 
 function showPath(facts, model, score, tree, explorer) {
   const place = find("path");
-  if (!score) return renew(place);
+  place.hidden = !score;
+  if (!score) return;
   const way = score.walks[tree];
   const { names } = facts.features;
   const target = facts.classes[model.target[tree]];
