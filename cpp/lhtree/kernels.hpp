@@ -12,12 +12,32 @@
 
 namespace lhtree {
 
+// Where a walk begins, and the number it has among all walks.
+struct Start {
+    Ref ref;
+    std::uint32_t slot;
+    const float* z;
+};
+// Rows that have come to one block together: n of WalkSpace::row.
+struct Group {
+    Ref ref;
+    std::uint32_t begin, n;
+};
+// Room to work in. Kernels allocate nothing: what they instantiated of the standard library could be linked
+// into code for machines without their instruction set.
+struct WalkSpace {
+    Start* starts;       // a walk each and one more
+    std::uint32_t* row;  // twice the rows, and twenty-four more
+    Group* groups;       // a row each and one more
+};
+
 // Some trees of a forest and some rows, each of which goes down each tree.
 struct Walks {
     const PackedForest& forest;
     std::size_t first_tree, n_trees;  // all of one layout
     Rows rows;                        // normalised
     Confidence confidence;
+    WalkSpace space;
 };
 
 // Values on one side of a bound: what they weigh (weight = nullptr: 1 each), and the one nearest to the bound
@@ -38,8 +58,8 @@ struct Kernels {
     // For tree after tree, row after row: the leaf (among all leaves) that is reached, and the confidence
     // d(x) (1 if there was no way to go). Both have room for one more.
     void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
-    // Membership of a leaf: clip(intercept + the same sum of slopes, 0, 1).
-    double (*membership)(const PackedForest& forest, std::uint32_t leaf, const float* z);
+    // Membership of every row in its leaf: clip(intercept + the same sum of slopes, 0, 1).
+    void (*memberships)(const PackedForest& forest, const std::uint32_t* leaf, Rows rows, double* out);
 
     // By feature, in row order: adds the weighted sums and widens low and high …
     void (*sum_rows)(const WeightedRows& rows, double* sum, float* low, float* high);

@@ -1,227 +1,26 @@
 // The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
-//
-// Written with the compiler's vector types, which GCC and Clang lower to whatever the instruction set has:
-// what is one AVX2 register there is two SSE2 or NEON registers elsewhere, element for element the same
-// arithmetic.
-#include <cstring>
-#include <limits>
 #include <vector>
 
-#include "lhtree/kernels.hpp"
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
+#include "lhtree/kernels_vectors.hpp"
+#include "lhtree/kernels_walk.hpp"
 
 namespace lhtree {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-using Float4 = float __attribute__((vector_size(16)));
-using Float8 = float __attribute__((vector_size(32)));
-using Long4 = long long __attribute__((vector_size(32)));
-using Double4 = double __attribute__((vector_size(32)));
-
-inline Double4 widen(Float4 x) {
-#ifdef __AVX__
-    return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC makes four instructions of the line below
-#else
-    return __builtin_convertvector(x, Double4);
-#endif
-}
-
-template <class Vector, class Value>
-inline Vector load(const Value* p) {
-    Vector v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-}
-template <class Vector, class Value>
-inline void store(Value* p, Vector v) {
-    std::memcpy(p, &v, sizeof v);
-}
-inline Double4 load4(const float* p) {
-    return widen(load<Float4>(p));
-}
-inline Double4 load4(const double* p) {
-    return load<Double4>(p);
-}
-
-template <class Feature>
-inline Double4 gather4(const float* z, const Feature* features) {
-    return widen(Float4{z[features[0]], z[features[1]], z[features[2]], z[features[3]]});
-}
-
-template <class Value>
-inline double lane_sum(const Value* values, const std::int32_t* features, std::size_t n, const float* z) {
-    Double4 low{}, high{};  // lanes 0-3 and 4-7
-    std::size_t p = 0;
-    if (features) {
-        for (; p + 8 <= n; p += 8) {
-            low += load4(values + p) * gather4(z, features + p);
-            high += load4(values + p + 4) * gather4(z, features + p + 4);
-        }
-        if (p < n) low += load4(values + p) * gather4(z, features + p);
-    } else {
-        for (; p + 8 <= n; p += 8) {
-            low += load4(values + p) * load4(z + p);
-            high += load4(values + p + 4) * load4(z + p + 4);
-        }
-        if (p < n) low += load4(values + p) * load4(z + p);
-    }
-    const Double4 sum = low + high;  // l0+l4, l1+l5, l2+l6, l3+l7
-    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
 
 void feature_sums(const float* weights, const std::int32_t* features, std::size_t n, Rows rows, double* out) {
     for (std::size_t row = 0; row < rows.n_rows; ++row) out[row] = lane_sum(weights, features, n, rows[row]);
 }
 
-inline double clip(double value) {
-    return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
-}
-
-// The feature sum of a block with at most n_terms weights: the lanes of lane_sum that can differ from 0.
-template <std::size_t n_terms, std::size_t size>
-inline double block_sum(const Narrow<size>& block, const float* z) {
-    const auto term = [&](std::size_t p) {
-        return static_cast<double>(block.weights[p]) * static_cast<double>(z[block.features[p]]);
-    };
-    if constexpr (n_terms == 1) {
-        return term(0);
-    } else if constexpr (n_terms == 2) {
-        return term(0) + term(1);
-    } else {
-        Double4 sum = load4(block.weights) * gather4(z, block.features);
-        if constexpr (n_terms == 5)
-            sum += Double4{term(4), 0.0, 0.0, 0.0};
-        else if constexpr (n_terms == 6)
-            sum += Double4{term(4), term(5), 0.0, 0.0};
-        else if constexpr (n_terms > 6) {
-            Double4 high = load4(block.weights + 4) * gather4(z, block.features + 4);
-            if constexpr (n_terms > 8) sum += load4(block.weights + 8) * gather4(z, block.features + 8);
-            if constexpr (n_terms > 12) high += load4(block.weights + 12) * gather4(z, block.features + 12);
-            sum += high;
-        }
-        return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+void memberships(const PackedForest& forest, const std::uint32_t* numbers, Rows rows, double* out) {
+    const Leaf* const leaves = forest.leaves.data();
+    for (std::size_t row = 0; row < rows.n_rows; ++row) {
+        const Leaf& leaf = leaves[numbers[row]];
+        double estimate = leaf.intercept;
+        if (leaf.n > 0)
+            estimate += lane_sum(forest.slopes.data() + leaf.at, forest.slope_features.data() + leaf.at,
+                                 leaf.n, rows[row]);
+        out[row] = clip(estimate);
     }
-}
-template <std::size_t>
-inline double block_sum(const Wide& block, const float* z) {
-    const auto* features = reinterpret_cast<const std::int32_t*>(&block + 1);
-    if (block.is_dense) return lane_sum(reinterpret_cast<const float*>(features), nullptr, block.n, z);
-    return lane_sum(reinterpret_cast<const float*>(features + block.n), features, block.n, z);
-}
-
-// Several walks go on at once, a block each in turn: while one waits for its next block to come from memory,
-// the others have work. Nothing in the loop branches on the data, since a wrong guess would throw away the
-// work of all: a walk that has ended stays at the block that leads nowhere (number 0) until, every few steps,
-// its place is given to the next.
-template <class Block, std::size_t n_terms, Confidence mode>
-void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    constexpr std::size_t max_walkers = 12, n_steps = 4;
-    struct Start {
-        Ref ref;
-        const float* z;
-    };
-    const std::size_t n_walks = walks.n_trees * walks.rows.n_rows;
-    thread_local std::vector<Start> starts;
-    starts.resize(n_walks + 1);
-    for (std::size_t tree = 0, slot = 0; tree < walks.n_trees; ++tree)
-        for (std::size_t row = 0; row < walks.rows.n_rows; ++row, ++slot)
-            starts[slot] = {walks.forest.trees[walks.first_tree + tree].root, walks.rows[row]};
-    starts[n_walks] = {leaf_bit, walks.rows[0]};  // for walkers without a walk
-
-    const std::size_t n_walkers = n_walks < max_walkers ? n_walks : max_walkers;
-    Ref ref[max_walkers];
-    const float* z[max_walkers];
-    double distance[max_walkers];
-    std::size_t slot[max_walkers];
-    std::size_t next = 0, n_ended = 0;
-    for (std::size_t i = 0; i < n_walkers; ++i) {
-        slot[i] = next;
-        ref[i] = starts[next].ref;
-        z[i] = starts[next].z;
-        distance[i] = 1.0;
-        next += next < n_walks;
-    }
-    const std::uint64_t* const blocks = walks.forest.blocks.data();
-    if (walks.n_trees == 1 &&
-        n_walks >= 256) {  // the whole tree is fetched faster in order than by the walks
-        const PackedTree& tree = walks.forest.trees[walks.first_tree];
-        for (Ref line = tree.begin; line < tree.end; line += 8) __builtin_prefetch(blocks + line, 0, 2);
-    }
-    while (n_ended < n_walks) {
-        for (std::size_t step = 0; step < n_steps; ++step)
-            for (std::size_t i = 0; i < n_walkers; ++i) {
-                const Ref is_over = -(ref[i] >> 31);  // all ones or none
-                const auto& block = *reinterpret_cast<const Block*>(blocks + (ref[i] & ~is_over));
-                const double y = block_sum<n_terms>(block, z[i]) - block.offset;
-                if constexpr (mode != Confidence::none) {
-                    const double length = y < 0.0 ? -y : y;
-                    if constexpr (mode == Confidence::path)
-                        distance[i] = length < distance[i] ? length : distance[i];
-                    else
-                        distance[i] = length == infinity ? distance[i] : length;
-                }
-                ref[i] = (ref[i] & is_over) | block.child[!(y < 0.0)];
-                __builtin_prefetch(blocks + (ref[i] & ((ref[i] >> 31) - 1)));
-            }
-        for (std::size_t i = 0; i < n_walkers; ++i) {
-            const bool is_over = ref[i] & leaf_bit;
-            leaf[slot[i]] = ref[i] & ~leaf_bit;
-            confidence[slot[i]] = distance[i] < 1.0 ? distance[i] : 1.0;
-            n_ended += is_over && slot[i] < n_walks;
-            slot[i] = is_over ? next : slot[i];
-            next += is_over && next < n_walks;
-            const Start& from = starts[slot[i]];
-            ref[i] = is_over ? from.ref : ref[i];
-            z[i] = from.z;
-            distance[i] = is_over ? 1.0 : distance[i];
-        }
-    }
-}
-
-template <class Block, std::size_t n_terms>
-void walk_layout(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    switch (walks.confidence) {
-        case Confidence::none:
-            return walk_by<Block, n_terms, Confidence::none>(walks, leaf, confidence);
-        case Confidence::last:
-            return walk_by<Block, n_terms, Confidence::last>(walks, leaf, confidence);
-        case Confidence::path:
-            return walk_by<Block, n_terms, Confidence::path>(walks, leaf, confidence);
-    }
-}
-
-void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    switch (walks.forest.trees[walks.first_tree].n_terms) {
-        case 1:
-            return walk_layout<Narrow<4>, 1>(walks, leaf, confidence);
-        case 2:
-            return walk_layout<Narrow<4>, 2>(walks, leaf, confidence);
-        case 4:
-            return walk_layout<Narrow<4>, 4>(walks, leaf, confidence);
-        case 5:
-            return walk_layout<Narrow<8>, 5>(walks, leaf, confidence);
-        case 6:
-            return walk_layout<Narrow<8>, 6>(walks, leaf, confidence);
-        case 8:
-            return walk_layout<Narrow<8>, 8>(walks, leaf, confidence);
-        case 12:
-            return walk_layout<Narrow<12>, 12>(walks, leaf, confidence);
-        case 16:
-            return walk_layout<Narrow<16>, 16>(walks, leaf, confidence);
-        default:
-            return walk_layout<Wide, 0>(walks, leaf, confidence);
-    }
-}
-
-double membership(const PackedForest& forest, std::uint32_t number, const float* z) {
-    const Leaf& leaf = forest.leaves[number];
-    if (leaf.n == 0) return clip(leaf.intercept);
-    return clip(leaf.intercept +
-                lane_sum(forest.slopes.data() + leaf.at, forest.slope_features.data() + leaf.at, leaf.n, z));
 }
 
 // The accumulators of eight features stay in registers while the rows go by.
@@ -441,18 +240,25 @@ double gini_costs(const double* values, const double* rest, const double* target
     return result;
 }
 
+inline Double4 normalise(Double4 x, Double4 centre, Double4 scale, Long4& is_infinite) {
+    const Long4 is_missing = x != x;
+    is_infinite |= (x - x != 0.0) & ~is_missing;  // inf - inf is NaN
+    Double4 quotient = (x - centre) / scale;
+    quotient = quotient > 1e30 ? Double4{} + 1e30 : quotient;
+    quotient = quotient < -1e30 ? Double4{} - 1e30 : quotient;
+    return is_missing ? Double4{} : quotient;
+}
+
 template <class Value>
 inline bool normalise(const Value* x, const double* centre, const double* scale, std::size_t n, float* z) {
-    bool is_finite = true;
-    for (std::size_t f = 0; f < n; ++f) {
-        const double value = static_cast<double>(x[f]);
-        double quotient = (value - centre[f]) / scale[f];
-        is_finite &= !(value - value != 0.0) | (value != value);  // inf - inf is NaN, which differs from 0
-        quotient = quotient > 1e30 ? 1e30 : quotient;
-        quotient = quotient < -1e30 ? -1e30 : quotient;
-        z[f] = static_cast<float>(value != value ? 0.0 : quotient);
-    }
-    return is_finite;
+    Long4 is_infinite{};
+    std::size_t f = 0;
+    for (; f + 4 <= n; f += 4)
+        store(z + f, narrow(normalise(load4(x + f), load4(centre + f), load4(scale + f), is_infinite)));
+    for (; f < n; ++f)
+        z[f] = static_cast<float>(normalise(Double4{} + static_cast<double>(x[f]), Double4{} + centre[f],
+                                            Double4{} + scale[f], is_infinite)[0]);
+    return !(is_infinite[0] | is_infinite[1] | is_infinite[2] | is_infinite[3]);
 }
 
 bool normalise_float64(const double* x, const double* centre, const double* scale, std::size_t n, float* z) {
@@ -466,8 +272,8 @@ bool normalise_float32(const float* x, const double* centre, const double* scale
 }  // namespace
 
 const Kernels LHTREE_KERNELS = {
-    LHTREE_KERNELS_NAME, feature_sums, walk,  membership, sum_rows,   square_rows,
-    scatter_rows,        extremes,     below, above,      gini_costs, normalise_float64,
+    LHTREE_KERNELS_NAME, feature_sums, walk,  memberships, sum_rows,   square_rows,
+    scatter_rows,        extremes,     below, above,       gini_costs, normalise_float64,
     normalise_float32};
 
 }  // namespace lhtree

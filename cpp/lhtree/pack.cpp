@@ -30,7 +30,7 @@ std::uint32_t count_terms(const ForestView& forest, std::int64_t begin, std::int
     std::uint32_t most = 1;
     for (std::int64_t block = begin; block < end; ++block) most = std::max(most, n_weights(forest, block));
     if (n_features > 65536) return 0;
-    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 8u, 12u, 16u})
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
         if (most <= n_terms) return n_terms;
     return 0;
 }

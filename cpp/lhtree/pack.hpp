@@ -36,7 +36,7 @@ struct Leaf {
 struct PackedTree {
     Ref root;
     std::int32_t target;
-    // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5, 6, 8 in Narrow<8>,
+    // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>,
     // 12 in Narrow<12>, 16 in Narrow<16>, 0 in Wide.
     std::uint32_t n_terms;
     Ref begin, end;  // its blocks

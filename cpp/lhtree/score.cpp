@@ -12,7 +12,25 @@ struct Scorer::Tile {
     std::vector<float> z;
     std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
     std::vector<std::uint32_t> leaf;                   // of some trees, tree after tree
-    std::vector<double> leaf_confidence;
+    std::vector<double> leaf_confidence, leaf_membership;
+    std::vector<Start> starts;
+    std::vector<std::uint32_t> row;
+    std::vector<Group> groups;
+
+    // Room for the walks of so many rows down so many trees.
+    WalkSpace space(std::size_t n_trees) {
+        const std::size_t n_walks = n_trees * n_rows;
+        if (leaf.size() <= n_walks) {
+            leaf.resize(n_walks + 1);
+            leaf_confidence.resize(n_walks + 1);
+            starts.resize(n_walks + 1);
+        }
+        if (groups.size() <= n_rows) {
+            row.resize(2 * n_rows + 24);
+            groups.resize(n_rows + 1);
+        }
+        return {starts.data(), row.data(), groups.data()};
+    }
 
     void reset(std::size_t begin_, std::size_t n_rows_, std::size_t n_classes) {
         begin = begin_;
@@ -64,11 +82,10 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
     // A few rows go down many trees at once; of many rows, enough go down one tree at once.
     constexpr std::size_t most_walks = 1024;
     const bool is_at_once = n_trees() * tile.n_rows <= most_walks;
-    const std::size_t n_walks = (is_at_once ? n_trees() : 1) * tile.n_rows;
-    tile.leaf.resize(std::max(tile.leaf.size(), n_walks + 1));
-    tile.leaf_confidence.resize(tile.leaf.size());
+    const WalkSpace space = tile.space(is_at_once ? n_trees() : 1);
     const auto walk = [&](std::size_t first, std::size_t n, std::size_t slot) {
-        kernels().walk({forest_, first, n, rows, confidence_}, &tile.leaf[slot], &tile.leaf_confidence[slot]);
+        kernels().walk({forest_, first, n, rows, confidence_, space}, &tile.leaf[slot],
+                       &tile.leaf_confidence[slot]);
     };
     if (is_at_once)
         for (std::size_t first = 0, last = 0; first < n_trees(); first = last) {
@@ -82,31 +99,43 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
     }
 }
 
-void Scorer::sum_trees(Tile& tile) const {
-    const std::size_t n_cls = n_classes();
+void Scorer::sum_trees(Tile& tile, Score what) const {
+    const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
     const bool is_binary = n_cls == 2;
+    const bool is_final = what == Score::proba;  // which falls back on memberships
+    if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
+    double* const membership = tile.leaf_membership.data();
     each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
         const auto target = static_cast<std::size_t>(forest_.trees[place].target);
-        for (std::size_t row = 0; row < tile.n_rows; ++row) {
-            const double membership =
-                kernels().membership(forest_, leaf[row], tile.z.data() + row * n_features());
-            const std::size_t at = row * n_cls + target;
-            tile.wolf[at] += confidence[row] * membership;
-            tile.membership[at] += membership;
-            tile.confidence[at] += confidence[row];
-            if (is_binary) {
-                tile.wolf[at - 1] += confidence[row] * (1.0 - membership);
-                tile.membership[at - 1] += 1.0 - membership;
-                tile.confidence[at - 1] += confidence[row];
-            }
-        }
+        // Adds a value for the target and, of two classes, one for the other.
+        const auto add = [&](std::vector<double>& sums, const auto& own, const auto& other) {
+            double* sum = sums.data() + target;
+            if (is_binary)
+                for (std::size_t row = 0; row < n_rows; ++row, sum += 2) {
+                    sum[0] += own(row);
+                    sum[-1] += other(row);
+                }
+            else
+                for (std::size_t row = 0; row < n_rows; ++row, sum += n_cls) *sum += own(row);
+        };
+        if (what != Score::confidence)
+            kernels().memberships(forest_, leaf, {tile.z.data(), n_rows, n_features()}, membership);
+        if (what == Score::wolf || is_final)
+            add(
+                tile.wolf, [&](std::size_t row) { return confidence[row] * membership[row]; },
+                [&](std::size_t row) { return confidence[row] * (1.0 - membership[row]); });
+        if (what == Score::membership || is_final)
+            add(
+                tile.membership, [&](std::size_t row) { return membership[row]; },
+                [&](std::size_t row) { return 1.0 - membership[row]; });
+        if (what == Score::confidence)
+            add(
+                tile.confidence, [&](std::size_t row) { return confidence[row]; },
+                [&](std::size_t row) { return confidence[row]; });
     });
-    for (std::size_t row = 0; row < tile.n_rows; ++row)
-        for (std::size_t cls = 0; cls < n_cls; ++cls) {
-            tile.wolf[row * n_cls + cls] /= n_trees_of_[cls];
-            tile.membership[row * n_cls + cls] /= n_trees_of_[cls];
-            tile.confidence[row * n_cls + cls] /= n_trees_of_[cls];
-        }
+    for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence})
+        for (std::size_t row = 0; row < n_rows; ++row)
+            for (std::size_t cls = 0; cls < n_cls; ++cls) (*sums)[row * n_cls + cls] /= n_trees_of_[cls];
 }
 
 void Scorer::settle(Tile& tile) const {
@@ -154,7 +183,7 @@ bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, W
                    double* out) const {
     const std::size_t n_cls = n_classes();
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        sum_trees(tile);
+        sum_trees(tile, what);
         if (what == Score::proba) {
             settle(tile);
             for (double* row = tile.wolf.data(); row < tile.wolf.data() + tile.n_rows * n_cls; row += n_cls) {
@@ -174,7 +203,7 @@ template <class Value>
 bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     const std::size_t n_cls = n_classes();
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        sum_trees(tile);
+        sum_trees(tile, Score::proba);
         settle(tile);
         for (std::size_t row = 0; row < tile.n_rows; ++row) {
             const double* wolf = tile.wolf.data() + row * n_cls;

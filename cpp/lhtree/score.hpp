@@ -40,7 +40,7 @@ class Scorer {
     std::vector<double> centre_, scale_, prior_;
     Confidence confidence_;
 
-    void sum_trees(Tile& tile) const;
+    void sum_trees(Tile& tile, Score what) const;
     void settle(Tile& tile) const;  // the fall-backs for rows of zeros
     std::size_t tile_rows() const;
 

@@ -88,16 +88,22 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
             const std::size_t n_walks = (last - first) * n_rows;
             for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
                 std::vector<std::uint32_t> leaf(n_walks + 1);
-                std::vector<double> confidence(n_walks + 1);
-                kernel->walk({packed, first, last - first, table.rows(), mode}, leaf.data(),
+                std::vector<double> confidence(n_walks + 1), membership(n_rows);
+                std::vector<Start> starts(n_walks + 1);
+                std::vector<std::uint32_t> row(2 * n_rows + 24);
+                std::vector<Group> groups(n_rows + 1);
+                const WalkSpace space{starts.data(), row.data(), groups.data()};
+                kernel->walk({packed, first, last - first, table.rows(), mode, space}, leaf.data(),
                              confidence.data());
                 for (std::size_t walk = 0; walk < n_walks; ++walk) {
+                    if (walk % n_rows == 0)
+                        kernel->memberships(packed, &leaf[walk], table.rows(), membership.data());
                     const float* z = table.rows()[walk % n_rows];
                     const NaiveWalk naive(forest, number[first + walk / n_rows], z, mode);
                     const auto block = static_cast<std::size_t>(packed.leaf_block[leaf[walk]]);
                     is_leaf = is_leaf && block == naive.block;
                     is_distance = is_distance && confidence[walk] == naive.confidence;
-                    is_member = is_member && kernel->membership(packed, leaf[walk], z) == naive.membership;
+                    is_member = is_member && membership[walk % n_rows] == naive.membership;
                 }
             }
         }
@@ -107,7 +113,7 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
 }
 
 inline std::uint32_t layout_of(std::size_t most) {
-    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 8u, 12u, 16u})
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
         if (most <= n_terms) return n_terms;
     return 0;
 }
@@ -132,7 +138,7 @@ inline void test_layouts() {
                 const PackedForest packed = pack(view_of(forest), n_features);
                 CHECK(packed.trees.size() == 1 && packed.trees[0].n_terms == layout_of(most));
                 CHECK(packed.leaves.size() == n_branching + 1);
-                for (const std::size_t n_rows : {1, 11, 12, 13, 60})
+                for (const std::size_t n_rows : {1, 11, 12, 13, 60, 333})
                     check_walks(forest, packed, walking_rows(n_rows, n_features, most), true);
             }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._compact import pack, unpack
+from ._core import Scorer
 from ._fitted import Fitted
 from ._forest_data import ForestData, TreeViews
 from ._interpret import Interpretable
@@ -24,7 +26,6 @@ from ._parameters import Settled, check_flag, draw_seed, refuse
 from ._prototypes import keep_rows
 from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
 _FEW_ROWS = 64
 
@@ -170,32 +171,22 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.input_tags.allow_nan = True
         return tags
 
-    def _ask(self, method: str, X: Any) -> Any:
+    def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any) -> Any:
         """Call a method of the scorer with rows in any form; exact arrays go straight to it."""
         state = self.__dict__
-        is_exact = (
-            type(X) is np.ndarray
-            and "_scorer" in state
-            and X.dtype in _FLOATS
-            and X.ndim == 2
-            and X.shape[1] == state["n_features_in_"]
-            and X.shape[0] > 0
-            and (flags := X.flags).c_contiguous
-            and flags.aligned
-            and "feature_names_in_" not in state
-        )
-        if not is_exact:
+        scorer: Any = state.get("_scorer")
+        if scorer is None or "feature_names_in_" in state or not scorer.takes(X):
             check_is_fitted(self)
             X = check_rows(self, X)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
-        result = getattr(state["_scorer"], method)(X, n_threads)
+        result = method(scorer, X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class with the largest WOLF value of every row of X, shape (n,)."""
-        codes = self._ask("predict", X)
+        codes = self._ask(Scorer.predict, X)
         return self.classes_[codes]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -203,7 +194,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         Rows whose values are all 0 take the mean memberships instead, then the shares of the classes.
         """
-        return self._ask("proba", X)  # type: ignore[no-any-return]
+        return self._ask(Scorer.proba, X)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Natural logarithm of ``predict_proba``, shape (n, K)."""
@@ -212,19 +203,19 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def predict_wolf(self, X: Any) -> NDArray[np.float64]:
         """Mean corrected membership d·μ of every row and class, shape (n, K) (eq. 14)."""
-        return self._ask("wolf", X)  # type: ignore[no-any-return]
+        return self._ask(Scorer.wolf, X)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Mean membership μ of every row and class, shape (n, K)."""
-        return self._ask("membership", X)  # type: ignore[no-any-return]
+        return self._ask(Scorer.membership, X)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:
         """Mean confidence d of every row and class, shape (n, K)."""
-        return self._ask("confidence", X)  # type: ignore[no-any-return]
+        return self._ask(Scorer.confidence, X)  # type: ignore[no-any-return]
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Leaf of every row in every tree, shape (n, n_trees), numbered within the tree."""
-        return self._ask("apply", X)  # type: ignore[no-any-return]
+        return self._ask(Scorer.apply, X)  # type: ignore[no-any-return]
 
     def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
         """Blocks that every row passes, as in scikit-learn's forests.

@@ -116,9 +116,9 @@ def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
 
 
 def _straighten(X: NDArray[Any]) -> NDArray[Any]:
-    """Copy where values do not lie a whole number of values apart, as in a column of a packed record."""
+    """Copy where values are not aligned or lie no whole number of values apart, as in a packed record."""
     is_straight = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
-    return X if is_straight else np.ascontiguousarray(X)
+    return X if is_straight else X.copy()
 
 
 def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:

@@ -1,0 +1,210 @@
+// Growing trees from Python.
+#include "lhtree/forest.hpp"
+#include "lhtree/kernels.hpp"
+#include "lhtree/normalise.hpp"
+#include "shared.hpp"
+
+namespace lhtree {
+namespace {
+
+using namespace nb::literals;
+
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
+
+// An int is a weight, a float below 1 a share of the root's.
+Amount amount(double value, bool is_share) {
+    return {value, is_share};
+}
+
+Options make_options(const std::string& direction, const std::string& offset, const std::string& membership,
+                     double alpha, double beta, std::pair<double, bool> gamma,
+                     std::pair<double, bool> min_samples_split, std::pair<double, bool> min_samples_leaf,
+                     std::int64_t max_depth, std::size_t max_features, double shrinkage,
+                     bool branching_membership) {
+    Options options;
+    options.direction = choose<Direction>(direction, {{"mean_difference", Direction::mean_difference},
+                                                      {"fisher", Direction::fisher},
+                                                      {"mixed", Direction::mixed}});
+    options.offset = choose<Offset>(offset, {{"purity", Offset::purity}, {"gini", Offset::gini}});
+    options.membership = choose<Membership>(membership, {{"marginal", Membership::marginal},
+                                                         {"least_squares", Membership::least_squares},
+                                                         {"constant", Membership::constant}});
+    options.alpha = alpha;
+    options.beta = beta;
+    options.gamma = amount(gamma.first, gamma.second);
+    options.min_samples_split = amount(min_samples_split.first, min_samples_split.second);
+    options.min_samples_leaf = amount(min_samples_leaf.first, min_samples_leaf.second);
+    options.max_depth = max_depth;
+    options.max_features = max_features;
+    options.shrinkage = shrinkage;
+    options.branching_membership = branching_membership;
+    return options;
+}
+
+nb::dict give_forest(Forest&& forest) {
+    nb::dict arrays;
+    Blocks& blocks = forest.blocks;
+    arrays["target"] = give(std::move(forest.target));
+    arrays["block_ptr"] = give(std::move(forest.block_ptr));
+    arrays["left"] = give(std::move(blocks.left));
+    arrays["n_samples"] = give(std::move(blocks.n_samples));
+    arrays["weight"] = give(std::move(blocks.weight));
+    arrays["n_target"] = give(std::move(blocks.n_target));
+    arrays["offset"] = give(std::move(blocks.offset));
+    arrays["intercept"] = give(std::move(blocks.intercept));
+    arrays["hyperplane_ptr"] = give(std::move(blocks.hyperplane_ptr));
+    arrays["hyperplane_feature"] = give(std::move(blocks.hyperplane_feature));
+    arrays["hyperplane_weight"] = give(std::move(blocks.hyperplane_weight));
+    arrays["membership_ptr"] = give(std::move(blocks.membership_ptr));
+    arrays["membership_feature"] = give(std::move(blocks.membership_feature));
+    arrays["membership_slope"] = give(std::move(blocks.membership_slope));
+    return arrays;
+}
+
+std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
+                                                        const Vector<std::uint8_t>& response,
+                                                        const std::optional<Vector<double>>& weight,
+                                                        const Options& options, std::uint64_t key) {
+    const Labelled samples = labelled(Z, response, weight);
+    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, 1, watch); });
+    Forest forest;
+    forest.add(1, std::move(grown.blocks));
+    return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
+}
+
+Sampling sampling_of(const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, bool bootstrap) {
+    Sampling sampling{strata.data(), strata.size(), {}, bootstrap};
+    std::vector<std::int64_t> sizes(counts.size(), 0);
+    for (std::size_t row = 0; row < strata.size(); ++row) {
+        const auto s = static_cast<std::size_t>(strata.data()[row]);
+        require(s < counts.size(), "a stratum is out of range");
+        ++sizes[s];
+    }
+    for (std::size_t s = 0; s < counts.size(); ++s) {
+        const std::int64_t count = counts.data()[s];
+        require(count >= 1 && sizes[s] >= 1 && (bootstrap || count <= sizes[s]),
+                "a count does not fit its stratum");
+        sampling.counts.push_back(static_cast<std::size_t>(count));
+    }
+    return sampling;
+}
+
+NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
+                                        const Vector<std::int64_t>& counts, bool bootstrap,
+                                        std::uint64_t seed, std::uint64_t tree) {
+    return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
+}
+
+template <class Value>
+Strided<Value> strided(const AnyMatrix<Value>& x) {
+    return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
+            static_cast<std::ptrdiff_t>(x.stride(1))};
+}
+
+// None if X holds an infinity.
+template <class Value>
+std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vector<double>& centre,
+                                          const Vector<double>& scale, const Matrix<std::uint8_t>& responses,
+                                          const Vector<std::int32_t>& targets,
+                                          const std::optional<Vector<double>>& weight, const Options& options,
+                                          const Vector<double>& betas, std::uint64_t seed,
+                                          std::uint64_t first_tree, const Vector<std::int32_t>& strata,
+                                          const std::optional<Vector<std::int64_t>>& counts, bool bootstrap,
+                                          bool balances, std::size_t n_threads,
+                                          const std::optional<nb::callable>& progress) {
+    const std::size_t n_rows = X.shape(0), n_features = X.shape(1);
+    require(centre.size() == n_features && scale.size() == n_features,
+            "centre and scale need a value per feature");
+    require(responses.shape(0) == targets.size() && responses.shape(1) == n_rows,
+            "responses needs a row per target and a column per row of X");
+    require(!weight || weight->size() == n_rows, "weight needs one value per row of X");
+    require(strata.size() == n_rows, "strata needs one value per row of X");
+    require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
+    ForestPlan plan{};
+    plan.responses = responses.data();
+    plan.targets = copy(targets);
+    plan.weight = weight ? weight->data() : nullptr;
+    plan.betas = copy(betas);
+    plan.seed = seed;
+    plan.first_tree = first_tree;
+    plan.draws_rows = counts.has_value();
+    plan.balances = balances;
+    if (counts) plan.sampling = sampling_of(strata, *counts, bootstrap);
+    bool is_finite = false;
+    Forest forest = watched(progress, [&](Watch& watch) {
+        std::vector<float> Z(n_rows * n_features + slack);
+        is_finite = normalise(strided(X), centre.data(), scale.data(), n_threads, watch, Z.data());
+        if (!is_finite) return Forest();
+        plan.rows = {Z.data(), n_rows, n_features};
+        plan.in_place = Z.data();
+        return grow_forest(plan, options, n_threads, watch);
+    });
+    if (!is_finite) return std::nullopt;
+    return give_forest(std::move(forest));
+}
+
+template <class T>
+NewMatrix<T> new_matrix(std::size_t n_rows, std::size_t n_columns) {
+    auto* values = new T[n_rows * n_columns];
+    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return NewMatrix<T>(values, {n_rows, n_columns}, owner);
+}
+
+template <class Value>
+std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const Vector<double>& centre,
+                                                const Vector<double>& scale, std::size_t n_threads) {
+    require(centre.size() == x.shape(1) && scale.size() == x.shape(1),
+            "centre and scale need a value per feature");
+    NewMatrix<float> z = new_matrix<float>(x.shape(0), x.shape(1));
+    const bool is_finite = watched({}, [&](Watch& watch) {
+        return normalise(strided(x), centre.data(), scale.data(), n_threads, watch, z.data());
+    });
+    if (!is_finite) return std::nullopt;
+    return z;
+}
+
+template <class Value>
+void bind_grow_forest(nb::module_& m) {
+    m.def("grow_forest", &bound_grow_forest<Value>, "X"_a.noconvert(), "centre"_a, "scale"_a, "responses"_a,
+          "targets"_a, "weight"_a.none(), "options"_a, "betas"_a, "seed"_a, "first_tree"_a, "strata"_a,
+          "counts"_a.none(), "bootstrap"_a, "balances"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Normalise X and grow, for every beta, one tree per target; counts says how many rows of each "
+          "stratum a "
+          "tree sees. Returns the arrays of all trees, or None if X holds an infinity.");
+}
+
+}  // namespace
+
+void bind_growing(nb::module_& m) {
+    nb::class_<Options>(m, "Options", "What a tree is grown with. Amounts are pairs (value, is it a share?).")
+        .def(
+            "__init__",
+            [](Options* self, const std::string& direction, const std::string& offset,
+               const std::string& membership, double alpha, double beta, std::pair<double, bool> gamma,
+               std::pair<double, bool> min_samples_split, std::pair<double, bool> min_samples_leaf,
+               std::int64_t max_depth, std::size_t max_features, double shrinkage,
+               bool branching_membership) {
+                new (self) Options(make_options(direction, offset, membership, alpha, beta, gamma,
+                                                min_samples_split, min_samples_leaf, max_depth, max_features,
+                                                shrinkage, branching_membership));
+            },
+            nb::kw_only(), "direction"_a, "offset"_a, "membership"_a, "alpha"_a, "beta"_a, "gamma"_a,
+            "min_samples_split"_a, "min_samples_leaf"_a, "max_depth"_a, "max_features"_a, "shrinkage"_a,
+            "branching_membership"_a);
+
+    m.def("grow", &bound_grow, "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
+          "Grow one tree; returns its arrays and the leaf of every row.");
+    bind_grow_forest<double>(m);
+    bind_grow_forest<float>(m);
+    m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
+          "Rows that a tree of grow_forest sees, ascending.");
+    m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
+          "Normalised float32 rows, or None if X holds an infinity.");
+    m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);
+    m.def("kernels", [] { return std::string(kernels().name); }, "The instruction set in use.");
+}
+
+}  // namespace lhtree

@@ -1,0 +1,144 @@
+// The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
+#include "lhtree/cut.hpp"
+#include "lhtree/kernels.hpp"
+#include "shared.hpp"
+
+namespace lhtree {
+namespace {
+
+using namespace nb::literals;
+
+// Samples in the order that growing sorts them to.
+struct Sorted {
+    std::vector<float> features;
+    std::vector<double> weight;
+    std::vector<std::size_t> order;
+    Samples samples;
+
+    Sorted(const Matrix<float>& Z, const Vector<std::uint8_t>& response,
+           const std::optional<Vector<double>>& weights) {
+        const Labelled given = labelled(Z, response, weights);
+        for (int cls = 0; cls < 2; ++cls)
+            for (std::size_t row = 0; row < given.rows.n_rows; ++row)
+                if (given.is_target[row] == cls) order.push_back(row);
+        for (const std::size_t row : order) {
+            features.insert(features.end(), given.rows[row], given.rows[row] + given.rows.n_features);
+            weight.push_back(given.weight ? given.weight[row] : 1.0);
+            samples.n_rest += !given.is_target[row];
+        }
+        features.resize(features.size() + slack);
+        samples.rows = {features.data(), order.size(), given.rows.n_features};
+        samples.weight = given.weight ? weight.data() : nullptr;
+    }
+};
+
+}  // namespace
+
+void bind_pieces(nb::module_& core) {
+    nb::module_ m = core.def_submodule("pieces", "The pieces of growing, bound for the tests.");
+    using Named = std::pair<std::vector<std::int32_t>, std::vector<double>>;
+
+    m.def(
+        "feature_sums",
+        [](const Matrix<float>& Z, std::vector<std::int32_t> features, std::vector<float> weights,
+           bool portable) {
+            require(features.size() == weights.size(), "features and weights differ in length");
+            for (const auto f : features)
+                require(f >= 0 && static_cast<std::size_t>(f) < Z.shape(1), "a feature is out of range");
+            const bool is_dense = features.size() == Z.shape(1);
+            weights.resize(padded(weights.size()), 0.0f);
+            features.resize(padded(features.size()), 0);
+            std::vector<float> rows(Z.data(), Z.data() + Z.size());
+            rows.resize(rows.size() + slack, 0.0f);
+            std::vector<double> sums(Z.shape(0));
+            (portable ? portable_kernels : kernels())
+                .feature_sums(weights.data(), is_dense ? nullptr : features.data(), weights.size(),
+                              {rows.data(), Z.shape(0), Z.shape(1)}, sums.data());
+            return give(std::move(sums));
+        },
+        "Z"_a, "features"_a, "weights"_a, "portable"_a = false);
+
+    m.def(
+        "measure",
+        [](const Matrix<float>& Z, const Vector<std::uint8_t>& response,
+           const std::optional<Vector<double>>& weight) {
+            const Sorted sorted(Z, response, weight);
+            Watch watch;
+            Moments moments;
+            moments.measure(sorted.samples, true, 1, watch);
+            nb::list result;
+            for (ClassMoments& of : moments.of) {
+                nb::dict entry;
+                const std::size_t n = Z.shape(1);
+                entry["weight"] = of.weight;
+                entry["sum"] = give(
+                    std::vector<double>(of.sum.begin(), of.sum.begin() + static_cast<std::ptrdiff_t>(n)));
+                entry["squares"] = give(std::vector<double>(
+                    of.squares.begin(), of.squares.begin() + static_cast<std::ptrdiff_t>(n)));
+                entry["low"] =
+                    give(std::vector<float>(of.low.begin(), of.low.begin() + static_cast<std::ptrdiff_t>(n)));
+                entry["high"] = give(
+                    std::vector<float>(of.high.begin(), of.high.begin() + static_cast<std::ptrdiff_t>(n)));
+                result.append(entry);
+            }
+            return result;
+        },
+        "Z"_a, "response"_a, "weight"_a.none(), "Moments of the non-targets and of the targets.");
+
+    m.def(
+        "direction",
+        [](const Matrix<float>& Z, const Vector<std::uint8_t>& response,
+           const std::optional<Vector<double>>& weight, double alpha, double beta, bool fisher,
+           double shrinkage) -> Named {
+            const Sorted sorted(Z, response, weight);
+            const Samples& samples = sorted.samples;
+            Watch watch;
+            Moments moments;
+            std::vector<std::int32_t> active;
+            Kept kept;
+            moments.measure(samples, true, 1, watch);
+            require(moments.of[0].weight > 0.0 && moments.of[1].weight > 0.0,
+                    "a direction needs both classes");
+            find_active(moments, alpha, active);
+            keep_features(moments, active, beta, kept);
+            if (kept.features.empty()) return {};
+            if (fisher) {
+                std::vector<float> columns;
+                for (std::size_t row = 0; row < samples.size(); ++row)
+                    for (const auto f : kept.features) columns.push_back(samples.rows[row][f]);
+                columns.resize(columns.size() + slack, 0.0f);
+                Moments own;
+                Scatter scatter;
+                const Samples kept_samples{
+                    {columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight};
+                own.measure(kept_samples, false, 1, watch);
+                turn_to_fisher(kept_samples, own, shrinkage, watch, kept.mean_differences, scatter);
+            }
+            std::vector<float> weights;
+            scale_weights(kept.mean_differences, weights);
+            return {kept.features, {weights.begin(), weights.end()}};
+        },
+        "Z"_a, "response"_a, "weight"_a.none(), "alpha"_a, "beta"_a, "fisher"_a, "shrinkage"_a,
+        "Kept features and their weights; none where every mean difference is 0.");
+
+    m.def(
+        "cut",
+        [](const Matrix<float>& Z, const Vector<std::uint8_t>& response,
+           const std::optional<Vector<double>>& weight, const Vector<double>& sums, const std::string& offset,
+           double gamma, double min_samples_leaf) -> std::optional<std::pair<double, double>> {
+            const Sorted sorted(Z, response, weight);
+            require(sums.size() == sorted.order.size(), "sums needs one value per row");
+            std::vector<double> feature_sums;
+            for (const std::size_t row : sorted.order) feature_sums.push_back(sums.data()[row]);
+            const double totals[2] = {sorted.samples.of(0).total(), sorted.samples.of(1).total()};
+            const CutRows rows{sorted.samples, totals, min_samples_leaf};
+            const Cut cut = offset == "gini" ? GiniCutter().cut(rows, feature_sums.data())
+                                             : cut_purest(rows, feature_sums.data(), gamma);
+            if (!cut.exists) return std::nullopt;
+            return std::pair{cut.offset, cut.cost};
+        },
+        "Z"_a, "response"_a, "weight"_a.none(), "sums"_a, "offset"_a, "gamma"_a, "min_samples_leaf"_a,
+        "Offset and Gini cost of the cut, or None. Z is not looked at.");
+}
+
+}  // namespace lhtree

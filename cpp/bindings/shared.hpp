@@ -1,0 +1,89 @@
+// What the bindings share: exact arrays in, arrays out, the GIL released while the core works.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lhtree/grow.hpp"
+#include "lhtree/parallel.hpp"
+
+namespace lhtree {
+
+namespace nb = nanobind;
+
+void bind_growing(nb::module_& m);
+void bind_scoring(nb::module_& m);
+void bind_pieces(nb::module_& m);
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using NewVector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
+
+// A vector becomes a NumPy array that owns it; nothing is copied.
+template <class T>
+NewVector<T> give(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return NewVector<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <class T>
+std::vector<T> copy(const Vector<T>& values) {
+    return {values.data(), values.data() + values.size()};
+}
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Runs the work without the GIL. The watch takes it now and then to hear signals and to report progress.
+template <class Work>
+auto watched(const std::optional<nb::callable>& progress, const Work& work) {
+    Watch watch([&](std::size_t n_done) {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) return false;
+        if (progress) {
+            PyObject* answer = PyObject_CallFunction(progress->ptr(), "n", static_cast<Py_ssize_t>(n_done));
+            if (!answer) return false;
+            Py_DECREF(answer);
+        }
+        return true;
+    });
+    try {
+        const nb::gil_scoped_release no_gil;
+        return work(watch);
+    } catch (const Stopped&) {
+        throw nb::python_error();  // the poll above has set it
+    }
+}
+
+template <class T>
+T choose(const std::string& name, std::initializer_list<std::pair<const char*, T>> values) {
+    for (const auto& [key, value] : values)
+        if (name == key) return value;
+    throw std::invalid_argument("unknown name: " + name);
+}
+
+inline Labelled labelled(const Matrix<float>& Z, const Vector<std::uint8_t>& response,
+                         const std::optional<Vector<double>>& weight) {
+    require(response.size() == Z.shape(0), "response needs one value per row of Z");
+    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
+    require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
+    for (std::size_t row = 0; row < response.size(); ++row)
+        require(response.data()[row] <= 1, "response is 0 or 1");
+    return {{Z.data(), Z.shape(0), Z.shape(1)}, response.data(), weight ? weight->data() : nullptr};
+}
+
+}  // namespace lhtree

@@ -1,0 +1,202 @@
+"""Which arrays the core's `Scorer` takes, and what it gives for them."""
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+
+import lhtree
+from lhtree import _base
+from lhtree._validate import check_rows
+
+METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply")
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 4))
+    y = (X[:, 0] * X[:, 1] > 0) + (X[:, 2] > 0.5)
+    return lhtree.LHTClassifier().fit(X, y)._scorer
+
+
+@pytest.fixture(params=[1, 3, 40], ids="{} rows".format)
+def rows(request):
+    return np.random.default_rng(1).normal(size=(request.param, 4))
+
+
+class Child(np.ndarray):
+    pass
+
+
+def freeze(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def shift(X):
+    """The same values, one byte past where they should lie."""
+    room = np.zeros(X.nbytes + 1, dtype=np.uint8)
+    shifted = room[1:].view(X.dtype).reshape(X.shape)
+    shifted[:] = X
+    return shifted
+
+
+def in_records(X, dtype, name="values"):
+    """The same values as a field of records that hold something else too."""
+    records = np.zeros(len(X), dtype=dtype)
+    records[name] = X
+    return records[name]
+
+
+AS_GOOD = {
+    "columns first": np.asfortranarray,
+    "upside down": lambda X: X[::-1].copy()[::-1],
+    "mirrored": lambda X: X[:, ::-1].copy()[:, ::-1],
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "read-only": freeze,
+    "subclass": lambda X: X.view(Child),
+    "aligned records": lambda X: in_records(X, [("values", X.dtype, 4), ("more", "f8")]),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("make", AS_GOOD.values(), ids=AS_GOOD.keys())
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_strides_serve(scorer, rows, method, make, dtype):
+    rows = rows.astype(dtype)
+    ask = getattr(scorer, method)
+    given = make(rows)
+    np.testing.assert_array_equal(given, rows)
+    expected = ask(rows)
+    assert expected.tobytes() == ask(given).tobytes()
+    # The float32 row is the same number in float64, and is scored alike.
+    assert expected.tobytes() == ask(rows.astype(np.float64)).tobytes()
+
+
+def test_one_row_scores_as_it_does_among_others(scorer):
+    X = np.random.default_rng(2).normal(size=(40, 4))
+    for method in METHODS:
+        ask = getattr(scorer, method)
+        assert ask(X).tobytes() == b"".join(ask(row[None]).tobytes() for row in X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 100])
+def test_results_are_plain_arrays_of_their_own(scorer, method, n_rows):
+    X = np.ones((n_rows, 4)).view(Child)
+    found = getattr(scorer, method)(X, n_threads=2)
+    n_columns = scorer.n_trees if method == "apply" else scorer.n_classes
+    assert type(found) is np.ndarray
+    assert found.shape == ((n_rows,) if method == "predict" else (n_rows, n_columns))
+    assert found.dtype == (np.int64 if method in ("predict", "apply") else np.float64)
+    assert found.flags.owndata
+    assert found.flags.writeable
+    assert found.flags.c_contiguous
+
+
+NOT_TAKEN = {
+    "one axis": lambda X: X[0],
+    "three axes": lambda X: X[None],
+    "no axis": lambda X: np.array(1.0),
+    "a number": lambda X: np.float64(1.0),
+    "other byte order": lambda X: X.astype(X.dtype.newbyteorder()),
+    "not aligned": shift,
+    "packed records": lambda X: in_records(X, [("values", "f8", 4), ("more", "f4")]),
+    "integers": lambda X: X.astype(np.int64),
+    "half precision": lambda X: X.astype(np.float16),
+    "extended precision": lambda X: X.astype(np.longdouble),
+    "complex numbers": lambda X: X.astype(complex),
+    "objects": lambda X: X.astype(object),
+    "text": lambda X: X.astype(str),
+    "a list": lambda X: X.tolist(),
+    "a buffer": memoryview,
+    "None": lambda X: None,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("make", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())
+def test_what_is_not_exact_is_refused(scorer, method, make):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        getattr(scorer, method)(make(np.ones((3, 4))))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_takes_what_needs_no_preparation(scorer, rows, dtype):
+    rows = rows.astype(dtype)
+    assert scorer.takes(rows)
+    for name, make in AS_GOOD.items():
+        assert scorer.takes(make(rows)) == (name != "subclass")
+    for make in NOT_TAKEN.values():
+        assert not scorer.takes(make(np.ones((3, 4), dtype=dtype)))
+    for shape in [(0, 4), (1, 0), (1, 3), (1, 5), (0, 0)]:
+        assert not scorer.takes(np.ones(shape, dtype=dtype))
+
+
+def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
+    X = np.random.default_rng(3).normal(size=(60, 4))
+    model = lhtree.LHTClassifier().fit(X, X[:, 0] > 0)
+    expected = model.predict_proba(X)
+    prepared = []
+
+    def prepare(estimator, X):
+        prepared.append(X)
+        return check_rows(estimator, X)
+
+    monkeypatch.setattr(_base, "check_rows", prepare)
+    for given in (X, np.asfortranarray(X), freeze(X), np.asfortranarray(X)[:1]):
+        np.testing.assert_array_equal(model.predict_proba(given), expected[: len(given)])
+        np.testing.assert_array_equal(model.predict(given), model.classes_[expected[: len(given)].argmax(1)])
+    assert not prepared
+    for given in (X.tolist(), X.view(Child), X.astype(">f8"), shift(X)):
+        np.testing.assert_array_equal(model.predict_proba(given), expected)
+        assert prepared.pop() is given
+    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict_proba(X)
+    assert prepared.pop() is X
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_columns", [0, 3, 5])
+@pytest.mark.parametrize("n_rows", [0, 1, 100])
+def test_wrong_widths_are_refused(scorer, method, n_rows, n_columns):
+    with pytest.raises(ValueError, match="X needs a column per feature of the model"):
+        getattr(scorer, method)(np.ones((n_rows, n_columns)))
+
+
+@pytest.mark.parametrize("n_threads", [-1, 1.5, None, "2"])
+def test_threads_are_counted(scorer, n_threads):
+    with pytest.raises(TypeError, match="n_threads: int"):
+        scorer.proba(np.ones((1, 4)), n_threads)
+
+
+@pytest.mark.parametrize("n_rows", [1, 100])
+def test_nothing_is_kept(scorer, n_rows):
+    X = np.ones((n_rows, 4))
+    wrong = (np.full((n_rows, 4), np.inf), np.ones((n_rows, 3)), X.astype(int))
+
+    def ask_all():
+        for method in METHODS:
+            ask = getattr(scorer, method)
+            assert sys.getrefcount(ask(X)) <= 2  # ours, and perhaps the argument's
+            assert ask(wrong[0]) is None
+            with pytest.raises(ValueError, match="column"):
+                ask(wrong[1])
+            with pytest.raises(TypeError, match="incompatible"):
+                ask(wrong[2])
+
+    def count():
+        gc.collect()
+        return [sys.getrefcount(each) for each in (X, *wrong, None, scorer, X.dtype, np.dtype(np.int64))]
+
+    ask_all()
+    before = count()
+    for _ in range(50):
+        ask_all()
+    after = count()
+    assert max(abs(b - a) for a, b in zip(before, after, strict=True)) < 50
