@@ -15,7 +15,7 @@ PACKAGE := $(VENV)/.package-$(FILES)
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(PACKAGE)  ## train on wine, print accuracy by beta and one tree
+demo: $(PACKAGE)  ## train on wine, print accuracy by beta and one tree, write a report
 	$(BIN)/lhtree demo
 
 test: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests with coverage

@@ -445,3 +445,26 @@ def predict_proba(trees, targets, n_classes, Z, mode, prior):
 def predict(trees, targets, n_classes, Z, mode, prior):
     """Section 5: the class with the largest of the scores, the first on ties."""
     return scores(trees, targets, n_classes, Z, mode, prior).argmax(axis=1)
+
+
+def shortest_crossing(weights, need, down, up):
+    """The shortest move that raises a feature sum by `need`, no feature below -down or above up; None if there is none.
+
+    Each feature moves by λw, or to its bound; λ is found by halving.
+    """
+
+    def move(step):
+        return [min(max(step * w, -d), u) for w, d, u in zip(weights, down, up, strict=True)]
+
+    def rise(step):
+        return sum(w * m for w, m in zip(weights, move(step), strict=True))
+
+    if sum(max(w * u, -w * d) for w, d, u in zip(weights, down, up, strict=True)) < need:
+        return None
+    low, high = 0.0, 1.0
+    while rise(high) < need and high < 1e100:
+        high *= 2.0
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if rise(middle) >= need else (middle, high)
+    return move(high)

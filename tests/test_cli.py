@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,12 +42,15 @@ def test_missing_extra_is_one_line(
     assert stop.value.code == f"{module} is not installed: pip install 'lhtree[cli]'"
 
 
-def test_demo_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_demo_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cli, "N_SPLITS", 2)
+    monkeypatch.chdir(tmp_path)
     lines = run("demo").splitlines()
     assert max(map(len, lines)) <= 100
     assert sum(line.lstrip().startswith(tuple(f"{beta:g} " for beta in cli.BETAS)) for line in lines) == 5
     assert any(line.startswith("tree for class class_0") for line in lines)
+    assert "open wine_report.html" in lines[-1]
+    assert "Wine: from which cultivar?" in (tmp_path / "wine_report.html").read_text(encoding="utf-8")
 
 
 def test_table_shows_mean_spread_and_best() -> None:

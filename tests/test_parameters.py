@@ -25,6 +25,7 @@ DEFAULTS = {
     "max_features": "auto",
     "shrinkage": 1e-3,
     "class_weight": None,
+    "keep_prototypes": False,
     "n_jobs": None,
     "random_state": None,
 }
@@ -50,6 +51,7 @@ BAD = {
     "max_features": [0, -1, 0.0, 1.5, np.nan, "log2", True],
     "shrinkage": [-1e-9, np.nan, np.inf, "auto", None, True],
     "class_weight": ["auto", 3, {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: np.inf}, {0: "much"}, {7: 1.0}],
+    "keep_prototypes": ["all", -1, 0, 1, 2.5, None],
     "n_jobs": [0, 1.5, "all", True],
     "random_state": ["seed", -1, 1.5],
 }

@@ -33,10 +33,12 @@ def test_examples() -> None:
     assert not failures, "".join(failures)
 
 
-def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (shown,) = (block for block in blocks("text") if block.startswith("wine:"))
     cli.demo()
     assert capsys.readouterr().out == shown
+    assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
 
 
 def test_length() -> None:

@@ -9,17 +9,67 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._core import Scorer
     from ._forest import LHForestClassifier
+    from ._report import report
     from ._tree import LHTClassifier
+    from .abstain import coverage_curve
+    from .graphviz import export_graphviz
+    from .plot import (
+        plot_block,
+        plot_coverage,
+        plot_decision_regions,
+        plot_importances,
+        plot_membership,
+        plot_path,
+        plot_sparsity,
+        plot_tree,
+        plot_weights,
+    )
+    from .sparsity import sparsity_curve
     from .text import export_text
+    from .weights import weight_table
 
 __version__ = "0.1.0"
-__all__ = ["LHForestClassifier", "LHTClassifier", "Scorer", "__version__", "export_text"]
+__all__ = [
+    "LHForestClassifier",
+    "LHTClassifier",
+    "Scorer",
+    "__version__",
+    "coverage_curve",
+    "export_graphviz",
+    "export_text",
+    "plot_block",
+    "plot_coverage",
+    "plot_decision_regions",
+    "plot_importances",
+    "plot_membership",
+    "plot_path",
+    "plot_sparsity",
+    "plot_tree",
+    "plot_weights",
+    "report",
+    "sparsity_curve",
+    "weight_table",
+]
 
 _HOMES = {
     "LHForestClassifier": "._forest",
     "LHTClassifier": "._tree",
     "Scorer": "._core",
+    "coverage_curve": ".abstain",
+    "export_graphviz": ".graphviz",
     "export_text": ".text",
+    "plot_block": ".plot",
+    "plot_coverage": ".plot",
+    "plot_decision_regions": ".plot",
+    "plot_importances": ".plot",
+    "plot_membership": ".plot",
+    "plot_path": ".plot",
+    "plot_sparsity": ".plot",
+    "plot_tree": ".plot",
+    "plot_weights": ".plot",
+    "report": "._report",
+    "sparsity_curve": ".sparsity",
+    "weight_table": ".weights",
 }
 
 

@@ -18,9 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._compact import pack, unpack
 from ._core import Scorer
+from ._fitted import Fitted
 from ._forest_data import ForestData, TreeViews
-from ._normalise import learn_normalisation
+from ._interpret import Interpretable
+from ._normalise import Span, learn_normalisation
 from ._parameters import Settled, check_flag, draw_seed, refuse
+from ._prototypes import keep_rows
 from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
@@ -38,7 +41,7 @@ class Growth:
     balances: bool = False
 
 
-class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """Fitting and predicting, for any number of trees per class."""
 
     _is_forest = False
@@ -83,12 +86,14 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         n_threads = count_threads(self.n_jobs)
 
         if earlier is None:
+            fitted._span = Span.unknown(fitted.n_features_in_)
             fitted._normalisation = learn_normalisation(
-                training.X, training.weight, settled.normalize, training.row, n_threads
+                training.X, training.weight, settled.normalize, training.row, n_threads, fitted._span
             )
             fitted._seed = draw_seed(self.random_state)
         else:
             fitted._seed, fitted._normalisation = earlier._seed, earlier._normalisation
+            fitted._span = earlier._span.widen(training.X)
         fitted.classes_ = training.classes
         fitted._prior = training.prior
         fitted._confidence = settled.confidence
@@ -96,6 +101,7 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         fitted._forest = forest if earlier is None else earlier._forest + forest
         fitted._build_scorer()
         fitted._finish(training)
+        fitted._prototypes = keep_rows(self.keep_prototypes, training, fitted._seed)
         for name in [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]:
             del self.__dict__[name]  # of an earlier fit
         self.__dict__.update(fitted.__dict__)
@@ -135,8 +141,10 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             "classes_",
             "_seed",
             "_normalisation",
+            "_span",
             "_prior",
             "_confidence",
+            "_prototypes",
         ):
             if name in other.__dict__:
                 setattr(self, name, getattr(other, name))
@@ -263,6 +271,23 @@ class BaseLHT(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Share of |weight| over the branching blocks, weighted by their samples, shape (m,)."""
         check_is_fitted(self)
         return self._forest.importances(self.n_features_in_)
+
+    @property
+    def _fitted(self) -> Fitted:
+        """All that was learned, for those who read it (see ``_fitted.read``)."""
+        check_is_fitted(self)
+        return Fitted(
+            forest=self._forest,
+            normalisation=self._normalisation,
+            classes=self.classes_,
+            feature_names=self._names(),
+            prior=self._prior,
+            confidence=self._confidence,
+            low=self._span.low,
+            high=self._span.high,
+            prototypes=self._prototypes,
+            scorer=self._scorer,
+        )
 
     def _names(self) -> list[str]:
         if hasattr(self, "feature_names_in_"):

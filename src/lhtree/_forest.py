@@ -14,6 +14,7 @@ from . import _core
 from ._base import BaseLHT, Growth
 from ._extras import import_extra
 from ._parameters import Settled, check_flag, is_integer, is_real, refuse
+from ._prototypes import spread
 from ._tree import LHTClassifier
 from ._validate import Training
 
@@ -43,6 +44,8 @@ class LHForestClassifier(BaseLHT):
         ``max(min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
         Weights of classes, multiplied into ``sample_weight``.
+    keep_prototypes : bool or int, default=False
+        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     oob_score : bool, default=False
         Score every row with the trees that did not see it.
     warm_start : bool, default=False
@@ -95,6 +98,7 @@ class LHForestClassifier(BaseLHT):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        keep_prototypes: bool | int = False,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -118,6 +122,7 @@ class LHForestClassifier(BaseLHT):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -241,10 +246,7 @@ class Estimators(Sequence[LHTClassifier]):
 def count_rows(
     max_samples: Any, sizes: NDArray[np.int64], *, is_paper: bool, bootstrap: bool
 ) -> NDArray[np.int64] | None:
-    """Rows of each class that a tree sees; None where it sees all.
-
-    Shares are kept as well as whole rows allow, and every class has at least one.
-    """
+    """Rows of each class that a tree sees; None where it sees all."""
     n_rows = int(sizes.sum())
     if isinstance(max_samples, str) and max_samples == "auto":
         share = 0.8 if is_paper else 1.0
@@ -259,24 +261,17 @@ def count_rows(
         raise refuse(
             "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
         )
-    if share == 1.0 and not bootstrap:
-        return None
-    wanted = share * sizes
-    counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
-    missing = round(share * n_rows) - int(counts.sum())
-    for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
-        counts[cls] += 1
-    return counts
+    return None if share == 1.0 and not bootstrap else spread(share, sizes)
 
 
 @contextmanager
-def show_progress(n_tasks: int) -> Iterator[Callable[[int], None] | None]:
+def show_progress(n_tasks: int, what: str = "growing trees") -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar where somebody looks: in a terminal or a notebook."""
     console = import_extra("rich.console", "progress").Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
         yield None
         return
     with import_extra("rich.progress", "progress").Progress(console=console) as bar:
-        task = bar.add_task("growing trees", total=n_tasks)
+        task = bar.add_task(what, total=n_tasks)
         yield lambda n_done: bar.update(task, completed=n_done)
         bar.update(task, completed=n_tasks)

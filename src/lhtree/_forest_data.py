@@ -185,6 +185,13 @@ class TreeView:
         """Whether a block is a leaf."""
         return self.left < 0
 
+    def count_below(self) -> NDArray[np.int64]:
+        """Number of blocks below every block."""
+        below = np.zeros(self.n_blocks, dtype=np.int64)
+        for block in np.flatnonzero(self.left >= 0)[::-1]:  # children come after their parents
+            below[block] = 2 + below[self.left[block]] + below[self.right[block]]
+        return below
+
     def weights(self, block: int) -> dict[str, float]:
         """Weights of a block's hyperplane by feature name; empty in a leaf."""
         forest = self._forest

@@ -28,16 +28,35 @@ class Normalisation(NamedTuple):
     scale: NDArray[np.float64]
 
 
+class Span(NamedTuple):
+    """Least and largest value of every feature in the user's units; NaN where all are missing."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def unknown(cls, n_features: int) -> Span:
+        """A span to be filled in."""
+        return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
+
+    def widen(self, X: NDArray[Any]) -> Span:
+        """The span of what it was taken of and the rows of X together."""
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        return Span(np.fmin(self.low, low), np.fmax(self.high, high))
+
+
 def learn_normalisation(
     X: NDArray[Any],
     weight: Weight,
     normalize: str | None,
     row: NDArray[np.int64] | None = None,
     n_threads: int = 1,
+    span: Span | None = None,
 ) -> Normalisation:
     """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
 
     Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
+    The least and largest values, which are needed on the way, are written into ``span``.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
@@ -51,6 +70,10 @@ def learn_normalisation(
         has_missing = bool(np.isnan(low).any())
         if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
             refuse_infinity(X, row)
+        if span is not None:
+            if has_missing:
+                low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+            span.low[some], span.high[some] = low, high
         if not has_missing:
             centre[some], scale[some] = learn(columns, weight)
             return

@@ -50,6 +50,8 @@ class LHTClassifier(BaseLHT):
         Ridge of Fisher's discriminant and of least-squares memberships, as a share of the mean variance.
     class_weight : "balanced", dict or None, default=None
         Weights of classes, multiplied into ``sample_weight``.
+    keep_prototypes : bool or int, default=False
+        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     n_jobs : int or None, default=None
         Threads; -1 uses all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -90,6 +92,7 @@ class LHTClassifier(BaseLHT):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        keep_prototypes: bool | int = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -107,6 +110,7 @@ class LHTClassifier(BaseLHT):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.keep_prototypes = keep_prototypes
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -60,6 +60,7 @@ def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
 
 def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_Line]:
     lines = []
+    below = view.count_below()
     work = [(0, "")]
     while work:
         block, side = work.pop()
@@ -76,7 +77,7 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         if is_leaf:
             continue
         if depth >= max_depth:
-            lines.append(_Line(f"{'  ' * depth}  ... {_count_below(view, block)} blocks below", "", "", ""))
+            lines.append(_Line(f"{'  ' * depth}  ... {below[block]} blocks below", "", "", ""))
             continue
         offset = f"{view.offset[block]:.3g}"
         work.append((int(view.right[block]), f">= {offset}  "))
@@ -85,17 +86,12 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
-    weights = sorted(view.weights(block).items(), key=lambda item: -abs(item[1]))
-    shown = [f"{name} {weight:+.2f}" for name, weight in weights[:n_features]]
-    more = len(weights) - len(shown)
+    heaviest, more = find_heaviest(view, block, n_features)
+    shown = [f"{name} {weight:+.2f}" for name, weight in heaviest]
     return ", ".join([*shown, f"{more} more"] if more else shown)
 
 
-def _count_below(view: TreeView, block: int) -> int:
-    count, work = 0, [block]
-    while work:
-        left = int(view.left[work.pop()])
-        if left >= 0:
-            count += 2
-            work += [left, left + 1]
-    return count
+def find_heaviest(view: TreeView, block: int, n_features: int) -> tuple[list[tuple[str, float]], int]:
+    """Features that weigh most in a block's hyperplane, heaviest first, and how many more there are."""
+    weights = sorted(view.weights(block).items(), key=lambda item: -abs(item[1]))
+    return weights[:n_features], max(len(weights) - n_features, 0)

@@ -1,0 +1,99 @@
+"""All that is known of a fitted model, for those who read it: explanations, plots, reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._forest_data import ForestData
+from ._normalise import Normalisation
+from ._prototypes import Prototypes
+from ._validate import refuse_infinity
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What an estimator learned; ``read`` gives it."""
+
+    forest: ForestData
+    normalisation: Normalisation
+    classes: NDArray[Any]
+    feature_names: list[str]
+    prior: NDArray[np.float64]  # share of every class
+    confidence: str | None  # "last", "path" or None, never "auto"
+    low: NDArray[
+        np.float64
+    ]  # least training value of every feature, in the user's units; NaN if all are missing
+    high: NDArray[np.float64]
+    prototypes: Prototypes | None
+    scorer: _core.Scorer
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "scorer"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        scorer = self.forest.scorer(self.normalisation, self.prior, self.confidence)
+        vars(self)["scorer"] = scorer  # the class is frozen
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.feature_names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as plain Python values."""
+        return self.classes.tolist()  # type: ignore[no-any-return]
+
+    @property
+    def n_targets(self) -> int:
+        """Trees per estimator: one tree serves two classes."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def n_estimators(self) -> int:
+        """Trees per class."""
+        return self.forest.n_trees // self.n_targets
+
+    def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
+        """The model's own z of rows in the user's units, shape (n, m); NaN becomes 0."""
+        Z = _core.normalise(X, *self.normalisation)
+        if Z is None:
+            refuse_infinity(X)
+        return Z
+
+    def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights or slopes of features per unit of the user; infinite where a scale is next to nothing."""
+        with np.errstate(over="ignore"):
+            per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
+        return per_unit
+
+    def estimator(self, index: int) -> Fitted:
+        """The model of estimator ``index`` alone: its tree of every class."""
+        if not -self.n_estimators <= index < self.n_estimators:
+            raise IndexError(f"estimator {index} is not there: the model has 0 to {self.n_estimators - 1}.")
+        first = range(self.n_estimators)[index] * self.n_targets
+        forest = self.forest.part(first, first + self.n_targets)
+        scorer = forest.scorer(self.normalisation, self.prior, self.confidence)
+        return Fitted(**vars(self) | {"forest": forest, "scorer": scorer})
+
+
+def read(model: Any) -> Fitted:
+    """What a fitted estimator of lhtree learned."""
+    if not isinstance(getattr(type(model), "_fitted", None), property):
+        raise TypeError(
+            f"model is a {type(model).__name__}: pass a fitted LHTClassifier or LHForestClassifier "
+            "(of a Pipeline, its last step)."
+        )
+    fitted: Fitted = model._fitted
+    return fitted

@@ -1,0 +1,90 @@
+"""What the estimators offer to those who want to understand a prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._fitted import read
+from ._parameters import check_flag
+from ._validate import check_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .abstain import Decisions
+    from .explain import Explanation
+
+
+class Interpretable:
+    """Explanations of single predictions and of many."""
+
+    def explain(self, row: Any) -> Explanation:
+        """Explain the prediction of one row.
+
+        Parameters
+        ----------
+        row : array-like of shape (m,) or (1, m), dict or Series from feature name to value, or frame of one row
+            NaN counts as missing.
+
+        Returns
+        -------
+        Explanation
+            For every tree the blocks on the way, with the terms that add up to each decision.
+        """
+        from .explain._explanation import Explanation
+        from .explain._row import take_row
+
+        fitted = read(self)
+        return Explanation(fitted, take_row(self, fitted, row))
+
+    def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
+        """Explain the predictions of many rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            The rows.
+        terms : bool, default=False
+            Give the terms of every block on the way instead of contributions.
+
+        Returns
+        -------
+        DataFrame
+            One line per row and class: the prediction, ``proba``, ``wolf``, ``membership`` and ``confidence`` of the
+            class, and the ``base`` and ``contribution.<feature>`` that add up to its membership. With ``terms=True``
+            one line per row, tree, block and term: those of a branching block add up to y, those of a leaf to p̂.
+        """
+        from .explain._batch import explain_rows
+        from .explain._frame import tabulate_terms
+        from .explain._walk import walk
+
+        fitted = read(self)
+        rows = check_rows(self, X)
+        if check_flag("terms", terms):
+            return tabulate_terms(walk(fitted, rows), rows)
+        return explain_rows(fitted, rows, X.index if hasattr(X, "iloc") else None)
+
+    def predict_or_abstain(
+        self, X: Any, threshold: float | None = None, coverage: float | None = None
+    ) -> Decisions:
+        """Predict the rows the model is sure about and leave the others undecided.
+
+        Pass exactly one of ``threshold`` and ``coverage``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            The rows.
+        threshold : float from 0 to 1, optional
+            The model abstains where the winning WOLF value is below it.
+        coverage : float from 0 to 1, optional
+            Least share of these rows to decide: the surest ones, and all rows that tie with the last of them.
+
+        Returns
+        -------
+        Decisions
+            ``labels`` has None where the model abstains; ``threshold`` is the one applied, to be used for later rows.
+        """
+        from .abstain import decide
+
+        return decide(self, X, threshold, coverage)

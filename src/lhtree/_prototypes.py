@@ -1,0 +1,59 @@
+"""Training rows that a model keeps, so that explanations can show similar ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._parameters import is_integer, refuse
+from ._validate import Training
+
+_DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Rows in the user's units, shape (n, m), the number of each one's class, and where each was given to fit."""
+
+    X: NDArray[Any]
+    codes: NDArray[np.int32]
+    given: NDArray[np.int64]
+
+
+def keep_rows(keep_prototypes: Any, training: Training, seed: int) -> Prototypes | None:
+    """Rows to keep: none, all, or a number of them drawn by class."""
+    n_rows, n_classes = len(training.X), len(training.classes)
+    if isinstance(keep_prototypes, (bool, np.bool_)):
+        if not keep_prototypes:
+            return None
+        n_kept = n_rows
+    elif is_integer(keep_prototypes) and keep_prototypes >= n_classes:
+        n_kept = min(int(keep_prototypes), n_rows)
+    else:
+        raise refuse(
+            "keep_prototypes",
+            keep_prototypes,
+            f"False, True (all rows) or a number of rows of at least {n_classes}, the number of classes",
+        )
+    given = np.arange(n_rows) if training.row is None else training.row
+    if n_kept == n_rows:
+        return Prototypes(training.X.copy(), training.codes, given)
+    counts = spread(n_kept / n_rows, np.bincount(training.codes))
+    while counts.sum() > n_kept:  # small classes have one more than their share
+        counts[counts.argmax()] -= 1
+    rows = _core.draw_rows(training.codes, counts, False, seed, _DRAW)
+    return Prototypes(training.X[rows], training.codes[rows], given[rows])
+
+
+def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of each class: the share as well as whole rows allow, and of every class at least one."""
+    wanted = share * sizes
+    counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
+    missing = round(share * int(sizes.sum())) - int(counts.sum())
+    for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
+        counts[cls] += 1
+    return counts

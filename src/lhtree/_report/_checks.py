@@ -1,0 +1,203 @@
+"""What to be careful about, in plain words: a list of warnings, each with a kind, a title and a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from .._fitted import Fitted
+from ._rows import Rows
+
+FEW_ROWS = 100
+FEW_ROWS_OF_CLASS = 20
+LARGE_CLASS = 0.8
+TINY_LEAF = 5
+MUCH_MISSING = 0.05
+SEPARATES = 0.999
+_MOST_NAMES = 5
+_ROWS_ENOUGH = 20_000  # to see whether a feature alone separates a class
+
+_TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+Warned = dict[str, str]
+
+
+def find_warnings(fitted: Fitted, classes: Sequence[str], given: Rows, test: Rows | None) -> list[Warned]:
+    """Everything worth a warning about the rows given, the rows held out and the trees."""
+    names = fitted.feature_names
+    found = [
+        *_check_counts(classes, given.codes),
+        *_check_features(names, given.X),
+        *_check_leaks(classes, names, given),
+        *_check_leaves(fitted),
+    ]
+    return found if test is None else [*found, *_check_copies(given.X, test.X)]
+
+
+def find_score_warnings(given: dict[str, Any], test: dict[str, Any] | None) -> list[Warned]:
+    """Warnings about the figures of the model card."""
+    found = []
+    if test is None:
+        found.append(
+            _warn(
+                "not-held-out",
+                "No held-out rows",
+                "All figures are measured on the rows given to this report. If the model was trained on them, it will "
+                "do worse on new rows. Pass X_test and y_test to see how much.",
+            )
+        )
+    elif given["accuracy"] - test["accuracy"] > 0.1:
+        found.append(
+            _warn(
+                "gap",
+                "Much better on the rows it has seen",
+                f"It is right on {given['accuracy']:.1%} of the rows given and on {test['accuracy']:.1%} of those held "
+                "out: it has learned some rows by heart. Larger gamma or min_samples_leaf makes it more cautious.",
+            )
+        )
+    shown = given if test is None else test
+    if shown["accuracy"] <= shown["baseline"]:
+        found.append(
+            _warn(
+                "no-better",
+                "No better than a guess",
+                f"Always naming the largest class is right on {shown['baseline']:.1%} of the rows; the model on "
+                f"{shown['accuracy']:.1%}.",
+            )
+        )
+    return found
+
+
+def _warn(kind: str, title: str, text: str) -> Warned:
+    return {"kind": kind, "title": title, "text": text}
+
+
+def _list(names: Sequence[str]) -> str:
+    """Some names, each shortened, and how many more there are; none may turn the direction of the text around it."""
+    names = [_TURNS.sub("", name) for name in names]
+    shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:_MOST_NAMES]]
+    more = len(names) - len(shown)
+    return ", ".join([*shown, f"and {more} more"] if more else shown)
+
+
+def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[Warned]:
+    counts = np.bincount(codes, minlength=len(classes))
+    if len(codes) < FEW_ROWS:
+        yield _warn(
+            "few-rows",
+            "Few rows",
+            f"There are {len(codes)} rows. With fewer than {FEW_ROWS}, a few other rows could change the model and its "
+            "figures a good deal.",
+        )
+    rare = [f"{classes[c]} ({counts[c]})" for c in range(len(classes)) if counts[c] < FEW_ROWS_OF_CLASS]
+    if rare:
+        yield _warn(
+            "rare-class",
+            "Rare classes",
+            f"Fewer than {FEW_ROWS_OF_CLASS} rows belong to {_list(rare)}. What the model says of them rests on "
+            "little.",
+        )
+    share = counts.max() / len(codes)
+    if share >= LARGE_CLASS:
+        yield _warn(
+            "imbalance",
+            "One class outweighs the others",
+            f"{share:.1%} of the rows belong to {_list([classes[int(counts.argmax())]])}. Always naming it would be "
+            'right that often: look at the recall of the other classes, and consider class_weight="balanced".',
+        )
+
+
+def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
+    is_missing = np.isnan(X)
+    n_there = (~is_missing).sum(axis=0)
+    low = np.min(X, axis=0, where=~is_missing, initial=np.inf)
+    high = np.max(X, axis=0, where=~is_missing, initial=-np.inf)
+    constant = [name for name, varies in zip(names, low < high, strict=True) if not varies]
+    if constant:
+        yield _warn(
+            "constant",
+            "Features that say nothing",
+            f"In the rows given, these have one value only, or none at all: {_list(constant)}. They can be left out.",
+        )
+    share = 1.0 - n_there / len(X)
+    gappy = [
+        f"{names[f]} ({share[f]:.0%})" for f in np.argsort(-share, kind="stable") if share[f] > MUCH_MISSING
+    ]
+    if gappy:
+        yield _warn(
+            "missing",
+            "Missing values",
+            f"Values are missing in {_list(gappy)}. A missing value counts as the feature's typical value: it neither "
+            "speaks for nor against a class. If values are missing for a reason, add a feature that says so.",
+        )
+
+
+def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> Iterator[Warned]:
+    """One feature alone that tells a class from the rest is often known only afterwards."""
+    step = -(-len(rows.X) // _ROWS_ENOUGH)
+    separate = separation(Rows(rows.X[::step], rows.codes[::step]), len(classes))
+    found = [
+        f"{names[feature]} alone tells {classes[cls]} from the rest"
+        for feature, cls in np.argwhere(separate >= SEPARATES)
+    ]
+    if found:
+        yield _warn(
+            "leak",
+            "Too good to be true?",
+            f"{_list(found)}, nearly without error. That may be real. But if the value is only known once the "
+            "class is, it leaks the answer: leave such a feature out and fit again.",
+        )
+
+
+def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
+    """How well each feature alone orders each class before or after the rest, shape (m, K): 0.5 not at all, 1 fully.
+
+    The area under the ROC curve, whichever way round; features with missing values and classes of less than five rows
+    or with less than five others are left at 0.5.
+    """
+    counts = np.bincount(rows.codes, minlength=n_classes)
+    others = len(rows.codes) - counts
+    result = np.full((rows.X.shape[1], n_classes), 0.5)
+    classes = np.flatnonzero((counts >= 5) & (others >= 5))
+    for feature in np.flatnonzero(~np.isnan(rows.X).any(axis=0)):
+        ranks = rankdata(rows.X[:, feature])
+        sums = np.bincount(rows.codes, weights=ranks, minlength=n_classes)[classes]
+        area = (sums - counts[classes] * (counts[classes] + 1) / 2) / (counts[classes] * others[classes])
+        result[feature, classes] = np.maximum(area, 1.0 - area)
+    return result
+
+
+def _check_leaves(fitted: Fitted) -> Iterator[Warned]:
+    """Of single trees only: the trees of a forest are grown far, and make up for each other."""
+    if fitted.n_estimators > 1:
+        return
+    n_samples = fitted.forest.n_samples[fitted.forest.left < 0]
+    n_tiny = int((n_samples < TINY_LEAF).sum())
+    if n_tiny:
+        yield _warn(
+            "tiny-leaves",
+            "Leaves learned from a handful of rows",
+            f"{n_tiny} of {len(n_samples)} leaves saw fewer than {TINY_LEAF} rows. What they say of new rows is little "
+            "more than a guess; larger gamma or min_samples_leaf makes fewer of them.",
+        )
+
+
+def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
+    seen = set(_hash_rows(X))
+    n_copies = sum(each in seen for each in _hash_rows(X_test))
+    if n_copies:
+        yield _warn(
+            "copies",
+            "Held-out rows that are not new",
+            f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows given as X. If the model was "
+            "trained on those, the held-out figures flatter it.",
+        )
+
+
+def _hash_rows(X: NDArray[Any]) -> Iterator[int]:
+    return (hash(row.tobytes()) for row in np.ascontiguousarray(X, dtype=np.float64))

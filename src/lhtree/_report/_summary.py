@@ -1,0 +1,149 @@
+"""All facts of a report as one dictionary; the page draws it and computes nothing else from data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._fitted import Fitted, read
+from ..abstain import coverage_curve
+from ..sparsity import BETAS, sparsity_curve
+from ._checks import find_score_warnings, find_warnings
+from ._evaluation import evaluate
+from ._rows import Rows, check_labelled, choose_samples
+from ._trees import describe_trees
+
+_MOST_VALUE = 60
+_MANY_ROWS = 50_000  # for a curve that takes dozens of fits
+
+
+class Table(NamedTuple):
+    """Rows as the user gave them."""
+
+    X: Any
+    y: Any
+
+
+def summarise(
+    model: Any,
+    given: Table,
+    test: Table | None,
+    *,
+    title: str | None,
+    betas: Sequence[float] | str | None,
+    max_bytes: float,
+) -> dict[str, Any]:
+    """The facts: plain numbers, strings, lists and dictionaries, and NumPy arrays where every bit counts."""
+    fitted = read(model)
+    rows = check_labelled(model, given.X, given.y, "y")
+    test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
+    # A number alone would be taken for a value.
+    classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
+    proba = _ask(fitted, "proba", rows.X)
+    on_given = _evaluate(model, fitted, given, rows, proba)
+    if test is None or test_rows is None:
+        on_test, shown, shown_proba = None, rows, proba
+    else:
+        shown, shown_proba = test_rows, _ask(fitted, "proba", test_rows.X)
+        on_test = _evaluate(model, fitted, test, test_rows, shown_proba)
+    return {
+        "lhtree": __version__,
+        "title": title or f"{type(model).__name__} for {_join(classes)}",
+        "classes": classes,
+        "prior": fitted.prior,
+        "model": _describe_model(model, fitted),
+        "features": _describe_features(model, fitted, rows.X),
+        "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
+        "given": on_given,
+        "test": on_test,
+        "warnings": find_score_warnings(on_given, on_test) + find_warnings(fitted, classes, rows, test_rows),
+        "trees": describe_trees(fitted, rows, max_bytes),
+        "samples": _describe_samples(shown, shown_proba, is_test=test is not None),
+        "sparsity": _measure_sparsity(model, given, rows.codes, betas),
+    }
+
+
+def _ask(fitted: Fitted, method: str, X: NDArray[Any]) -> NDArray[Any]:
+    answer: NDArray[Any] = getattr(fitted.scorer, method)(X)
+    return answer
+
+
+def _evaluate(
+    model: Any, fitted: Fitted, table: Table, rows: Rows, proba: NDArray[np.float64]
+) -> dict[str, Any]:
+    guess = _ask(fitted, "predict", rows.X)
+    return evaluate(rows.codes, guess, proba, coverage_curve(model, table.X, table.y))
+
+
+def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
+    defaults = type(model)().get_params(deep=False)
+    forest = fitted.forest
+    return {
+        "kind": type(model).__name__,
+        "confidence": fitted.confidence,
+        "n_estimators": fitted.n_estimators,
+        "n_trees": forest.n_trees,
+        "n_blocks": forest.n_blocks,
+        "n_leaves": int((forest.left < 0).sum()),
+        "depth": int(forest.depths().max()),
+        "parameters": [
+            {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
+            for name, value in model.get_params(deep=False).items()
+        ],
+    }
+
+
+def _describe_features(model: Any, fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:
+    return {
+        "names": fitted.feature_names,
+        "centre": fitted.normalisation.centre,
+        "scale": fitted.normalisation.scale,
+        "low": fitted.low,
+        "high": fitted.high,
+        "missing": np.isnan(X).mean(axis=0).tolist(),
+        "importance": model.feature_importances_.tolist(),
+    }
+
+
+def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
+    """Rows to pick, with what the model itself says of them."""
+    groups = choose_samples(rows, proba)
+    chosen = np.concatenate(list(groups.values()))
+    return {
+        "is_test": is_test,
+        "groups": {name: len(group) for name, group in groups.items()},
+        "row": chosen.tolist(),
+        "X": rows.X[chosen].astype(np.float64),
+        "codes": rows.codes[chosen].tolist(),
+        "proba": proba[chosen],
+    }
+
+
+def _measure_sparsity(
+    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | str | None
+) -> dict[str, Any] | None:
+    """The sparsity curve; None if it is not wanted, or if a class has no two rows to part."""
+    if isinstance(betas, str):
+        betas = None if read(model).n_estimators > 1 or len(codes) > _MANY_ROWS else BETAS
+    sizes = np.unique_counts(codes).counts
+    if betas is None or len(sizes) < 2 or sizes.min() < 2:
+        return None
+    n_splits = min(5, int(sizes.min()))
+    curve = sparsity_curve(given.X, given.y, betas, cv=n_splits, estimator=model)
+    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
+
+
+def _join(classes: Sequence[str]) -> str:
+    return " or ".join(map(_shorten, classes)) if len(classes) <= 3 else f"{len(classes)} classes"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_VALUE else f"{text[: _MOST_VALUE - 1]}…"
+
+
+def _is_same(value: object, default: object) -> bool:
+    return type(value) is type(default) and repr(value) == repr(default)

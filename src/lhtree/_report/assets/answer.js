@@ -1,0 +1,96 @@
+// What is said of a row: prediction, sentence, contributions and the way through a tree.
+
+function showAnswer(explorer) {
+  const { facts, model, score, values } = explorer;
+  const { classes } = facts;
+  const best = score.prediction;
+  const order = classes.map((_, c) => c).sort((a, b) => score.proba[b] - score.proba[a]);
+  const parts = [
+    el("div", { role: "status" },
+      el("p", { class: "note" }, explorer.isWhole ? "The model says" : `The first ${facts.trees.n_shown} trees per class say`),
+      el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` ${percent(score.proba[best])}`)),
+    bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
+    describeTruth(explorer),
+    el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
+    showContributions(facts, model, values, score, best),
+    unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
+      classes.map((name, c) => [short(name), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
+  ];
+  renew(find("answer"), parts);
+}
+
+function describeTruth({ facts, chosen, isOwn, isWhole, proba }) {
+  if (isOwn) return el("p", { class: "note" }, "For the values as you changed them.");
+  const { classes, samples } = facts;
+  const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
+  const said = own.indexOf(Math.max(...own));
+  const forest = isWhole ? [] : ["The whole forest says ", named(classes[said]), ` (${percent(own[said])}). `];
+  return el("p", { class: "note" }, ...forest, "In the data this row is ", named(classes[samples.codes[chosen]]), ".");
+}
+
+function contributionsOf(model, score, cls) {
+  const { base, byFeature } = model.contributions(score, cls);
+  const parts = Array.from(byFeature, (value, feature) => ({ feature, value })).filter((part) => part.value !== 0);
+  return { base, parts: parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
+}
+
+// "proline 1065 (high)", against the typical value.
+function tell(facts, values, z, { feature, value }) {
+  const level = Number.isNaN(values[feature]) ? "missing" : z[feature] > 0.5 ? "high" : z[feature] < -0.5 ? "low" : "ordinary";
+  const shown = Number.isNaN(values[feature]) ? "" : ` ${format(values[feature])}`;
+  return [named(facts.features.names[feature]), `${shown} (${level}, ${signed(100 * value, 2)} points)`];
+}
+
+const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.length - 1 ? " and " : ", ", ...list]);
+
+function describe(facts, model, values, score, cls) {
+  const { base, parts } = contributionsOf(model, score, cls);
+  const words = [`${percent(base, 0)} of the rows it learned from are `, named(facts.classes[cls]), ". "];
+  const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
+  const against = parts.filter((part) => part.value < 0).slice(0, 2);
+  if (speaks.length) words.push("Most speaks for it: ", ...join(speaks.map((part) => tell(facts, values, score.z, part))), ". ");
+  if (against.length) words.push("Against it: ", ...join(against.map((part) => tell(facts, values, score.z, part))), ". ");
+  if (score.fallback === "membership") words.push("The row lies on the edge everywhere, so the memberships alone decide. ");
+  if (score.fallback === "prior") words.push("No tree says anything of this row, so the shares of the classes decide. ");
+  const missing = values.filter(Number.isNaN).length;
+  if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "counts" : "count"} as typical. `);
+  const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
+  const outside = values.map((_, f) => f).filter((f) => values[f] < low[f] || values[f] > high[f]);
+  if (outside.length) words.push("Outside what it was trained on: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f])} to ${format(high[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
+  return words;
+}
+
+function showContributions(facts, model, values, score, cls) {
+  const { base, parts } = contributionsOf(model, score, cls);
+  if (!parts.length) return null;
+  const end = parts.reduce((sum, part) => sum + part.value, base);
+  const rows = parts.map(({ feature, value }) => ({ name: facts.features.names[feature], value, figure: signed(100 * value, 3), note: Number.isNaN(values[feature]) ? "missing" : format(values[feature]) }));
+  return el("div", { id: "contributions" }, el("h3", {}, "What made the difference for ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
+    el("p", { class: "note" }, `Percentage points. From the share ${percent(base)} of all rows they lead to the membership ${percent(end)}. Each change on the way is dealt to the features in proportion to their terms: a convention that adds up, not a cause.`));
+}
+
+function showPath(facts, model, score, tree, explorer) {
+  const place = find("path");
+  place.hidden = !score;
+  if (!score) return;
+  const way = score.walks[tree];
+  const { names } = facts.features;
+  const target = facts.classes[model.target[tree]];
+  const share = (block) => `${percent(model.share(tree, block), 0)} of ${count(model.n_samples[model.blockStart[tree] + block], "row")}`;
+  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.z).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.z[term.feature], 3)}` })), { shown: 6 });
+  const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
+  const steps = way.steps.map((step) => el("li", {},
+    el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)} are `, named(target)),
+    el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
+    unfold("Terms that add up to it", () => terms("hyperplane", step.block))));
+  steps.push(el("li", { class: "end" },
+    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)} are `, named(target)),
+    el("p", { class: "formula" }, `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
+    model.terms("membership", tree, way.leaf).length ? unfold("Terms of the membership", () => terms("membership", way.leaf)) : null));
+  const number = facts.model.n_estimators > 1 ? ` (tree ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";
+  const inner = steps.length > 40 ? [steps.slice(0, 20), el("li", {}, unfold(`${steps.length - 25} more blocks`, () => el("ol", { class: "steps" }, steps.slice(20, -5)))), steps.slice(-5)] : steps;
+  renew(place,
+    el("h3", {}, "Its way through the tree for ", named(target), number),
+    el("div", { class: "controls" }, explorer.makeControls()),
+    el("ol", { class: "steps" }, inner));
+}

@@ -1,0 +1,130 @@
+// Small pieces of the page. Text from data is only ever set as text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name === "own") node.style.setProperty("--own", value);
+    else if (name === "style") Object.assign(node.style, value);
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+const find = (id) => document.getElementById(id);
+const colour = (cls) => `var(--c${cls % 8})`;
+
+// A name from data: one line, the whole of it on hover.
+const short = (name) => el("span", { class: "short", title: name }, name);
+// A name within a sentence.
+const named = (name) => el("bdi", { class: "name", title: name }, name.length > 60 ? `${name.slice(0, 59)}…` : name);
+
+function format(value, digits = 4) {
+  if (Number.isNaN(value)) return "missing";
+  const rounded = Number(value.toPrecision(digits));
+  const text = Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-4) ? rounded.toExponential() : String(rounded);
+  return text.replace("-", "−");
+}
+const signed = (value, digits = 3) => (value > 0 ? "+" : "") + format(value, digits);
+const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}\u00a0%`;
+// A count that fits a narrow column.
+const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
+const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
+
+// Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own }.
+function bars(rows, { most, both = true, shown = 8 } = {}) {
+  const largest = most || Math.max(...rows.map((row) => Math.abs(row.value)), 1e-300);
+  const list = (some) =>
+    el("div", { class: rows.some((row) => row.note) ? "bars noted" : "bars" }, some.map((row) => {
+      const length = Math.min(1, Math.abs(row.value) / largest) * (both ? 50 : 100);
+      const left = !both ? 0 : row.value < 0 ? 50 - length : 50;
+      return [
+        short(row.name),
+        el("div", { class: both ? "track both" : "track", own: row.own || null },
+          length === 0 ? null : el("i", { class: row.value < 0 ? "less" : null, style: { left: `${left}%`, width: `${length}%` } })),
+        el("div", { class: "figure", "data-value": row.exact ?? row.value }, row.figure, row.note ? el("br", {}) : null, row.note ? el("small", {}, row.note) : null),
+      ];
+    }));
+  if (rows.length <= shown + 2) return list(rows);
+  return el("div", {}, list(rows.slice(0, shown)), unfold(`${rows.length - shown} more`, () => list(rows.slice(shown))));
+}
+
+// Details whose content is made when they are first opened.
+function unfold(title, make) {
+  const details = el("details", {}, el("summary", {}, title));
+  details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(make()));
+  return details;
+}
+
+function table(heads, rows, attributes) {
+  return el("div", { class: "scroll" }, el("table", attributes,
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => (cell instanceof Node && cell.matches("td, th") ? cell : el(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))))));
+}
+
+// Replaces what is in a place; a choice in it that had the focus keeps it.
+function renew(place, ...children) {
+  const active = place.contains(document.activeElement) && document.activeElement.closest("[data-choice]");
+  place.replaceChildren(...children.flat().filter(Boolean));
+  if (active) place.querySelector(`[data-choice="${active.dataset.choice}"] :is(input:checked, select)`)?.focus({ preventScroll: true });
+}
+
+// A choice of one: pills for a few, a list for many. Says which was chosen.
+function choose(label, names, chosen, onchange) {
+  if (names.length > 6) {
+    const select = el("select", { onchange: () => onchange(Number(select.value)) }, names.map((name, i) => el("option", { value: i, selected: i === chosen }, name)));
+    return el("div", { "data-choice": label }, el("label", {}, label, select));
+  }
+  const group = `choice-${choose.n++}`;
+  return el("fieldset", { "data-choice": label }, el("legend", {}, label), el("div", { class: "pills" }, names.map((name, i) =>
+    el("label", {}, el("input", { type: "radio", name: group, value: i, checked: i === chosen, onchange: () => onchange(i) }), el("span", { title: name }, name)))));
+}
+choose.n = 0;
+
+// Calls `paint(width)` now and whenever the width of the place changes.
+function responsive(place, paint) {
+  let last = 0;
+  const look = () => {
+    const width = Math.round(place.clientWidth);
+    if (width > 0 && width !== last) paint((last = width));
+  };
+  new ResizeObserver(look).observe(place);
+  look();
+}
+
+// A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table.
+function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = (share) => percent(share, 0), ticks = [0, 0.25, 0.5, 0.75, 1] }) {
+  const figure = el("figure", { class: "card" }, el("figcaption", {}, title));
+  const place = el("div", {});
+  figure.append(place, note ? el("p", { class: "note" }, note) : "");
+  if (rows) figure.append(unfold("The numbers", () => table(heads, rows)));
+  responsive(place, (width) => {
+    const height = Math.max(190, Math.min(260, width * 0.6));
+    const [left, right, top, bottom] = [52, 14, 10, 40];
+    const at = (px) => left + px * (width - left - right);
+    const up = (py) => top + (1 - (py - low) / (high - low)) * (height - top - bottom);
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. ${note || ""}` });
+    const digits = Number.isInteger(Math.round(2500 * (high - low)) / 100) ? 0 : 1;
+    const write = yFormat || ((share) => percent(share, digits));
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      const value = low + share * (high - low);
+      svg.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: up(value), y2: up(value) }), draw("text", { x: left - 8, y: up(value) + 4, "text-anchor": "end" }, write(value)));
+    }
+    for (const share of ticks) svg.append(draw("text", { x: at(share), y: height - 22, "text-anchor": "middle" }, xFormat(share)));
+    svg.append(draw("text", { x: at(0.5), y: height - 4, "text-anchor": "middle" }, x), draw("title", {}, `${y} against ${x}`));
+    if (even) svg.append(draw("path", { class: "even", d: `M${at(even[0][0])} ${up(even[0][1])}L${at(even[1][0])} ${up(even[1][1])}` }));
+    for (const { points, className = "line", dot = "dot", radius, spread } of series) {
+      if (className) svg.append(draw("path", { class: className, d: points.map(([px, py], i) => `${i ? "L" : "M"}${at(px)} ${up(py)}`).join("") }));
+      points.forEach(([px, py], i) => {
+        if (spread) svg.append(draw("line", { class: "band", x1: at(px), x2: at(px), y1: up(Math.max(low, py - spread[i])), y2: up(Math.min(high, py + spread[i])) }));
+        if (dot) svg.append(draw("circle", { class: dot, cx: at(px), cy: up(py), r: radius ? radius[i] : 4 }));
+      });
+    }
+    place.replaceChildren(svg);
+  });
+  return figure;
+}

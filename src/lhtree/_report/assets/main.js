@@ -1,0 +1,51 @@
+// Everything in its place.
+
+const facts = JSON.parse(find("facts").textContent);
+const model = new Model(facts);
+showOverview(facts);
+showWarnings(facts.warnings);
+showFeatures(facts);
+showCard(facts);
+
+// What the two explorers share: the tree that is shown and what is known of the present row.
+const shown = { tree: 0, score: null };
+const trees = new TreeExplorer(facts, model, (tree, block) => {
+  showBlock(facts, model, tree, block);
+  if (tree !== shown.tree) showWay(tree, shown.score);
+});
+function showWay(tree, score) {
+  Object.assign(shown, { tree, score });
+  trees.markWay(score);
+  showPath(facts, model, score, tree, trees);
+}
+const row = new RowExplorer(facts, model, (score, isPicked) => {
+  showWay(shown.tree, score);
+  // A row that was picked is shown in the tree of the class it is taken for.
+  if (isPicked && model.nTargets > 1) trees.show(shown.tree - (shown.tree % model.nTargets) + score.prediction, 0);
+});
+
+// The page checks itself: what it computes for the rows it holds against what the model said of them.
+function compare() {
+  let largest = 0;
+  for (let i = 0; i < facts.samples.row.length; i++) {
+    const { proba } = model.score(Array.from(row.X.subarray(i * model.nFeatures, (i + 1) * model.nFeatures)));
+    proba.forEach((value, c) => (largest = Math.max(largest, Math.abs(value - row.proba[i * model.nClasses + c]))));
+  }
+  return largest;
+}
+const n = facts.samples.row.length;
+const footer = find("footer");
+footer.append(el("p", {}, `Made with lhtree ${facts.lhtree}. This file is complete in itself: it loads nothing and sends nothing. It holds ${count(n, "row")} of the data.`));
+if (row.isWhole) {
+  const largest = compare();
+  footer.append(largest <= 1e-6
+    ? el("p", { id: "agreement", "data-largest": largest }, `Checked when it was opened: for these rows the page and the model give the same probabilities (largest difference ${largest === 0 ? "none" : largest.toExponential(1)}).`)
+    : el("p", { id: "agreement", class: "notice", "data-largest": largest }, `This browser computes other probabilities than the model (largest difference ${largest.toExponential(1)}). Do not rely on “Try a row”.`));
+}
+
+// For auditors at the console, and for the tests.
+window.lhtree = {
+  facts, model,
+  predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
+  contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),
+};

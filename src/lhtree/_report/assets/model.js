@@ -1,0 +1,195 @@
+// The model in the page: the same arithmetic, in the same order, as the library's scorer.
+
+const ARRAYS = {
+  uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array, float64: Float64Array,
+};
+
+// Arrays are embedded as base64 of their little-endian bytes, so every bit arrives.
+function decodeArray({ dtype, base64 }) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return new ARRAYS[dtype](bytes.buffer);
+}
+
+function addUp(sizes) {
+  const starts = new Uint32Array(sizes.length + 1);
+  for (let i = 0; i < sizes.length; i++) starts[i + 1] = starts[i] + sizes[i];
+  return starts;
+}
+
+const clip = (value) => (value < 0 ? 0 : value > 1 ? 1 : value);
+
+class Model {
+  constructor(facts) {
+    const trees = facts.trees;
+    for (const name of Object.keys(trees.arrays)) this[name] = decodeArray(trees.arrays[name]);
+    this.blockStart = addUp(this.n_blocks);
+    this.weightStart = addUp(this.n_weights);
+    this.slopeStart = addUp(this.n_slopes);
+    this.nTrees = this.target.length;
+    this.nTargets = facts.classes.length === 2 ? 1 : facts.classes.length;
+    this.nClasses = facts.classes.length;
+    this.nFeatures = facts.features.names.length;
+    this.centre = decodeArray(facts.features.centre);
+    this.scale = decodeArray(facts.features.scale);
+    this.prior = decodeArray(facts.prior);
+    this.confidence = facts.model.confidence;
+    this.hasBranchingMembership = trees.has_branching_membership;
+    this.mix = this.countMix();
+  }
+
+  // Rows of every class in every block; leaves are embedded, parents are the sums of their children.
+  countMix() {
+    const mix = new Float64Array(this.left.length * this.nClasses);
+    let leaf = 0;
+    for (let block = 0; block < this.left.length; block++)
+      if (!this.left[block]) {
+        for (let c = 0; c < this.nClasses; c++) mix[block * this.nClasses + c] = this.leaf_mix[leaf * this.nClasses + c];
+        leaf++;
+      }
+    for (let tree = 0; tree < this.nTrees; tree++) {
+      const start = this.blockStart[tree];
+      for (let block = this.blockStart[tree + 1] - 1; block >= start; block--)
+        if (this.left[block])
+          for (let c = 0; c < this.nClasses; c++) {
+            const child = (start + this.left[block]) * this.nClasses + c;
+            mix[block * this.nClasses + c] = mix[child] + mix[child + this.nClasses];
+          }
+    }
+    return mix;
+  }
+
+  // z = float32((x - centre) / scale), clipped; a missing value (NaN) sits at the centre.
+  normalise(values) {
+    const z = new Float32Array(this.nFeatures);
+    for (let f = 0; f < this.nFeatures; f++) {
+      const quotient = (values[f] - this.centre[f]) / this.scale[f];
+      z[f] = Number.isNaN(values[f]) ? 0 : Math.max(-1e30, Math.min(1e30, quotient));
+    }
+    return z;
+  }
+
+  // The term at position p goes to lane p mod 8; lanes are added in one fixed order.
+  laneSum(values, features, begin, end, z) {
+    const lanes = [0, 0, 0, 0, 0, 0, 0, 0];
+    for (let p = begin; p < end; p++) lanes[(p - begin) % 8] += values[p] * z[features[p]];
+    return (lanes[0] + lanes[4] + (lanes[2] + lanes[6])) + (lanes[1] + lanes[5] + (lanes[3] + lanes[7]));
+  }
+
+  // The way of a row down one tree. Block numbers are those within the tree.
+  walk(tree, z) {
+    const start = this.blockStart[tree];
+    const steps = [];
+    let block = 0;
+    let confidence = 1;
+    while (this.left[start + block]) {
+      const at = start + block;
+      const sum = this.laneSum(this.hyperplane_weight, this.hyperplane_feature, this.weightStart[at], this.weightStart[at + 1], z);
+      const y = sum - this.offset[at];
+      const distance = Math.min(Math.abs(y), 1);
+      if (this.confidence === "last") confidence = distance;
+      else if (this.confidence === "path") confidence = Math.min(confidence, distance);
+      const next = this.left[at] + (y < 0 ? 0 : 1);
+      steps.push({ block, sum, offset: this.offset[at], y, side: y < 0 ? "left" : "right", next });
+      block = next;
+    }
+    const estimate = this.estimate(tree, block, z);
+    return { tree, steps, leaf: block, estimate, membership: clip(estimate), confidence };
+  }
+
+  estimate(tree, block, z) {
+    const at = this.blockStart[tree] + block;
+    const [begin, end] = [this.slopeStart[at], this.slopeStart[at + 1]];
+    if (begin === end) return this.intercept[at];
+    return this.intercept[at] + this.laneSum(this.membership_slope, this.membership_feature, begin, end, z);
+  }
+
+  // WOLF values with their fall-backs, as predict and predict_proba do.
+  score(values) {
+    const z = this.normalise(values);
+    const [wolf, membership, confidence, counts] = [0, 1, 2, 3].map(() => new Array(this.nClasses).fill(0));
+    const walks = [];
+    for (let tree = 0; tree < this.nTrees; tree++) {
+      const way = this.walk(tree, z);
+      const target = this.target[tree];
+      walks.push(way);
+      const add = (cls, mu) => {
+        wolf[cls] += way.confidence * mu;
+        membership[cls] += mu;
+        confidence[cls] += way.confidence;
+        counts[cls] += 1;
+      };
+      add(target, way.membership);
+      if (this.nClasses === 2) add(0, 1 - way.membership);
+    }
+    for (const sums of [wolf, membership, confidence])
+      for (let cls = 0; cls < this.nClasses; cls++) sums[cls] /= counts[cls];
+    const isZero = (scores) => scores.every((score) => score === 0);
+    let settled = wolf;
+    let fallback = null;
+    if (isZero(settled)) [settled, fallback] = [membership, "membership"];
+    if (isZero(settled)) [settled, fallback] = [Array.from(this.prior), "prior"];
+    const total = settled.reduce((sum, score) => sum + score, 0);
+    const proba = settled.map((score) => score / total);
+    const prediction = settled.indexOf(Math.max(...settled));
+    return { z, walks, wolf, membership, confidence, proba, prediction, fallback };
+  }
+
+  // Terms of a block's hyperplane or membership, with z of a row if given; largest first.
+  terms(kind, tree, block, z) {
+    const at = this.blockStart[tree] + block;
+    const [starts, features, values] =
+      kind === "hyperplane"
+        ? [this.weightStart, this.hyperplane_feature, this.hyperplane_weight]
+        : [this.slopeStart, this.membership_feature, this.membership_slope];
+    const terms = [];
+    for (let p = starts[at]; p < starts[at + 1]; p++) {
+      const feature = features[p];
+      const term = z ? values[p] * z[feature] : values[p];
+      terms.push({ feature, weight: values[p], unitWeight: values[p] / this.scale[feature], term });
+    }
+    return terms.sort((a, b) => Math.abs(b.term) - Math.abs(a.term) || Math.abs(b.weight) - Math.abs(a.weight));
+  }
+
+  share(tree, block) {
+    const at = this.blockStart[tree] + block;
+    return this.n_target[at] / this.weight[at];
+  }
+
+  // How the membership of a class came about: every change on the way, from the share of the root to the membership
+  // of the leaf, is dealt to the features of the block that pull to the side taken: each has its term less a part of
+  // the offset in proportion to its weight (where nothing pulls, the sizes of the weights count; where all are 0,
+  // each alike). Base and contributions add up to the mean membership. The same as Walk.deal in explain/_walk.py.
+  contributions(score, cls) {
+    const isMirrored = this.nClasses === 2 && cls === 0;
+    const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
+    const sign = (isMirrored ? -1 : 1) / own.length;
+    const byFeature = new Float64Array(this.nFeatures);
+    let base = 0;
+    const deal = (change, terms, shift, side) => {
+      const weights = terms.reduce((sum, term) => sum + Math.abs(term.weight), 0);
+      const part = (term) => (weights > 0 ? Math.abs(term.weight) / weights : 1 / terms.length);
+      const pull = (term) => Math.max(side * (term.term - part(term) * shift), 0);
+      for (const size of [pull, part]) {
+        const total = terms.reduce((sum, term) => sum + size(term), 0);
+        if (total === 0) continue;
+        for (const term of terms) byFeature[term.feature] += (size(term) / total) * change * sign;
+        return;
+      }
+    };
+    for (const way of own) {
+      const root = this.share(way.tree, 0);
+      base += (isMirrored ? 1 - root : root) / own.length;
+      for (const step of way.steps) {
+        const change = this.share(way.tree, step.next) - this.share(way.tree, step.block);
+        deal(change, this.terms("hyperplane", way.tree, step.block, score.z), step.offset, step.y < 0 ? -1 : 1);
+      }
+      const share = this.share(way.tree, way.leaf);
+      const shift = share - this.intercept[this.blockStart[way.tree] + way.leaf];
+      const terms = this.terms("membership", way.tree, way.leaf, score.z);
+      deal(way.membership - share, terms, shift, way.membership < share ? -1 : 1);
+    }
+    return { base, byFeature };
+  }
+}

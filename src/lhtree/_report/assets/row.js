@@ -1,0 +1,133 @@
+// A row to pick or to type: what the model says of it, computed here, and why.
+
+const FIRST_FIELDS = 12;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+// NaN for an empty field, which counts as missing; undefined for what is no finite number.
+function parseValue(text) {
+  const trimmed = text.trim().replace("−", "-");
+  if (trimmed === "") return NaN;
+  const value = Number(trimmed);
+  return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
+}
+
+class RowExplorer {
+  constructor(facts, model, onscore) {
+    Object.assign(this, { facts, model, onscore, chosen: 0, isOwn: false });
+    const { samples, features } = facts;
+    this.X = decodeArray(samples.X);
+    this.proba = decodeArray(samples.proba);
+    this.low = decodeArray(features.low);
+    this.high = decodeArray(features.high);
+    this.values = Array.from({ length: model.nFeatures }, () => NaN);
+    this.fields = new Map();
+    this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
+    find("row-hint").append("Pick a row or type values. The prediction is computed in this page, with the model’s own arithmetic. An empty field is a missing value.");
+    if (!this.isWhole)
+      find("row-hint").after(el("p", { class: "notice", id: "partial" }, `This page holds the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, since the whole forest would make it too large. What it computes below is the answer of those trees, not the forest’s.`));
+    this.makePicker();
+    this.makeFields();
+    this.pick(0);
+  }
+
+  makePicker() {
+    const { samples, classes } = this.facts;
+    const titles = { wrong: "Mistakes", unsure: "Right, least sure first", right: "Right" };
+    this.select = el("select", { id: "sample", onchange: () => this.pick(Number(this.select.value)) });
+    let i = 0;
+    for (const [group, n] of Object.entries(samples.groups)) {
+      if (!n) continue;
+      const options = el("optgroup", { label: titles[group] });
+      for (const end = i + n; i < end; i++) options.append(el("option", { value: i }, `row ${samples.row[i]}: ${classes[samples.codes[i]]}`));
+      this.select.append(options);
+    }
+    const step = (by) => this.pick((this.chosen + by + samples.row.length) % samples.row.length);
+    find("picker").append(
+      el("div", { style: { flex: "1 1 12rem", minWidth: "0" } }, el("label", { for: "sample" }, samples.is_test ? "One of the held-out rows" : "One of the rows given"), this.select),
+      el("div", { class: "pills" },
+        el("button", { type: "button", id: "previous", "aria-label": "Previous row", onclick: () => step(-1) }, "←"),
+        el("button", { type: "button", id: "next", "aria-label": "Next row", onclick: () => step(1) }, "→"),
+        el("button", { type: "button", id: "clear", onclick: () => this.clear() }, "Clear")));
+  }
+
+  makeFields() {
+    const { importance } = this.facts.features;
+    const order = importance.map((_, f) => f).sort((a, b) => importance[b] - importance[a]);
+    const make = (some) => el("div", {}, some.map((f) => this.makeField(f)));
+    find("inputs").append(make(order.slice(0, FIRST_FIELDS + 2)));
+    const rest = order.slice(FIRST_FIELDS + 2);
+    if (rest.length) find("inputs").append(unfold(`${rest.length} more features`, () => make(rest)));
+  }
+
+  makeField(f) {
+    const id = `value-${f}`;
+    const [low, high] = [this.low[f], this.high[f]];
+    const input = el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: "missing", "data-feature": f, oninput: () => this.type(f, input.value) });
+    const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${format(low)} to ${format(high)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
+    const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Write 1.5 or 2e3, or leave it empty if it is missing.");
+    this.fields.set(f, { input, slider, problem });
+    this.fill(f);
+    return el("div", { class: "field" }, el("label", { for: id }, short(this.facts.features.names[f])), input, slider, problem);
+  }
+
+  fill(f) {
+    const field = this.fields.get(f);
+    if (!field) return;
+    field.input.value = Number.isNaN(this.values[f]) ? "" : String(this.values[f]);
+    this.follow(f);
+  }
+
+  follow(f) {
+    const { input, slider, problem } = this.fields.get(f);
+    const value = this.values[f];
+    const isBad = value === undefined;
+    input.setAttribute("aria-invalid", String(isBad));
+    if (isBad) input.setAttribute("aria-describedby", problem.id);
+    else input.removeAttribute("aria-describedby");
+    problem.hidden = !isBad;
+    const place = Number.isFinite(value) ? value : this.model.centre[f];
+    slider.value = Math.round((1000 * (place - this.low[f])) / (this.high[f] - this.low[f]) || 0);
+    slider.setAttribute("aria-valuetext", isBad ? "not a number" : format(value));
+    slider.style.opacity = Number.isFinite(value) ? 1 : 0.45;
+  }
+
+  type(f, text) {
+    this.values[f] = parseValue(text);
+    this.isOwn = true;
+    this.follow(f);
+    this.update();
+  }
+
+  slide(f, share) {
+    const value = this.low[f] + share * (this.high[f] - this.low[f]);
+    this.values[f] = Number(value.toPrecision(4));
+    this.isOwn = true;
+    this.fill(f);
+    this.update();
+  }
+
+  pick(sample) {
+    const m = this.model.nFeatures;
+    this.chosen = sample;
+    this.isOwn = false;
+    this.select.value = String(sample);
+    this.values = Array.from(this.X.subarray(sample * m, (sample + 1) * m));
+    for (const f of this.fields.keys()) this.fill(f);
+    this.update(true);
+  }
+
+  clear() {
+    this.values.fill(NaN);
+    this.isOwn = true;
+    for (const f of this.fields.keys()) this.fill(f);
+    this.update();
+  }
+
+  update(isPicked = false) {
+    const isBad = this.values.some((value) => value === undefined);
+    this.score = isBad ? null : this.model.score(this.values);
+    if (isBad) find("answer").replaceChildren(el("p", { role: "status" }, "Mend the marked value to see a prediction."));
+    else showAnswer(this);
+    this.onscore(this.score, isPicked);
+  }
+}

@@ -1,0 +1,195 @@
+"""Decide where the model is sure, leave the rest to somebody else: decisions and the coverage curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._extras import import_extra
+from ._parameters import is_real, refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What ``predict_or_abstain`` gives: a class, or None, for every row.
+
+    NumPy, pandas and JSON take it for the array ``labels``, where None says that the model abstains; scikit-learn's
+    metrics refuse a None, so that no undecided row is counted by mistake.
+
+    Attributes
+    ----------
+    labels : array of shape (n,), dtype object
+        Class of every row, None where the model abstains.
+    is_decided : boolean array of shape (n,)
+    wolf : array of shape (n,)
+        WOLF value of the winning class.
+    threshold : float
+        Rows whose ``wolf`` is below it are left undecided; it can be passed on to decide later rows alike.
+    """
+
+    labels: NDArray[np.object_]
+    is_decided: NDArray[np.bool_]
+    wolf: NDArray[np.float64]
+    threshold: float
+
+    @property
+    def coverage(self) -> float:
+        """Share of the rows that are decided."""
+        return float(self.is_decided.mean())
+
+    def score(self, y: Any) -> float:
+        """Accuracy on the decided rows, NaN if there is none; ``y`` has the true class of every row."""
+        return _share(_check_classes(y, len(self)) == self.labels, self.is_decided)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per row: ``label`` (None where the model abstains), ``is_decided`` and ``wolf``."""
+        columns = {"label": self.labels, "is_decided": self.is_decided, "wolf": self.wolf}
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(columns)
+        return frame
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.labels)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.labels[index]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.labels, dtype=dtype, copy=copy)
+
+    def __str__(self) -> str:
+        n_decided = int(self.is_decided.sum())
+        return (
+            f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f}); "
+            f"the others have a WOLF value below {self.threshold:.4g}"
+        )
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageCurve:
+    """Accuracy against coverage: one point for every WOLF value that can be a threshold, largest first.
+
+    All arrays have shape (n_points,): at ``threshold`` the share ``coverage`` of the rows is decided
+    (``n_decided`` of them), and ``accuracy`` of those rightly. The last point decides every row.
+    """
+
+    threshold: NDArray[np.float64]
+    n_decided: NDArray[np.int64]
+    coverage: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+    def reach(self, accuracy: float) -> dict[str, float]:
+        """The point with the largest coverage that has at least this accuracy."""
+        if not is_real(accuracy) or not 0.0 <= accuracy <= 1.0:
+            raise refuse("accuracy", accuracy, "a number from 0 to 1")
+        good = np.flatnonzero(self.accuracy >= accuracy)
+        if not len(good):
+            raise refuse("accuracy", accuracy, f"at most {self.accuracy.max():.4f}, the best on these rows")
+        point = good[-1]
+        names = ("threshold", "n_decided", "coverage", "accuracy")
+        return {name: getattr(self, name)[point].item() for name in names}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point."""
+        columns = {
+            "threshold": self.threshold,
+            "n_decided": self.n_decided,
+            "coverage": self.coverage,
+            "accuracy": self.accuracy,
+        }
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(columns)
+        return frame
+
+
+def decide(model: Any, X: Any, threshold: float | None = None, coverage: float | None = None) -> Decisions:
+    """Predict rows whose winning WOLF value is at least the threshold; see ``model.predict_or_abstain``."""
+    if (threshold is None) == (coverage is None):
+        both = f"threshold={threshold!r} and coverage={coverage!r}"
+        raise ValueError(f"{both} are not valid together: pass exactly one of the two.")
+    for name, value in (("threshold", threshold), ("coverage", coverage)):
+        if value is not None and (not is_real(value) or not 0.0 <= value <= 1.0):
+            raise refuse(name, value, "a number from 0 to 1")
+    predicted, wolf = _predict(model, X)
+    if threshold is None:
+        assert coverage is not None
+        threshold = threshold_for(wolf, coverage)
+    is_decided = wolf >= threshold
+    labels = np.full(len(wolf), None, dtype=object)
+    labels[is_decided] = predicted[is_decided].tolist()
+    return Decisions(labels, is_decided, wolf, float(threshold))
+
+
+def threshold_for(wolf: NDArray[np.float64], coverage: float) -> float:
+    """The largest threshold that decides at least this share of the rows; infinity for a share of 0."""
+    n_rows = len(wolf)
+    n_wanted = math.ceil(coverage * n_rows)
+    if n_wanted and (n_wanted - 1) / n_rows >= coverage:  # 0.07 * 100 is a little above 7
+        n_wanted -= 1
+    return float(np.sort(wolf)[n_rows - n_wanted]) if n_wanted else math.inf
+
+
+def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
+    """Accuracy on the rows that the model would decide, for every threshold.
+
+    Parameters
+    ----------
+    model : fitted LHTClassifier or LHForestClassifier
+        Its WOLF values are the measure.
+    X : array-like of shape (n, m)
+        Rows that the model was not trained on.
+    y : array-like of shape (n,)
+        Their classes.
+
+    Returns
+    -------
+    CoverageCurve
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, coverage_curve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> curve = coverage_curve(LHTClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> float(curve.coverage[-1])
+    1.0
+    """
+    predicted, wolf = _predict(model, X)
+    is_right = _check_classes(y, len(wolf)) == predicted
+    order = np.argsort(-wolf, kind="stable")
+    falls = np.flatnonzero(np.diff(wolf[order]) < 0.0)
+    last = np.append(falls, len(order) - 1)  # rows of equal value are decided together
+    n_decided = last + 1
+    return CoverageCurve(
+        threshold=wolf[order][last],
+        n_decided=n_decided,
+        coverage=n_decided / len(order),
+        accuracy=np.cumsum(is_right[order])[last] / n_decided,
+    )
+
+
+def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Class and winning WOLF value of every row."""
+    return model.predict(X), model.predict_wolf(X).max(axis=1)
+
+
+def _check_classes(y: Any, n_rows: int) -> NDArray[Any]:
+    classes = np.asarray(y)
+    if classes.shape != (n_rows,):
+        raise ValueError(f"y has shape {classes.shape} and there are {n_rows} rows: pass one class per row.")
+    return classes
+
+
+def _share(is_right: NDArray[np.bool_], is_counted: NDArray[np.bool_]) -> float:
+    return float(is_right[is_counted].mean()) if is_counted.any() else math.nan

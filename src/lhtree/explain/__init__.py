@@ -1,0 +1,7 @@
+"""Why a model predicts what it does: the facts of every decision on the way of a row."""
+
+from ._counterfactual import Counterfactual
+from ._explanation import Explanation
+from ._facts import LeafStep, Neighbour, Path, Step, Term
+
+__all__ = ["Counterfactual", "Explanation", "LeafStep", "Neighbour", "Path", "Step", "Term"]

@@ -1,0 +1,193 @@
+"""Counterfactuals: what would have had to be different for another prediction."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import Fitted
+from .._parameters import is_integer, refuse
+from ._search import Task, search
+
+_SHOWN = 4  # changes named in a sentence
+_ALIKE = 0.8  # cosine above which two changes go the same way
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A row like the one explained that the model predicts otherwise.
+
+    Attributes
+    ----------
+    row : dict
+        Values by feature, in the user's units; the model predicts ``prediction`` for them.
+    changes : dict
+        From feature to (value before, value after) for the features that differ, the largest change first.
+    distance : float
+        Euclidean length of the change in normalised units: the root of the sum of (change / scale)².
+    prediction, before
+        Class of the changed row, and of the row explained.
+    """
+
+    row: dict[str, float]
+    changes: dict[str, tuple[float, float]]
+    distance: float
+    prediction: Any
+    before: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """All facts in plain Python values, fit for JSON; missing values are None."""
+        return {
+            "prediction": self.prediction,
+            "before": self.before,
+            "distance": self.distance,
+            "changes": {name: list(values) for name, values in self.changes.items()},
+            "row": {name: None if math.isnan(value) else value for name, value in self.row.items()},
+        }
+
+    def __str__(self) -> str:
+        shown = [
+            f"{name} were {_write(after)} instead of {_write(before)}"
+            for name, (before, after) in list(self.changes.items())[:_SHOWN]
+        ]
+        more = len(self.changes) - len(shown)
+        if more:
+            shown.append(f"{more} more feature{'s were' if more > 1 else ' was'} different")
+        listed = ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
+        return (
+            f"If {listed}, the prediction would be {self.prediction} instead of {self.before} "
+            f"(distance {self.distance:.3g})."
+        )
+
+
+def find_counterfactuals(
+    fitted: Fitted, x: NDArray[np.float64], features: Any = None, n: int = 3, to: Any = None
+) -> list[Counterfactual]:
+    """See ``Explanation.counterfactuals``."""
+    if not is_integer(n) or n < 1:
+        raise refuse("n", n, "an integer of at least 1")
+    free = _check_features(fitted, features) & ~np.isnan(x) & ~np.isnan(fitted.low)
+    code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
+    task = Task(
+        fitted,
+        x,
+        code,
+        wanted=_check_class(fitted, to, code),
+        # A value outside the training range may move towards it, but not further away.
+        low=np.where(free, np.fmin(fitted.low, x), x),
+        high=np.where(free, np.fmax(fitted.high, x), x),
+    )
+    rows = search(task)
+    if not len(rows):
+        return []
+    rows = rows[_spread(task, rows)[: 4 * n]]
+    for fineness in (2000, 200, 20):  # the coarsest that is still predicted otherwise stays
+        rounded = np.array([_round(task, row, fineness) for row in rows])
+        rows = np.where(task.is_reached(rounded)[:, None], rounded, rows)
+    rows = rows[_spread(task, rows)[:n]]
+    codes, distances = task.predict(rows), task.distances(rows)
+    return [
+        _describe(task, row, int(changed), float(distance))
+        for row, changed, distance in zip(rows, codes, distances, strict=True)
+    ]
+
+
+def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
+    """Which features may change."""
+    names = fitted.feature_names
+    if features is None:
+        return np.ones(len(names), dtype=bool)
+    listed: Sequence[Any] = (
+        [features] if isinstance(features, str) or is_integer(features) else list(features)
+    )
+    free = np.zeros(len(names), dtype=bool)
+    for feature in listed:
+        if isinstance(feature, str):
+            if feature not in names:
+                near = difflib.get_close_matches(feature, names, n=1, cutoff=0.0)[0]
+                raise refuse(
+                    "features", features, f"known names: {feature!r} is none, the nearest is {near!r}"
+                )
+            free[names.index(feature)] = True
+        elif is_integer(feature) and -len(names) <= feature < len(names):
+            free[feature] = True
+        else:
+            raise refuse(
+                "features", features, f"names, or numbers from 0 to {len(names) - 1}: {feature!r} is neither"
+            )
+    if not free.any():
+        raise refuse("features", features, "at least one feature, or None for all")
+    return free
+
+
+def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
+    if to is None:
+        return None
+    if to not in fitted.labels:
+        raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
+    wanted = fitted.labels.index(to)
+    if wanted == code:
+        raise refuse("to", to, "another class: this one is predicted already")
+    return wanted
+
+
+def _spread(task: Task, rows: NDArray[np.float64]) -> list[int]:
+    """Numbers of rows, shortest change first, without those that say little new.
+
+    These are rows of the same class as a shorter one that change about the same things in about the same proportions
+    (their moves have a cosine above 0.8), or all that the shorter one changes and more.
+    """
+    is_changed, codes, distances = task.is_changed(rows), task.predict(rows), task.distances(rows)
+    moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
+    moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
+    moves /= np.linalg.norm(moves, axis=1, keepdims=True)
+    chosen: list[int] = []
+    for i in np.argsort(distances, kind="stable"):
+        shorter = [j for j in chosen if codes[j] == codes[i]]
+        is_alike = moves[shorter] @ moves[i] > _ALIKE
+        is_more = (is_changed[shorter] <= is_changed[i]).all(axis=1)
+        if not (is_alike | is_more).any():
+            chosen.append(int(i))
+    return chosen
+
+
+def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.float64]:
+    """The row with every change rounded up to few decimals, so that it grows by one part in ``fineness`` at most."""
+    rounded = row.copy()
+    for feature in np.flatnonzero(task.is_changed(row[None])[0]):
+        before, after = float(task.x[feature]), float(row[feature])
+        step = abs(after - before) / fineness
+        if not step > abs(after) * 1e-15:  # the value has no decimals to spare
+            continue
+        exponent = Decimal(step).adjusted()
+        direction = ROUND_CEILING if after > before else ROUND_FLOOR
+        decimal = Decimal(after).quantize(Decimal(1).scaleb(exponent), rounding=direction)
+        rounded[feature] = np.clip(float(decimal), task.low[feature], task.high[feature])
+    return rounded
+
+
+def _write(value: float) -> str:
+    """A value that reads back as itself."""
+    return repr(value).removesuffix(".0")
+
+
+def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) -> Counterfactual:
+    fitted = task.fitted
+    changed = np.flatnonzero(task.is_changed(row[None])[0])
+    size = np.abs(row - task.x)[changed] / fitted.normalisation.scale[changed]
+    changed = changed[np.argsort(-size, kind="stable")]
+    names = fitted.feature_names
+    return Counterfactual(
+        row=dict(zip(names, row.tolist(), strict=True)),
+        changes={names[f]: (float(task.x[f]), float(row[f])) for f in changed},
+        distance=distance,
+        prediction=fitted.labels[code],
+        before=fitted.labels[task.code],
+    )

@@ -1,0 +1,180 @@
+"""The facts of an explanation: what every block on the way of a row said, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._fitted import Fitted
+from ._walk import Terms, Walk
+
+N_NEIGHBOURS = 3
+_ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one feature adds to a feature sum, or to a membership."""
+
+    feature: str
+    value: float  # in the user's units; NaN is missing
+    weight: float  # per normalised unit
+    unit_weight: float  # per unit of the user
+    term: float  # weight · z
+
+
+@dataclass(frozen=True)
+class Step:
+    """A branching block on the way: ``y`` is the sum of the terms minus the offset."""
+
+    block: int
+    depth: int
+    terms: tuple[Term, ...]  # largest first
+    offset: float
+    y: float
+    side: str  # "left" where y < 0, else "right"
+    distance: float  # |y|
+    confidence: float  # min(|y|, 1)
+    n_samples: int
+    weight: float
+    n_target: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A training row that ended in the same leaf."""
+
+    given: int  # its number among the rows given to fit
+    row: dict[str, float]
+    label: Any
+    distance: float  # Euclidean, of normalised values
+
+
+@dataclass(frozen=True)
+class LeafStep:
+    """The leaf at the end of the way: ``estimate`` is the intercept plus the sum of the terms."""
+
+    block: int
+    depth: int
+    n_samples: int
+    weight: float
+    n_target: float
+    share: float
+    intercept: float
+    terms: tuple[Term, ...]  # slopes, largest first
+    estimate: float  # p̂
+    membership: float  # μ, the estimate clipped to 0 and 1
+    confidence: float  # d of the way
+    corrected: float  # d·μ
+    neighbours: tuple[Neighbour, ...]  # nearest first; none without prototypes
+
+
+@dataclass(frozen=True)
+class Path:
+    """The way of a row through one tree."""
+
+    tree: int
+    target: Any
+    steps: tuple[Step, ...]
+    leaf: LeafStep
+
+
+def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
+    """The ways of one row with values ``x`` through all trees."""
+    fitted, forest = walk.fitted, walk.fitted.forest
+    name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
+    neighbours = find_neighbours(walk)
+    steps: list[Step] = []
+    for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
+        tree = int(walk.tree[stop])
+        common: dict[str, Any] = {
+            "block": int(walk.block[stop]),
+            "depth": int(walk.depth[stop]),
+            "n_samples": int(forest.n_samples[at]),
+            "weight": float(forest.weight[at]),
+            "n_target": float(forest.n_target[at]),
+            "share": float(walk.share[stop]),
+        }
+        if not is_leaf:
+            y = float(walk.y[stop])
+            steps.append(
+                Step(
+                    terms=name_terms(stop),
+                    offset=float(forest.offset[at]),
+                    y=y,
+                    side="left" if y < 0.0 else "right",
+                    distance=abs(y),
+                    confidence=min(abs(y), 1.0),
+                    **common,
+                )
+            )
+            continue
+        estimate, confidence = float(walk.estimate[stop]), float(walk.confidence[tree])
+        membership = min(max(estimate, 0.0), 1.0)
+        leaf = LeafStep(
+            intercept=float(forest.intercept[at]),
+            terms=name_slopes(stop),
+            estimate=estimate,
+            membership=membership,
+            confidence=confidence,
+            corrected=confidence * membership,
+            neighbours=neighbours[tree],
+            **common,
+        )
+        yield Path(tree, fitted.labels[int(forest.target[tree])], tuple(steps), leaf)
+        steps = []
+
+
+def _namer(fitted: Fitted, terms: Terms, x: Any) -> Callable[[int], tuple[Term, ...]]:
+    """A function that gives the terms of a stop, largest first."""
+    order = np.lexsort((-np.abs(terms.value), terms.stop))
+    feature = terms.feature[order]
+    lists = [
+        [fitted.feature_names[f] for f in feature],
+        x[feature].tolist(),
+        terms.weight[order].tolist(),
+        fitted.per_unit(terms.weight[order], feature).tolist(),
+        terms.value[order].tolist(),
+    ]
+
+    def name(stop: int) -> tuple[Term, ...]:
+        some = slice(terms.ptr[stop], terms.ptr[stop + 1])
+        return tuple(Term(*parts) for parts in zip(*(values[some] for values in lists), strict=True))
+
+    return name
+
+
+def find_neighbours(walk: Walk) -> list[tuple[Neighbour, ...]]:
+    """For every tree the prototypes nearest to the only row of the walk among those that end in its leaf."""
+    fitted, prototypes = walk.fitted, walk.fitted.prototypes
+    n_trees = fitted.forest.n_trees
+    if prototypes is None:
+        return [()] * n_trees
+    Z = fitted.normalise(prototypes.X)
+    distance = np.sqrt(((Z.astype(np.float64) - walk.Z[0]) ** 2).sum(axis=1))
+    nearest_first = np.argsort(distance, kind="stable")
+    own = walk.block[walk.is_leaf]
+    near = [np.zeros(0, dtype=np.int64)] * n_trees
+    for begin in range(0, len(distance), _ROWS_AT_ONCE):  # most leaves have enough among the first
+        some = nearest_first[begin : begin + _ROWS_AT_ONCE]
+        leaves: Any = fitted.scorer.apply(prototypes.X[some])
+        is_beside = leaves == own
+        for tree in range(n_trees):
+            if len(near[tree]) < N_NEIGHBOURS:
+                near[tree] = np.append(near[tree], some[is_beside[:, tree]])[:N_NEIGHBOURS]
+        if all(len(rows) == N_NEIGHBOURS for rows in near):
+            break
+    known = {
+        i: Neighbour(
+            int(prototypes.given[i]),
+            dict(zip(fitted.feature_names, prototypes.X[i].tolist(), strict=True)),
+            fitted.labels[prototypes.codes[i]],
+            float(distance[i]),
+        )
+        for i in np.unique(np.concatenate(near))
+    }
+    return [tuple(known[i] for i in some) for some in near]

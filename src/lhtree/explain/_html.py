@@ -1,0 +1,46 @@
+"""An explanation as HTML for notebooks: the same sentences, and bars for the contributions."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ._words import find_moves, tell_course, tell_prediction, tell_way
+
+if TYPE_CHECKING:
+    from ._explanation import Explanation
+
+# Blue and orange are told apart by every eye, on light and on dark.
+_FOR, _AGAINST = "#3b82c4", "#d9822b"
+_WIDEST = 12.0  # em
+
+
+def draw_html(explanation: Explanation) -> str:
+    """A compact block of HTML; every name is escaped."""
+    first, *more = (escape(line) for line in tell_prediction(explanation))
+    moves, n_more, rest = find_moves(explanation)
+    bars = [(" is ".join(filter(None, move[:2])), move.amount) for move in moves]
+    if n_more:
+        bars.append((f"{n_more} more", rest))
+    largest = max((abs(amount) for _, amount in bars), default=1.0)
+    rows = "".join(_draw_bar(what, amount, largest) for what, amount in bars)
+    way = [escape(line) for line in tell_way(explanation)]
+    told = "".join(f"<li>{line}</li>" for line in way[1:])
+    details = f"<details><summary>{way[0]}</summary><ul style='margin:0'>{told}</ul></details>" if way else ""
+    return (
+        "<div class='lhtree-explanation' style='max-width:50em;line-height:1.4'>"
+        f"<strong>{first}</strong>{''.join(f'<br>{line}' for line in more)}"
+        f"<p style='margin:.5em 0 0'>{escape(tell_course(explanation))}</p>"
+        f"<table style='border-collapse:collapse;margin:.25em 0;color:inherit;font:inherit'>{rows}</table>"
+        f"{details}</div>"
+    )
+
+
+def _draw_bar(what: str, amount: float, largest: float) -> str:
+    width = _WIDEST * abs(amount) / largest if largest else 0.0
+    colour = _FOR if amount >= 0.0 else _AGAINST
+    bar = f"<div style='width:{width:.2f}em;height:.8em;background:{colour}'></div>"
+    return (
+        f"<tr><td style='text-align:left;padding:0'>{escape(what)}</td>"
+        f"<td style='text-align:right;padding:0 .5em 0 1em'>{amount:+.2f}</td><td style='padding:0'>{bar}</td></tr>"
+    )

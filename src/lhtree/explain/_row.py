@@ -1,0 +1,75 @@
+"""One row in any form becomes an array of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import Fitted
+from .._validate import check_rows, refuse_infinity
+
+
+def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
+    """Values of one row by feature, shape (m,)."""
+    if _is_series(row):
+        row = _settle_series(row)
+    values: NDArray[Any]
+    if isinstance(row, Mapping):
+        values = _take_mapping(fitted, row)
+    elif hasattr(row, "columns"):
+        values = check_rows(model, row)
+    else:
+        values = _take_array(row)
+    if values.ndim == 1:
+        values = values[None]
+    if values.ndim != 2 or len(values) != 1:
+        raise ValueError(
+            f"row has the shape {values.shape}: pass one row, for example X[0], or explain_batch(X) for many."
+        )
+    if values.shape[1] != fitted.n_features:
+        raise ValueError(
+            f"row has {values.shape[1]} values and the model {fitted.n_features} features: pass one value per feature."
+        )
+    if np.isinf(values).any():
+        refuse_infinity(values)
+    taken: NDArray[np.float64] = values[0].astype(np.float64)
+    return taken
+
+
+def _is_series(row: Any) -> bool:
+    return hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns")
+
+
+def _settle_series(row: Any) -> Any:
+    """A Series counts by name where it has names, else by position."""
+    has_names = all(isinstance(name, str) for name in row.index)
+    return dict(zip(row.index, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
+
+
+def _take_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> NDArray[np.float64]:
+    missing = [name for name in fitted.feature_names if name not in row]
+    extra = [name for name in row if name not in set(fitted.feature_names)]
+    if missing or extra:
+        what = (
+            f"lacks {_name_some(missing)}"
+            if missing
+            else f"has {_name_some(extra)}, which the model does not know"
+        )
+        raise ValueError(f"row {what}: pass a value for every feature; NaN counts as missing.")
+    return _take_array([row[name] for name in fitted.feature_names])
+
+
+def _take_array(row: Any) -> NDArray[np.float64]:
+    try:
+        values: NDArray[np.float64] = np.asarray(row, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"row is not numeric ({error}): pass one number per feature.") from None
+    return values
+
+
+def _name_some(names: list[Any]) -> str:
+    shown = ", ".join(map(repr, names[:3]))
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

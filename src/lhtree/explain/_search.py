@@ -1,0 +1,234 @@
+"""Search for rows near a row that the model predicts otherwise: deterministic, bounded, by crossing hyperplanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import Fitted
+from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
+
+MOST_PLANES = 256  # of one row at a time, nearest first
+MOST_ROUNDS = 5
+MOST_BASES = 4  # rows from which the next round goes on
+MOST_REFINED = 24
+_WORK = 1_000_000  # blocks that the rows tried in a round may pass
+
+
+@dataclass(frozen=True)
+class Task:
+    """From where to search, for what, and within which bounds."""
+
+    fitted: Fitted
+    x: Floats  # the row, in the user's units
+    code: int  # its predicted class
+    wanted: int | None  # class to reach; None: any other
+    low: Floats  # bounds in the user's units; equal to x where a feature must stay
+    high: Floats
+
+    def room(self, x: Floats) -> Room:
+        """How far each feature of a row may move, in normalised units."""
+        scale, x = self.fitted.normalisation.scale, self._start(x)
+        with np.errstate(over="ignore"):
+            down, up = (x - self.low) / scale, (self.high - x) / scale
+        return Room(*(np.clip(np.nan_to_num(side, posinf=FAR), 0.0, FAR) for side in (down, up)))
+
+    def distances(self, rows: Floats) -> Floats:
+        """Euclidean length of the change of every row, in normalised units."""
+        with np.errstate(over="ignore"):
+            moves = np.abs(rows - self.x) / self.fitted.normalisation.scale
+            largest = np.nanmax(moves, axis=1, initial=0.0, where=~np.isnan(moves), keepdims=True)
+            shape = np.nan_to_num(moves / np.where(largest > 0.0, largest, 1.0))
+        return np.asarray(largest[:, 0] * np.sqrt((shape**2).sum(axis=1)))
+
+    def move(self, x: Floats, moves: Floats) -> Floats:
+        """Rows that differ from ``x`` by moves in normalised units, kept within the bounds."""
+        with np.errstate(over="ignore"):
+            rows = np.where(moves == 0.0, x, self._start(x) + moves * self.fitted.normalisation.scale)
+        return np.where(np.isnan(x), x, np.clip(rows, self.low, self.high))
+
+    def _start(self, x: Floats) -> Floats:
+        """The row as the model sees it, which clips normalised values."""
+        centre, scale = self.fitted.normalisation
+        with np.errstate(over="ignore"):
+            return np.asarray(np.clip(x, centre - FAR * scale, centre + FAR * scale))
+
+    def is_changed(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which values differ from the row's."""
+        return np.asarray((rows != self.x) & ~np.isnan(rows))
+
+    def predict(self, rows: Floats) -> NDArray[np.int64]:
+        """Code of the class of every row."""
+        codes: Any = self.fitted.scorer.predict(np.ascontiguousarray(rows))
+        return np.asarray(codes)
+
+    def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
+        """Whether the model predicts another class (the wanted one)."""
+        codes = self.predict(rows)
+        return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
+
+    def leads(self, rows: Floats) -> Floats:
+        """How far the predicted class of the row is ahead of the others (of the wanted one) in probability."""
+        proba: Any = self.fitted.scorer.proba(np.ascontiguousarray(rows))
+        others = np.delete(proba, self.code, axis=1) if self.wanted is None else proba[:, [self.wanted]]
+        return np.asarray(proba[:, self.code] - others.max(axis=1))
+
+
+def search(task: Task) -> Floats:
+    """Rows that are predicted otherwise, as small changes as were found; possibly none, never more than a few dozen.
+
+    From the row, and then from the most promising rows without the class wanted, every near hyperplane on the way is
+    crossed; what is found is shortened, and tried again with fewer features.
+    """
+    found = []
+    bases = task.x[None]
+    for _ in range(MOST_ROUNDS):
+        rows = np.concatenate([_cross(task, base, _WORK // len(bases)) for base in bases])
+        if not len(rows):
+            break
+        leads = task.leads(rows)
+        found.append(_select(task, rows[leads <= 0.0]))
+        bases = _choose_bases(task, rows[leads > 0.0], leads[leads > 0.0])
+        if sum(map(len, found)) >= MOST_REFINED or not len(bases):
+            break
+    rows = np.concatenate([np.empty((0, len(task.x))), *found])
+    if not len(rows):
+        return rows
+    rows = _select(task, _shorten(task, rows))
+    fewer = _use_fewer(task, rows)
+    return np.concatenate([rows, _shorten(task, fewer)])
+
+
+def _cross(task: Task, x: Floats, share: int) -> Floats:
+    """Rows just behind each hyperplane on the way of ``x``, and where confidence counts, fully behind it."""
+    room = task.room(x)
+    planes = find_planes(task.fitted, x, room, MOST_PLANES)
+    sides = find_sides(planes)
+    depths = (0.0,) if task.fitted.confidence is None else (0.0, 1.0)
+    most = max(16, share // (2 * planes.n_passed * len(depths)))
+    parts = []
+    for depth in depths:
+        need = np.abs(planes.y) + planes.past + depth
+        overall = shortest_moves(planes.weights, need, sides, room)
+        overall = overall[~np.isnan(overall).any(axis=1)]
+        parts.append(overall[:: 1 + len(overall) // most])
+        parts.append(_spread_singles(single_moves(planes.weights, need, sides, room), most))
+    parts.append(_aim(task, planes, room))
+    parts.append(_ends(room))
+    return task.move(x, np.concatenate(parts))
+
+
+def _spread_singles(moves: Floats, most: int) -> Floats:
+    """Single-feature moves as lines of their own; of each feature some, from its shortest to its longest."""
+    plane, feature = np.nonzero(~np.isnan(moves))
+    value = moves[plane, feature]
+    order = np.lexsort((np.abs(value), feature))
+    feature, value = feature[order], value[order]
+    counts = np.bincount(feature, minlength=moves.shape[1])
+    quota = max(2, most // max(1, int(np.count_nonzero(counts))))
+    rank = np.arange(len(feature)) - (np.cumsum(counts) - counts)[feature]
+    count = counts[feature]
+    # Ranks at which a ladder of `quota` rungs from the first to the last has its next rung.
+    rung, before = (r * (quota - 1) // np.maximum(count - 1, 1) for r in (rank, rank - 1))
+    kept = (count <= quota) | (rung != before)
+    lines = np.zeros((int(kept.sum()), moves.shape[1]))
+    lines[np.arange(len(lines)), feature[kept]] = value[kept]
+    return lines
+
+
+def _ends(room: Room) -> Floats:
+    """Every feature alone to each end of its range."""
+    lines = np.concatenate([np.diag(-room.down), np.diag(room.up)])
+    chosen: Floats = lines[lines.any(axis=1) & (np.abs(lines).max(axis=1) < FAR)]
+    return chosen
+
+
+def _aim(task: Task, planes: Planes, room: Room) -> Floats:
+    """Steps of growing length in the direction in which near hyperplanes together speak for another class."""
+    if task.fitted.n_classes == 2:  # one tree serves both, and its target is the second class
+        speaks = np.full(len(planes.y), 1.0 if task.code == 0 else -1.0)
+    else:
+        is_wanted = planes.target != task.code if task.wanted is None else planes.target == task.wanted
+        speaks = np.where(planes.target == task.code, -1.0, np.where(is_wanted, 1.0, 0.0))
+    free = planes.weights * ((room.down > 0.0) | (room.up > 0.0))
+    length = np.linalg.norm(free, axis=1)
+    pull = np.maximum(planes.gain * speaks, 0.0) / (0.25 + np.abs(planes.y) / length)
+    aim: Floats = (pull * find_sides(planes) / length) @ free
+    if not aim.any():
+        return np.empty((0, len(aim)))
+    steps = np.geomspace(0.05, 20.0, 24)[:, None] * (aim / np.linalg.norm(aim))
+    clipped: Floats = np.clip(steps, -room.down, room.up)
+    return clipped
+
+
+def _choose_bases(task: Task, rows: Floats, leads: Floats) -> Floats:
+    """Rows to go on from: those closest to the class wanted, and those that came closest for their distance."""
+    if not len(rows):
+        return rows
+    distances = task.distances(rows)
+    start = task.leads(task.x[None])[0]
+    rate = (start - leads) / (distances + 0.1)
+    half = MOST_BASES // 2
+    chosen = list(
+        dict.fromkeys([*np.lexsort((distances, leads))[:half], *np.argsort(-rate, kind="stable")[:half]])
+    )
+    return rows[[i for i in chosen if distances[i] > 0.0]]
+
+
+def _select(task: Task, rows: Floats) -> Floats:
+    """Rows that are predicted as wanted, one for each class and set of changed features, the shortest.
+
+    Of those half are the shortest of all, the others those with the fewest changed features.
+    """
+    rows = rows[task.is_reached(rows)]
+    rows = rows[np.argsort(task.distances(rows), kind="stable")]
+    is_changed, codes = task.is_changed(rows), task.predict(rows)
+    firsts: dict[tuple[int, bytes], int] = {}
+    for i, (code, changed) in enumerate(zip(codes, is_changed, strict=True)):
+        firsts.setdefault((int(code), changed.tobytes()), i)
+    unlike = np.array(list(firsts.values()), dtype=np.int64)
+    fewest = unlike[np.argsort(is_changed[unlike].sum(axis=1), kind="stable")]
+    half = MOST_REFINED // 2
+    chosen: Floats = rows[np.unique(np.concatenate([unlike[:half], fewest[:half]]))]
+    return chosen
+
+
+def _shorten(task: Task, rows: Floats) -> Floats:
+    """The first point on the way from the row to each of these that is predicted otherwise, by grid and halving."""
+    if not len(rows):
+        return rows
+    grid = np.arange(1, 9) / 8
+    moves = np.nan_to_num(rows - task.x)
+    points = (task.x + grid[:, None, None] * moves).reshape(-1, len(task.x))
+    points[-len(rows) :] = rows
+    is_reached = task.is_reached(points).reshape(len(grid), len(rows))
+    first = is_reached.argmax(axis=0)
+    far = grid[first]
+    near = far - grid[0]
+    best: Floats = points.reshape(len(grid), *rows.shape)[first, np.arange(len(rows))]
+    for _ in range(14):
+        middle = (near + far) / 2
+        points = task.x + middle[:, None] * moves
+        is_reached = task.is_reached(points)
+        best = np.where(is_reached[:, None], points, best)
+        far, near = np.where(is_reached, middle, far), np.where(is_reached, near, middle)
+    return best
+
+
+def _use_fewer(task: Task, rows: Floats) -> Floats:
+    """The same moves with only their largest 1, 2, 3, 5, ... features, made longer until the class changes."""
+    scale = task.fitted.normalisation.scale
+    moves = np.nan_to_num((rows - task.x) / scale)
+    rank = np.argsort(np.argsort(-np.abs(moves), axis=1, kind="stable"), axis=1, kind="stable")
+    room = task.room(task.x)
+    tried = []
+    counts = np.unique(np.geomspace(1, max(1, len(task.x) // 2), 8).astype(int))
+    for count in counts:
+        kept = np.where(rank < count, moves, 0.0)
+        is_fewer = (moves != 0.0).sum(axis=1) > count
+        tried += [np.clip(factor * kept[is_fewer], -room.down, room.up) for factor in (1.0, 1.5, 2.5, 5.0)]
+    candidates = task.move(task.x, np.concatenate(tried))
+    return _select(task, candidates)

@@ -1,0 +1,219 @@
+"""An explanation in short sentences, for the person the prediction is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ._facts import Path, Step, Term
+
+if TYPE_CHECKING:
+    from ._explanation import Explanation
+
+N_MOVES = 5  # features named with their contributions
+N_REASONS = 3  # features named in a step
+N_STEPS = 6  # steps told
+_LONGEST_NAME = 60
+_NEAR = 0.25  # a confidence below is worth a warning
+_LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "usual"), (-2.0, "low"), (-np.inf, "very low"))
+
+
+class Move(NamedTuple):
+    """What one feature adds to the membership of the predicted class."""
+
+    what: str  # name and value
+    level: str  # how the value compares with the training rows; "" where nothing is known of them
+    amount: float
+
+
+def describe(explanation: Explanation) -> str:
+    """All sentences, a line each."""
+    lines = [*tell_prediction(explanation), "", tell_course(explanation)]
+    moves, n_more, rest = find_moves(explanation)
+    lines += [f"  {' is '.join(filter(None, move[:2]))}: {move.amount:+.2f}" for move in moves]
+    if n_more:
+        lines.append(f"  {_count(n_more, 'more feature')}: {rest:+.2f}")
+    way = tell_way(explanation)
+    if way:
+        lines += ["", way[0], *(f"  {line}" for line in way[1:])]
+    return "\n".join(lines)
+
+
+def tell_prediction(explanation: Explanation) -> list[str]:
+    """Which class, how sure, and what the trees of a forest say."""
+    proba, prediction = explanation.proba, explanation.prediction
+    others = sorted((label for label in proba if label != prediction), key=lambda label: -proba[label])
+    also = ", ".join(f"{name_class(label)} {percent(proba[label])}" for label in others[:3])
+    lines = [f"Prediction: {name_class(prediction)}, {percent(proba[prediction])} sure ({also})."]
+    if explanation.n_estimators > 1:
+        lines.append(_tell_votes(explanation))
+    elif explanation._fitted.confidence is not None:
+        membership, confidence = explanation.membership[prediction], explanation.confidence[prediction]
+        near = " (close to a boundary)" if confidence < _NEAR else ""
+        lines.append(
+            f"Score: membership {membership:.2f} × confidence {confidence:.2f}{near} = {membership * confidence:.2f}."
+        )
+    if not any(explanation.wolf.values()):
+        what = (
+            "the memberships"
+            if any(explanation.membership.values())
+            else "the shares of the classes in training"
+        )
+        lines.append(f"No class scores above 0 here, so {what} decide.")
+    return lines
+
+
+def _tell_votes(explanation: Explanation) -> str:
+    votes = explanation.votes
+    labels = sorted(filter(votes.get, votes), key=lambda label: -votes[label])
+    said = [f"{votes[label]} say {name_class(label)}" for label in labels[:4]]
+    return f"Of {explanation.n_estimators} trees {_join(said)}."
+
+
+def tell_course(explanation: Explanation) -> str:
+    """Where the membership of the predicted class starts and ends."""
+    label = explanation.prediction
+    start, end = explanation.base[label], explanation.membership[label]
+    forest = explanation._fitted.forest
+    roots = forest.block_ptr[:-1]
+    is_counted = bool((forest.weight[roots] == forest.n_samples[roots]).all())
+    whole = "training rows are" if is_counted else "weight of the training rows is"
+    share = f"{percent(start)} of the {whole} {name_class(label)}."
+    if not any(explanation.contributions[label].values()):
+        return f"{share} No value of this row changes it."
+    mean = " on average" if explanation.n_estimators > 1 else ""
+    return f"{share} The values of this row take its membership from {start:.2f} to {end:.2f}{mean}:"
+
+
+def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
+    """The largest contributions to the predicted class, how many more there are, and the sum of those."""
+    of_class = explanation.contributions[explanation.prediction]
+    features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
+    shown, rest = features[:N_MOVES], features[N_MOVES:]
+    levels = find_levels(explanation)
+    moves = [Move(_name_value(name, explanation.row[name]), levels[name], of_class[name]) for name in shown]
+    return moves, len(rest), sum(of_class[name] for name in rest)
+
+
+def tell_way(explanation: Explanation) -> list[str]:
+    """The way through the tree of the predicted class, a heading first; a forest has too many."""
+    if explanation.n_estimators > 1:
+        return []
+    label = explanation.prediction
+    path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
+    is_mirrored = path.target != label
+    levels = find_levels(explanation)
+    lines = [f"The way through the tree for {name_class(path.target)}:"]
+    told, last = _choose_steps(path), -1
+    for number in [*told, len(path.steps)]:
+        if number > last + 1:
+            lines.append(f"… {_count(number - last - 1, 'more block')}")
+        last = number
+        if number < len(path.steps):
+            step = path.steps[number]
+            lines.append(
+                f"block {step.block} ({_count_rows(step, label, is_mirrored)}): {tell_step(step, levels)}"
+            )
+    rows, more = _count_rows(path.leaf, label, is_mirrored), _tell_slopes(path, is_mirrored)
+    lines.append(f"leaf {path.leaf.block}: {rows}{more}.")
+    if path.leaf.neighbours:
+        near = [
+            f"row {neighbour.given} ({name_class(neighbour.label)})" for neighbour in path.leaf.neighbours
+        ]
+        lines.append(f"Nearest training rows there: {_join(near)}.")
+    return lines
+
+
+def _tell_slopes(path: Path, is_mirrored: bool) -> str:
+    """What the values of the row change within the leaf, where it can be seen in two digits."""
+    share, membership = path.leaf.share, path.leaf.membership
+    if is_mirrored:
+        share, membership = 1.0 - share, 1.0 - membership
+    if f"{share:.2f}" == f"{membership:.2f}":
+        return ""
+    return f"; the values of this row {'raise' if membership > share else 'lower'} {share:.2f} to {membership:.2f}"
+
+
+def tell_step(step: Step, levels: dict[str, str]) -> str:
+    """Which side, and which features pull there."""
+    feature_sum = step.y + step.offset
+    pulled = "right" if feature_sum > 0.0 else "left"
+    pulling = [term for term in step.terms if term.term * feature_sum > 0.0]
+    if not pulling:
+        return f"goes {step.side}, as rows with usual or missing values do."
+    names = _join([_name_term(term, levels) for term in pulling[:N_REASONS]])
+    pull = "pull" if len(pulling[:N_REASONS]) > 1 else "pulls"
+    if pulled != step.side:
+        return f"goes {step.side}: {names} {pull} to the {pulled}, but not far enough."
+    against = next((term for term in step.terms[:N_REASONS] if term.term * feature_sum < 0.0), None)
+    but = f"; {_name_term(against, levels)} pulls the other way" if against else ""
+    return f"goes {step.side}, because {names} {pull} that way{but}."
+
+
+def find_levels(explanation: Explanation) -> dict[str, str]:
+    """How every value compares with those of the training rows, in a word."""
+    fitted = explanation._fitted
+    is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
+    z = fitted.normalise(explanation._x[None])[0]
+    levels = [next(word for least, word in _LEVELS if value >= least) if is_known else "" for value in z]
+    missing = np.isnan(explanation._x)
+    return {
+        name: "missing" if is_missing else level
+        for name, level, is_missing in zip(fitted.feature_names, levels, missing, strict=True)
+    }
+
+
+def _choose_steps(path: Path) -> list[int]:
+    """Numbers of the steps to tell: those that change the share of the target most."""
+    share = np.array([*(step.share for step in path.steps), path.leaf.share])
+    change = np.abs(np.diff(share))
+    return sorted(np.argsort(-change, kind="stable")[:N_STEPS].tolist())
+
+
+def _count_rows(block: Any, label: Any, is_mirrored: bool) -> str:
+    n_own = block.weight - block.n_target if is_mirrored else block.n_target
+    if block.weight == block.n_samples:
+        return f"{n_own:g} of {block.n_samples} training rows are {name_class(label)}"
+    return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
+
+
+def _name_term(term: Term, levels: dict[str, str]) -> str:
+    level = levels[term.feature]
+    return (
+        f"{_name_value(term.feature, term.value)} ({level})"
+        if level
+        else _name_value(term.feature, term.value)
+    )
+
+
+def _name_value(name: str, value: float) -> str:
+    return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+
+
+def name_class(label: Any) -> str:
+    """A class as one calls it; a number alone would be taken for a value."""
+    return tidy(label) if isinstance(label, str) else f"class {label}"
+
+
+def tidy(name: str) -> str:
+    """A name that fits a sentence: on one line, not too long."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    return printable if len(printable) <= _LONGEST_NAME else f"{printable[: _LONGEST_NAME - 1]}…"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, never rounded to all or nothing."""
+    text = f"{100.0 * share:.1f}".removesuffix(".0")
+    if text == "0" and share > 0.0:
+        return "under 0.1 %"
+    return "over 99.9 %" if text == "100" and share < 1.0 else f"{text} %"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _join(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,86 @@
+"""A tree in the DOT language of Graphviz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._fitted import read
+from ._forest_data import TreeView
+from ._parameters import is_integer, refuse
+from .text import find_heaviest
+
+
+def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
+    """Trees of a model in the DOT language; ``dot -Tsvg`` draws them.
+
+    A box per block tells its weight, how much of it belongs to the target and which features weigh most; the
+    darker, the larger the share of the target. Weights and offsets apply to normalised features.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    tree : int, optional
+        Number of the tree in ``trees_``; all trees by default, side by side.
+    n_features : int, default=3
+        Features named in each branching block, heaviest first.
+    max_depth : int, default=10
+        Blocks below are folded into a line that counts them.
+
+    Returns
+    -------
+    str
+    """
+    n_trees = read(model).forest.n_trees
+    if tree is not None and (not is_integer(tree) or not -n_trees <= tree < n_trees):
+        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {n_trees - 1}")
+    for name, value in (("n_features", n_features), ("max_depth", max_depth)):
+        if not is_integer(value) or value < 0:
+            raise refuse(name, value, "an integer of at least 0")
+    lines = [
+        "digraph lhtree {",
+        '  node [shape=box, style=filled, fontname="Helvetica", fontsize=10];',
+        '  edge [fontname="Helvetica", fontsize=9];',
+    ]
+    for number in range(n_trees) if tree is None else [range(n_trees)[tree]]:
+        view = model.trees_[number]
+        title = f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
+        lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title)}; color=none;"]
+        lines += _describe_blocks(view, number, n_features, max_depth)
+        lines.append("  }")
+    return "\n".join([*lines, "}", ""])
+
+
+def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: int) -> list[str]:
+    lines = []
+    below = view.count_below()
+    for block in range(view.n_blocks):  # parents come before their children
+        depth = int(view.depth[block])
+        if depth > max_depth:
+            continue
+        is_leaf = bool(view.is_leaf[block])
+        text = [
+            f"{'leaf' if is_leaf else 'block'} {block}",
+            f"{view.n_target[block]:g} of {view.weight[block]:g}",
+        ]
+        if not is_leaf:
+            heaviest, more = find_heaviest(view, block, n_features)
+            text += [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
+        if not is_leaf and depth == max_depth:
+            text.append(f"... {below[block]} blocks below")
+        share = float(view.n_target[block] / view.weight[block])
+        # Blue on Graphviz's scale of hue, saturation and value; letters turn white where it is dark.
+        fill = f'fillcolor="0.56 {0.9 * share:.3f} {1.0 - 0.4 * share:.3f}"'
+        letters = ", fontcolor=white" if share > 0.6 else ""
+        lines.append(f"    t{number}_{block} [label={_quote(*text)}, {fill}{letters}];")
+        if not is_leaf and depth < max_depth:
+            for child, sign in ((view.left[block], "<"), (view.right[block], ">=")):
+                label = _quote(f"{sign} {view.offset[block]:.3g}")
+                lines.append(f"    t{number}_{block} -> t{number}_{child} [label={label}];")
+    return lines
+
+
+def _quote(*lines: str) -> str:
+    r"""Lines of text as a DOT string; \n parts them, whatever signs they hold."""
+    clean = (" ".join(line.replace("\0", "").split()) for line in lines)
+    return '"' + r"\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'

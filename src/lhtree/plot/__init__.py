@@ -1,0 +1,21 @@
+"""Pictures of models, drawn with matplotlib: every function takes ``ax=None`` and returns the axes."""
+
+from ._block import plot_block
+from ._curves import plot_coverage, plot_sparsity
+from ._membership import plot_membership
+from ._path import plot_path
+from ._regions import plot_decision_regions
+from ._tree import plot_tree
+from ._weights import plot_importances, plot_weights
+
+__all__ = [
+    "plot_block",
+    "plot_coverage",
+    "plot_decision_regions",
+    "plot_importances",
+    "plot_membership",
+    "plot_path",
+    "plot_sparsity",
+    "plot_tree",
+    "plot_weights",
+]

@@ -1,0 +1,226 @@
+"""Picture of one branching block: feature sums by class, the four extremes, and where the offset parts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import read
+from .._forest_data import TreeView
+from .._parameters import is_integer, refuse
+from .._validate import check_rows
+from ._layout import spread
+from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
+from ._take import take_tree, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+_N_BINS = 40
+_FEW_ROWS = 400
+
+
+@dataclass(frozen=True)
+class BlockSums:
+    """Feature sums of the rows that reach a branching block; ``extremes`` has those that are there, by name."""
+
+    target: Any
+    block: int
+    offset: float
+    feature_sum: Floats
+    is_target: NDArray[np.bool_]
+    goes_left: NDArray[np.bool_]
+    extremes: dict[str, float]
+    below: tuple[str, str]  # what the two blocks below are called
+
+    def count(self, left: bool) -> tuple[int, int]:
+        """Rows of one side, and how many of them belong to the target."""
+        side = self.goes_left == left
+        return int(side.sum()), int((side & self.is_target).sum())
+
+
+def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSums:
+    """Feature sums of the rows of X in a block, and the side each takes."""
+    fitted, view = read(model), take_tree(model, tree)
+    branching = np.flatnonzero(view.left >= 0)
+    if not is_integer(block) or block not in branching:
+        known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
+        raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
+    rows = check_rows(model, X)
+    labels = np.asarray(y)
+    if labels.shape != (len(rows),):
+        raise ValueError(f"y has shape {labels.shape} and X {len(rows)} rows: pass one class per row.")
+    leaves: Any = fitted.scorer.apply(rows)
+    left = int(view.left[block])
+    entered = _climb(view, leaves[:, range(fitted.forest.n_trees)[tree]], left + 1)
+    inside = (entered == left) | (entered == left + 1)
+    weights = np.array([view.weights(block).get(name, 0.0) for name in fitted.feature_names])
+    sums = fitted.normalise(rows[inside]).astype(np.float64) @ weights if inside.any() else np.array([])
+    is_target = labels[inside] == view.target
+    extremes: dict[str, float] = {}
+    for name, own in (("TFS", is_target), ("NFS", ~is_target)):
+        if own.any():
+            extremes |= {f"min {name}": float(sums[own].min()), f"max {name}": float(sums[own].max())}
+    return BlockSums(
+        target=view.target,
+        block=int(block),
+        offset=float(view.offset[block]),
+        feature_sum=sums,
+        is_target=is_target,
+        goes_left=entered[inside] == left,
+        extremes=extremes,
+        below=tuple(f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (left, left + 1)),  # type: ignore[arg-type]
+    )
+
+
+def _climb(view: TreeView, leaves: NDArray[np.int64], last: int) -> NDArray[np.int64]:
+    """From every leaf up to the first block whose number is at most ``last``."""
+    parent = np.full(view.n_blocks, -1)
+    branching = np.flatnonzero(view.left >= 0)
+    parent[view.left[branching]] = parent[view.right[branching]] = branching
+    at = leaves.copy()
+    while (is_below := at > last).any():
+        at[is_below] = parent[at[is_below]]
+    return at
+
+
+def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the feature sums of the rows that reach a branching block (the paper's second figure).
+
+    Rows of the target stand above the line, the others below it. Marked are the least and the largest feature sum of
+    the target (TFS) and of the rest (NFS), and the offset c: rows below it go left, the others right.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    X : array-like of shape (n, m)
+        Rows, for example those the model was trained on.
+    y : array-like of shape (n,)
+        Their classes.
+    block : int, default=0
+        Number of a branching block.
+    tree : int, default=0
+        Number of the tree in ``trees_``.
+    ax : Axes, optional
+        Drawn into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    facts = find_sums(model, X, y, block, tree)
+    ax = take_axes(ax, 7.6, 3.9)
+    low, high = _find_limits(facts)
+    edges = _find_edges(low, high, facts.offset)
+    tallest = 1.0
+    for sign, own, fill in ((1, facts.is_target, TARGET), (-1, ~facts.is_target, REST)):
+        heights = np.histogram(facts.feature_sum[own], edges)[0]
+        tallest = max(tallest, heights.max(initial=0))
+        ax.bar(
+            edges[:-1],
+            sign * heights,
+            np.diff(edges),
+            align="edge",
+            color=fill,
+            edgecolor="white",
+            linewidth=0.4,
+        )
+        if own.sum() <= _FEW_ROWS:
+            at = np.full(own.sum(), 0.0)
+            ax.scatter(facts.feature_sum[own], at, marker="|", s=30, color=INK, linewidth=0.5, zorder=4)
+    ax.axhline(0.0, color=INK, linewidth=0.8)
+    ax.set(xlim=(low, high), ylim=(-1.45 * tallest, 1.65 * tallest))
+    _draw_offset(ax, facts, tallest)
+    _draw_extremes(ax, facts, tallest, high - low)
+    _write_sides(ax, facts)
+    ticks = [tick for tick in ax.get_yticks() if abs(tick) <= tallest and tick == round(tick)]
+    ax.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
+    ax.set_xlabel("feature sum of normalised values", fontsize=SMALL)
+    target = fit(name_class(facts.target), 70.0, SMALL)
+    ax.set_ylabel(f"rows of the rest  |  of {target}", fontsize=SMALL)
+    strip(ax)
+    return ax
+
+
+def _find_limits(facts: BlockSums) -> tuple[float, float]:
+    marks = [*facts.extremes.values(), facts.offset]
+    low, high = min(marks), max(marks)
+    air = (high - low) * 0.06 or 1.0
+    return low - air, high + air
+
+
+def _find_edges(low: float, high: float, offset: float) -> Floats:
+    """Edges of bins of one width, one of them on the offset, so that no bar stands on both sides."""
+    width = (high - low) / _N_BINS
+    n_below, n_above = np.ceil((offset - low) / width), np.ceil((high - offset) / width)
+    return offset + width * np.arange(-n_below, n_above + 1)
+
+
+def _draw_offset(ax: Axes, facts: BlockSums, tallest: float) -> None:
+    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3, ymax=0.93)
+    ax.text(
+        facts.offset,
+        1.65 * tallest,
+        f"c = {facts.offset:.4g}".replace("-", "−"),
+        ha="center",
+        va="top",
+        fontsize=SMALL,
+        color=INK,
+        zorder=6,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+    )
+
+
+def _draw_extremes(ax: Axes, facts: BlockSums, tallest: float, width: float) -> None:
+    """Marks with labels, those of the target above and those of the rest below; labels step aside for each other."""
+    points = width_of(ax)
+    for name, sign, fill in (("TFS", 1, TARGET), ("NFS", -1, REST)):
+        marks = {key: value for key, value in facts.extremes.items() if key.endswith(name)}
+        if not marks:
+            continue
+        texts = [f"{key} {value:.4g}".replace("-", "−") for key, value in marks.items()]
+        at = np.array(list(marks.values()))
+        breadths = np.array([measure(text, SMALL) for text in texts]) / points * width
+        placed = place_labels(at, breadths, *ax.get_xlim())
+        for value, x, text in zip(at, placed, texts, strict=True):
+            ax.plot(
+                [value, value, x],
+                [0, sign * 1.1 * tallest, sign * 1.2 * tallest],
+                color=fill,
+                linewidth=1.2,
+                zorder=2,
+            )
+            ax.text(
+                x,
+                sign * 1.22 * tallest,
+                text,
+                ha="center",
+                va="bottom" if sign > 0 else "top",
+                fontsize=SMALL,
+                color=INK,
+                zorder=5,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )
+
+
+def place_labels(at: Floats, breadths: Floats, low: float, high: float) -> Floats:
+    """Middles of labels, given in ascending order: near their marks, apart from each other and inside."""
+    inside = np.clip(at, low + breadths / 2, np.maximum(high - breadths / 2, low + breadths / 2))
+    placed = spread(inside, breadths, 0.02 * (high - low))
+    over = max(float((placed + breadths / 2).max()) - high, 0.0)
+    shifted: Floats = placed - over
+    return shifted
+
+
+def _write_sides(ax: Axes, facts: BlockSums) -> None:
+    room = width_of(ax) / 2 - 10.0
+    for left, name in zip((True, False), facts.below, strict=True):
+        n_rows, n_target = facts.count(left)
+        text = f"{n_rows} rows to {name}, {n_target} of {name_class(facts.target)}"
+        arrow = f"← {fit(text, room - 12.0, SMALL)}" if left else f"{fit(text, room - 12.0, SMALL)} →"
+        ax.set_title(arrow, loc="left" if left else "right", fontsize=SMALL, color=INK)

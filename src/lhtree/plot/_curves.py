@@ -1,0 +1,113 @@
+"""Pictures of measured curves: accuracy against coverage, and against sparsity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..abstain import CoverageCurve
+from ._style import INK, LINE, NORMAL, REST, SMALL, TARGET, marker, strip, take_axes
+from ._take import new_panels, take_panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..sparsity import SparsityCurve
+
+
+def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
+    """Draw the accuracy on the rows that a model would decide, against their share.
+
+    Parameters
+    ----------
+    curve : CoverageCurve
+        From ``coverage_curve(model, X, y)``.
+    ax : Axes, optional
+        Drawn into; a new figure by default. Curves of several models can share it.
+
+    Returns
+    -------
+    Axes
+    """
+    if not isinstance(curve, CoverageCurve):
+        raise TypeError(f"curve is a {type(curve).__name__}: pass what coverage_curve(model, X, y) gives.")
+    ax = take_axes(ax, 5.4, 3.6)
+    # A threshold decides the rows down to it: between two points nothing is added.
+    ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=TARGET, linewidth=1.6)
+    whole = float(curve.accuracy[-1])
+    ax.plot([1.0], [whole], marker="o", color=TARGET, markersize=5, clip_on=False)
+    ax.axhline(whole, color=LINE, linewidth=0.8, linestyle="dashed", zorder=0)
+    ax.annotate(
+        f"all rows: {whole:.3f}",
+        (1.0, whole),
+        (-4, -5),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=SMALL,
+    )
+    low, high = min(ax.dataLim.y0, whole), ax.dataLim.y1
+    air = max(0.12 * (high - low), 0.01)
+    ax.set(xlim=(0.0, 1.02), ylim=(low - 1.5 * air, high + air))
+    ax.set_xlabel("coverage: share of the rows decided", fontsize=NORMAL)
+    ax.set_ylabel("accuracy on them", fontsize=NORMAL)
+    strip(ax)
+    return ax
+
+
+def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
+    """Draw accuracy, features used and blocks against beta, one panel each.
+
+    Parameters
+    ----------
+    curve : SparsityCurve
+        From ``sparsity_curve(X, y)``.
+    ax : sequence of three Axes, optional
+        Drawn into; a new figure by default.
+
+    Returns
+    -------
+    array of three Axes
+    """
+    from ..sparsity import SparsityCurve
+
+    if not isinstance(curve, SparsityCurve):
+        raise TypeError(f"curve is a {type(curve).__name__}: pass what sparsity_curve(X, y) gives.")
+    axes = new_panels(1, 3, 10.2, 3.1) if ax is None else take_panels(ax, 3)
+    means = curve.to_dict()
+    beta = np.array(means["beta"])
+    order = np.argsort(beta, kind="stable")
+
+    def draw(panel: Axes, name: str, code: int, colour: str, **how: Any) -> None:
+        values = np.array(means[name])[order]
+        panel.plot(
+            beta[order], values, marker=marker(code), markersize=4.5, color=colour, linewidth=1.5, **how
+        )
+
+    spread = np.array(means["spread"])[order]
+    accuracy = np.array(means["accuracy"])[order]
+    axes[0].fill_between(
+        beta[order], accuracy - spread, accuracy + spread, color=TARGET, alpha=0.18, linewidth=0
+    )
+    draw(axes[0], "accuracy", 0, TARGET, label="held back ± spread")
+    draw(axes[0], "training_accuracy", 1, REST, label="training", linestyle="dashed")
+    axes[0].axvline(
+        curve.sparsest, color=INK, linewidth=0.8, linestyle="dotted", label=f"sparsest: {curve.sparsest:g}"
+    )
+    axes[0].set_ylabel("accuracy", fontsize=NORMAL)
+    draw(axes[1], "n_features", 0, TARGET, label="in all blocks")
+    draw(axes[1], "features_per_block", 1, REST, label="per block", linestyle="dashed")
+    axes[1].set_ylabel("features", fontsize=NORMAL)
+    draw(axes[2], "n_blocks", 0, TARGET)
+    axes[2].set_ylabel("blocks", fontsize=NORMAL)
+    for panel in axes:
+        panel.set_xlabel("beta", fontsize=NORMAL)
+        strip(panel)
+    for panel in axes[1:]:
+        panel.set_ylim(bottom=0.0)
+    for panel, n_columns in zip(axes, (3, 2), strict=False):
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": n_columns}
+        panel.legend(frameon=False, fontsize=SMALL, columnspacing=1.2, handlelength=2.2, **place)
+    return axes

@@ -1,0 +1,182 @@
+"""Picture of one row's way through a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._parameters import is_integer, refuse
+from ..explain import Explanation
+from ..explain._facts import LeafStep, Path, Step, Term
+from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
+from ._take import take_class, take_count
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LABEL = 165.0  # points
+_ROW = 0.2  # inches
+
+
+class Bar(NamedTuple):
+    """A line of the picture: a number with its label; ``is_sum`` where it is what the lines above add up to."""
+
+    label: str
+    value: float
+    is_sum: bool = False
+
+
+class Section(NamedTuple):
+    """A block on the way: what it says, and its bars."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+def find_sections(path: Path, n_features: int, max_steps: int) -> list[Section]:
+    """What a picture of a way shows; where it is long, its middle is left out and counted."""
+    steps = list(path.steps)
+    n_first = max_steps // 2
+    n_last = max_steps - n_first
+    shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
+    sections = [_describe_step(step, path.target, n_features) for step in shown]
+    if len(shown) < len(steps):
+        n_left = len(steps) - len(shown)
+        sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the way", ()))
+    return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
+
+
+def _describe_step(step: Step, target: Any, n_features: int) -> Section:
+    title = (
+        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
+        f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
+    )
+    ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
+    return Section(title, (*_name_terms(step.terms, n_features), *ends))
+
+
+def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
+    title = (
+        f"leaf {leaf.block}: {leaf.n_target:.5g} of {leaf.weight:.5g} are {_name(target)}; "
+        f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected:.3f}"
+    )
+    ends = (Bar("estimate p̂", leaf.estimate, is_sum=True),)
+    return Section(title, (Bar("intercept", leaf.intercept), *_name_terms(leaf.terms, n_features), *ends))
+
+
+def _name(target: Any) -> str:
+    return fit(name_class(target), 120.0, SMALL)
+
+
+def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
+    """The largest terms, and the sum of the others."""
+    others = terms[n_features:] if len(terms) > n_features + 1 else ()
+    bars = [Bar(_name_value(term), term.term) for term in terms[: len(terms) - len(others)]]
+    if others:
+        bars.append(Bar(f"{len(others)} more features", sum(term.term for term in others)))
+    return bars
+
+
+def _name_value(term: Term) -> str:
+    return f"{term.feature} = {'missing' if isnan(term.value) else f'{term.value:.5g}'}"
+
+
+def plot_path(
+    explanation: Explanation,
+    *,
+    target: Any = None,
+    tree: int = 0,
+    n_features: int = 4,
+    max_steps: int = 5,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one row's way through a tree: in every block the terms that add up to y, in the leaf those that add up to p̂.
+
+    Blue bars speak for the right side, and in the leaf for the class. Bars are to scale within a block.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        From ``model.explain(row)``.
+    target : class, optional
+        Whose tree; the class predicted by default. One tree serves two classes.
+    tree : int, default=0
+        Which tree of the class, in a forest.
+    n_features : int, default=4
+        Terms drawn in a block, largest first; the others are added up.
+    max_steps : int, default=5
+        Of more branching blocks those in the middle of the way are left out.
+    ax : Axes, optional
+        Drawn into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    if not isinstance(explanation, Explanation):
+        raise TypeError(f"explanation is a {type(explanation).__name__}: pass what model.explain(row) gives.")
+    take_count("n_features", n_features, 1)
+    take_count("max_steps", max_steps, 2)
+    path = take_path(explanation, target, tree)
+    sections = find_sections(path, n_features, max_steps)
+    n_lines = sum(len(section.bars) + 1.5 for section in sections)
+    ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
+    ax.set_axis_off()
+    ax.set(xlim=(-1.0, 1.0), ylim=(n_lines, -1.2))
+    ax.set_title(_say_outcome(explanation), fontsize=SMALL + 1.5, loc="left")
+    y = 0.0
+    for section in sections:
+        y = _draw_section(ax, section, y) + 1.5
+    return ax
+
+
+def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
+    """The way through one tree."""
+    if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
+        raise refuse("tree", tree, f"a number from 0 to {explanation.n_estimators - 1}")
+    code = take_class(explanation.classes, explanation.prediction if target is None else target)
+    n_targets = len(explanation.paths) // explanation.n_estimators
+    return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]
+
+
+def _say_outcome(explanation: Explanation) -> str:
+    label = explanation.prediction
+    return f"prediction: {fit(name_class(label), 200.0, SMALL)}, probability {explanation.proba[label]:.3f}"
+
+
+def _draw_section(ax: Axes, section: Section, y: float) -> float:
+    """Draw from y downwards; return where the section ends."""
+    ax.axhspan(y - 0.55, y + 0.5, color=PALE, zorder=0)
+    ax.text(-0.98, y, section.title, fontsize=SMALL, va="center", color=INK)
+    largest = max((abs(bar.value) for bar in section.bars), default=0.0) or 1.0
+    zero, room = 0.3, 0.5
+    for line, bar in enumerate(section.bars, 1):
+        at, length = y + line, bar.value / largest * room
+        if bar.is_sum:
+            ax.plot([-0.98, 0.98], [at - 0.5, at - 0.5], color=LINE, linewidth=0.6)
+        ax.text(
+            zero - room - 0.14, at, fit(bar.label, _LABEL, SMALL), ha="right", va="center", fontsize=SMALL
+        )
+        ax.barh(
+            at,
+            length,
+            left=zero,
+            height=0.66,
+            color=TARGET if bar.value > 0.0 else REST,
+            edgecolor=INK,
+            linewidth=1.2 if bar.is_sum else 0.0,
+        )
+        number = f"{bar.value:+.3g}".replace("-", "−")
+        ax.annotate(
+            number,
+            (zero + length, at),
+            (3 if bar.value >= 0.0 else -3, 0),
+            textcoords="offset points",
+            ha="left" if bar.value >= 0.0 else "right",
+            va="center",
+            fontsize=SMALL,
+        )
+    if section.bars:
+        ax.plot([zero, zero], [y + 0.55, y + len(section.bars) + 0.45], color=INK, linewidth=0.8)
+    return y + len(section.bars)

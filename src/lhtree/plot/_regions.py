@@ -1,0 +1,174 @@
+"""Picture of the classes predicted over two features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from .._fitted import Fitted, read
+from .._parameters import refuse
+from .._validate import check_rows
+from ._held import hold, make_grid, say_held
+from ._lines import find_lines
+from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
+from ._take import take_count, take_features, take_range
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LABEL = 200.0  # points
+_FEW_LINES = 60
+
+
+def plot_decision_regions(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    features: Any = (0, 1),
+    row: Any = None,
+    hyperplanes: bool | None = None,
+    n_points: int = 300,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the class predicted over two features, the hyperplanes that part the regions, and points.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    X, y : array-like, optional
+        Rows to draw as points, and their classes.
+    features : sequence of two, default=(0, 1)
+        Names or numbers.
+    row : array-like, dict or Series, optional
+        Values of the other features; their centres by default.
+    hyperplanes : bool, optional
+        Draw each hyperplane as far as its block reaches; by default where that makes at most 60 lines.
+    n_points : int, default=300
+        Points along each feature.
+    ax : Axes, optional
+        Drawn into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    fitted = read(model)
+    along = take_features(fitted, features)
+    if len(along) != 2 or along[0] == along[1]:
+        raise refuse("features", features, "two different features")
+    take_count("n_points", n_points, 2)
+    points, codes = take_points(fitted, model, X, y)
+    held = hold(fitted, model, row)
+    ranges = [take_range(fitted, f, None if points is None else points[:, f]) for f in along]
+    ax = take_axes(ax, 6.6, 4.8)
+    grids, rows = make_grid(held, along, ranges, n_points)
+    predicted: Any = fitted.scorer.predict(rows)
+    regions = predicted.reshape(n_points, n_points)
+    _draw_regions(ax, regions, ranges)
+    _label_regions(ax, fitted, regions, grids)
+    lines = find_lines(fitted, held, along, ranges)
+    if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
+        for line in lines:
+            own = INK if fitted.n_classes == 2 else colour(line.target)
+            ax.plot(
+                line.x,
+                line.y,
+                color=own,
+                linewidth=max(0.8, 2.2 - 0.4 * line.depth),
+                linestyle=dashes(line.target),
+            )
+    if points is not None:
+        _draw_points(ax, fitted, points[:, along], codes)
+    names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
+    ax.set(xlim=ranges[0], ylim=ranges[1])
+    ax.set_xlabel(names[0], fontsize=NORMAL)
+    ax.set_ylabel(names[1], fontsize=NORMAL)
+    ax.set_title(say_held(fitted, 2, "the row given" if row is not None else "their centres"), fontsize=SMALL)
+    ax.tick_params(labelsize=SMALL)
+    return ax
+
+
+def take_points(
+    fitted: Fitted, model: Any, X: Any, y: Any
+) -> tuple[NDArray[np.float64] | None, NDArray[np.int64]]:
+    """Rows to draw and the codes of their classes; -1 without classes."""
+    if X is None:
+        return None, np.array([], dtype=np.int64)
+    points = check_rows(model, X).astype(np.float64)
+    if y is None:
+        return points, np.full(len(points), -1)
+    labels = np.asarray(y)
+    if labels.shape != (len(points),):
+        raise ValueError(f"y has shape {labels.shape} and X {len(points)} rows: pass one class per row.")
+    known = {label: code for code, label in enumerate(fitted.labels)}
+    unknown = [label for label in labels.tolist() if label not in known]
+    if unknown:
+        raise refuse("y", unknown[0], f"classes of the model: {', '.join(map(repr, fitted.labels[:10]))}")
+    return points, np.array([known[label] for label in labels.tolist()])
+
+
+def _draw_regions(ax: Axes, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
+    colors = import_extra("matplotlib.colors", "plot")
+    paint = np.array([colors.to_rgb(colour(code)) for code in range(regions.max() + 1)])
+    tint = 0.28 * paint + 0.72
+    extent = (*ranges[0], *ranges[1])
+    ax.imshow(tint[regions], origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
+
+
+def find_middle(region: NDArray[np.bool_]) -> tuple[int, int]:
+    """The cell of a region that is furthest from its border."""
+    ndimage = import_extra("scipy.ndimage", "plot")
+    inside = np.pad(region, 1)
+    distance = ndimage.distance_transform_edt(inside)[1:-1, 1:-1]
+    row, column = np.unravel_index(distance.argmax(), region.shape)
+    return int(row), int(column)
+
+
+def _label_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], grids: Any) -> None:
+    """Write the class into its region, for readers without colours."""
+    labels = fit_all(fitted.labels, 80.0, SMALL)
+    for code in np.unique(regions):
+        row, column = find_middle(regions == code)
+        ax.text(
+            grids[0][row, column],
+            grids[1][row, column],
+            labels[code],
+            ha="center",
+            va="center",
+            fontsize=SMALL,
+            color=INK,
+            zorder=5,
+            bbox={"facecolor": "white", "edgecolor": colour(code), "alpha": 0.85, "pad": 2.0},
+        )
+
+
+def _draw_points(ax: Axes, fitted: Fitted, points: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+    labels = fit_all(fitted.labels, 90.0, SMALL)
+    size = float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
+    for code in np.unique(codes):
+        own = codes == code
+        ax.scatter(
+            points[own, 0],
+            points[own, 1],
+            s=size,
+            marker=marker(code) if code >= 0 else "o",
+            color=colour(code) if code >= 0 else INK,
+            edgecolor=INK,
+            linewidth=0.5,
+            label=labels[code] if code >= 0 else "rows",
+            zorder=3,
+        )
+    ax.legend(
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        fontsize=SMALL,
+        markerscale=float(np.sqrt(28.0 / size)),
+        title="class",
+        title_fontsize=SMALL,
+    )

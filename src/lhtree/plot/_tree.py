@@ -1,0 +1,212 @@
+"""Picture of a tree: a card per block, large trees folded."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from .._extras import import_extra
+from .._forest_data import TreeView
+from ..text import find_heaviest
+from ._layout import Card, Layout, Sizes, choose_depth, lay_out
+from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure, name_class
+from ._take import take_count, take_tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Inches.
+_LINE = 0.145
+_MARGIN = 0.12
+_HEADER = 0.62
+_LEAF_WIDTH, _BRANCHING_WIDTH = 1.05, 2.35
+_NAME, _BAR = 1.25, 0.55
+_LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
+_LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
+_READABLE = 0.8  # size to which a given ax may shrink the picture
+_LEGIBLE = 3.0  # points
+_SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixels
+
+
+def plot_tree(
+    model: Any, *, tree: int = 0, n_features: int = 3, max_depth: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a tree: a card per block with its rows, the share of the target, and the heaviest features as bars.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    tree : int, default=0
+        Number of the tree in ``trees_``.
+    n_features : int, default=3
+        Features shown in a branching block, heaviest first; a full bar is a weight of 1.
+    max_depth : int, optional
+        Blocks below are folded into a line that counts them. By default as deep as a page can hold.
+    ax : Axes, optional
+        Letters shrink with it, and are left out where they could not be read.
+
+    Returns
+    -------
+    Axes
+    """
+    view = take_tree(model, tree)
+    take_count("n_features", n_features, 0)
+    if max_depth is not None:
+        take_count("max_depth", max_depth, 0)
+    room = _LARGEST
+    if ax is not None:
+        box = check_axes(ax).get_window_extent()
+        inches = ax.figure.dpi * _READABLE
+        room = box.width / inches, box.height / inches
+    layout = plan_tree(view, n_features, max_depth, room)
+    width, height = _canvas(layout)
+    if ax is None:
+        shrink = max(width / _LONGEST, height / _LONGEST, sqrt(width * height / _HUGE), 1.0)
+        figure = import_extra("matplotlib.pyplot", "plot").figure(figsize=(width / shrink, height / shrink))
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    box = ax.get_window_extent()
+    scale = min(box.width / width, box.height / height) / ax.figure.dpi
+    ax.set(xlim=(-_MARGIN, width - _MARGIN), ylim=(height - _HEADER - _MARGIN, -_HEADER - _MARGIN))
+    ax.set_aspect("equal", anchor="N")
+    ax.set_axis_off()
+    _Drawing(ax, view, layout, scale, n_features).draw()
+    return ax
+
+
+def plan_tree(
+    view: TreeView, n_features: int, max_depth: int | None, room: tuple[float, float] = _LARGEST
+) -> Layout:
+    """Places of the blocks of a tree whose cards show so many features, as deep as there is room for by default."""
+    heaviest = max(len(view.weights(block)) for block in range(view.n_blocks))
+    lines = min(n_features, heaviest) + (heaviest > n_features)
+    sizes = Sizes(
+        branching_width=_BRANCHING_WIDTH,
+        branching_height=(lines + 2) * _LINE + 0.14,
+        leaf_width=_LEAF_WIDTH,
+        leaf_height=3 * _LINE + 0.1,
+        folded_height=4 * _LINE + 0.1,
+    )
+    return lay_out(view, sizes, _choose_depth(view, sizes, room) if max_depth is None else max_depth)
+
+
+def _choose_depth(view: TreeView, sizes: Sizes, room: tuple[float, float]) -> int:
+    return choose_depth(view, sizes, room[0] - 2 * _MARGIN, room[1] - _HEADER - 2 * _MARGIN)
+
+
+def _canvas(layout: Layout) -> tuple[float, float]:
+    return max(layout.width + 2 * _MARGIN, 4.6), layout.height + _HEADER + 2 * _MARGIN
+
+
+class _Drawing:
+    def __init__(self, ax: Axes, view: TreeView, layout: Layout, scale: float, n_features: int) -> None:
+        self.ax, self.view, self.layout, self.scale, self.n_features = ax, view, layout, scale, n_features
+        self.patches = import_extra("matplotlib.patches", "plot")
+        self.shift = max(0.0, (4.6 - 2 * _MARGIN - layout.width) / 2)
+
+    def draw(self) -> None:
+        self._draw_header()
+        for card in self.layout.cards.values():
+            left = int(self.view.left[card.block])
+            if left in self.layout.cards:
+                self._draw_edge(card, self.layout.cards[left], "<")
+                self._draw_edge(card, self.layout.cards[left + 1], "≥")
+        for card in self.layout.cards.values():
+            self._draw_card(card)
+
+    def _text(self, x: float, y: float, text: str, size: float = SMALL, **how: Any) -> None:
+        points = size * self.scale
+        if points >= _LEGIBLE:
+            how = {"va": "center", "color": INK} | how
+            self.ax.text(x, y, text, fontsize=points, **how)
+
+    def _box(self, x: float, y: float, width: float, height: float, gid: str, **how: Any) -> None:
+        how = {"linewidth": 0.7 * self.scale, "edgecolor": INK} | how
+        self.ax.add_patch(self.patches.Rectangle((x, y), width, height, gid=gid, **how))
+
+    def _draw_header(self) -> None:
+        view = self.view
+        blocks = (
+            "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves"
+        )
+        end = f": {blocks}"
+        room = (max(self.layout.width, 4.3) - 0.1) * 72.0
+        name = fit(name_class(view.target), room - measure(f"Tree for {end}", NORMAL + 1), NORMAL + 1)
+        self._text(0.0, -_HEADER + 0.1, f"Tree for {name}{end}", NORMAL + 1)
+        y = -_HEADER + 0.36
+        target = fit(name_class(view.target), 90.0, SMALL)
+        at = 0.0
+        for text, fill in ((target, TARGET), ("rest", REST)):
+            self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
+            self._text(at + 0.22, y, text)
+            at += 0.36 + measure(text, SMALL) / 72.0
+        self._text(at, y, "rows; bars are weights")
+
+    def _draw_edge(self, card: Card, below: Card, sign: str) -> None:
+        share = self.view.weight[below.block] / self.view.weight[0]
+        x, start, end = below.x + self.shift, card.y + card.height, below.y
+        bend = start + 0.12
+        self.ax.plot(
+            [card.x + self.shift, card.x + self.shift, x, x],
+            [start, bend, bend, end],
+            color=LINE,
+            linewidth=(0.8 + 3.2 * share) * self.scale,
+            solid_joinstyle="round",
+            zorder=0.5,
+        )
+        text = f"{sign} {self.view.offset[card.block]:.3g}".replace("-", "−")
+        behind = {"facecolor": "white", "alpha": 0.85, "pad": 0.8, "linewidth": 0}
+        self._text(x, (bend + end) / 2, text, ha="center", bbox=behind)
+
+    def _draw_card(self, card: Card) -> None:
+        view, block = self.view, card.block
+        is_leaf = bool(view.is_leaf[block])
+        is_small = is_leaf or card.n_folded > 0
+        x = card.x + self.shift - card.width / 2
+        fill = "#FFFFFF" if is_leaf else PALE
+        self._box(x, card.y, card.width, card.height, f"block-{block}", facecolor=fill)
+        inside, width = x + 0.07, card.width - 0.14
+        y = card.y + 0.05 + _LINE / 2
+        self._text(inside, y, f"{'leaf' if is_leaf else 'block'} {block}")
+        if is_small:
+            y += _LINE
+        counts = f"{view.n_target[block]:.5g} of {view.weight[block]:.5g}"
+        self._text(inside + width, y, counts, ha="right")
+        y += _LINE
+        share = view.n_target[block] / view.weight[block]
+        low, height = y - _LINE * 0.36, _LINE * 0.72
+        self._box(inside, low, width, height, f"rest-{block}", facecolor=REST, linewidth=0)
+        self._box(inside, low, width * share, height, f"target-{block}", facecolor=TARGET, linewidth=0)
+        self._box(inside, low, width, height, f"mix-{block}", facecolor="none")
+        y += _LINE * 1.1
+        if card.n_folded:
+            self._text(inside, y, f"… {card.n_folded} below", style="italic")
+        elif not is_leaf:
+            self._draw_weights(card, inside, y)
+
+    def _draw_weights(self, card: Card, x: float, y: float) -> None:
+        heaviest, more = find_heaviest(self.view, card.block, self.n_features)
+        zero = x + _NAME + _BAR / 2
+        for name, weight in heaviest:
+            self._text(x, y, fit(name, _NAME * 72.0 / _SNAP - 3.0, SMALL))
+            start, length = min(zero, zero + weight * _BAR / 2), abs(weight) * _BAR / 2
+            self._box(
+                start,
+                y - _LINE * 0.3,
+                length,
+                _LINE * 0.6,
+                f"weight-{card.block}-{self.view.feature_names.index(name)}",
+                facecolor=TARGET if weight > 0 else REST,
+                linewidth=0.4 * self.scale,
+            )
+            self._text(x + card.width - 0.14, y, f"{weight:+.2f}".replace("-", "−"), ha="right")
+            y += _LINE
+        if heaviest:
+            self.ax.plot(
+                [zero, zero],
+                [y - len(heaviest) * _LINE - _LINE / 2, y - _LINE / 2],
+                color=INK,
+                linewidth=0.6 * self.scale,
+            )
+        if more:
+            self._text(x, y, f"{more} more feature{'s' if more > 1 else ''}", color="#555555")

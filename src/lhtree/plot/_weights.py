@@ -1,0 +1,206 @@
+"""Pictures of what features weigh: in every branching block, and in the whole model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fitted import read
+from ..weights import WeightTable, weight_table
+from ._style import INK, NORMAL, SMALL, TARGET, diverging, fit, fit_all, name_class, strip, take_axes
+from ._take import new_panels, take_count, take_panels, take_tree, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAME = 150.0  # points
+_WIDEST = 14.0  # inches
+_ROW = 0.22
+
+
+def plot_weights(
+    model: Any, *, tree: int | None = None, n_features: int = 40, ax: Any = None
+) -> NDArray[Any]:
+    """Draw the feature weights of every branching block, one panel per class (the paper's figure).
+
+    Columns are branching blocks, rows features; blue weights speak for the class, orange ones against it. Weights apply
+    to normalised features, so that they can be compared.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one; of a forest the trees of its first estimator are drawn.
+    tree : int, optional
+        Draw this tree of ``trees_`` alone.
+    n_features : int, default=40
+        Of more features the heaviest are drawn.
+    ax : Axes or sequence of Axes, optional
+        One per panel.
+
+    Returns
+    -------
+    array of Axes, one per panel
+    """
+    take_count("n_features", n_features, 1)
+    trees = range(read(model).n_targets) if tree is None else [tree]
+    panels = [_Panel(model, number, weight_table(model, number)) for number in trees]
+    features = choose_features([panel.table for panel in panels], n_features)
+    cells = [_measure_cell(len(panel.table.block), len(panels)) for panel in panels]
+    axes = _make_panels(panels, cells, len(features)) if ax is None else take_panels(ax, len(panels))
+    names = fit_all([panels[0].table.feature_names[f] for f in features], _NAME, SMALL)
+    more = read(model).n_features - len(features)
+    image = None
+    for at, (panel, cell, own) in enumerate(zip(panels, cells, axes, strict=True)):
+        is_first = ax is not None or at % _count_columns(panels, cells) == 0
+        image = (
+            _draw_panel(own, panel, features, cell if ax is None else _measure_own(own, panel, features))
+            or image
+        )
+        own.set_yticks(range(len(names)), names if is_first else [], fontsize=SMALL)
+    if more:
+        axes[0].set_ylabel(f"heaviest {len(features)} of {len(features) + more} features", fontsize=SMALL)
+    if ax is None and image is not None:
+        row = list(axes[: _count_columns(panels, cells)])
+        bar = axes[0].figure.colorbar(image, ax=row, shrink=0.8, aspect=5.0 * len(features) * _ROW, pad=0.01)
+        bar.set_label("weight", fontsize=SMALL)
+        bar.ax.tick_params(labelsize=SMALL)
+    return axes
+
+
+class _Panel(NamedTuple):
+    model: Any
+    tree: int
+    table: WeightTable
+
+
+def choose_features(tables: list[WeightTable], n_features: int) -> NDArray[np.int64]:
+    """Numbers, ascending, of the features with the largest |weight|, blocks counted by their samples."""
+    heaviness = np.sum([table.weight @ np.abs(table.weights) for table in tables], axis=0)
+    return np.sort(np.argsort(-heaviness, kind="stable")[:n_features])
+
+
+def _measure_cell(n_blocks: int, n_panels: int) -> float:
+    """Width of a column in inches: numbers are written where there is room for them."""
+    return float(np.clip(_WIDEST / max(n_blocks * min(n_panels, 3), 1), 0.035, 0.42))
+
+
+def _measure_own(ax: Axes, panel: _Panel, features: NDArray[np.int64]) -> float:
+    """Width of a column in axes given, less some for labels; too little for letters where rows are too low."""
+    height = ax.get_window_extent().height / ax.get_window_extent().width * width_of(ax)
+    cell = 0.75 * width_of(ax) / 72.0 / max(len(panel.table.block), 1)
+    return cell if height / len(features) > SMALL + 2.0 else min(cell, 0.12)
+
+
+def _count_columns(panels: list[_Panel], cells: list[float]) -> int:
+    widest = max(_panel_width(panel, cell) for panel, cell in zip(panels, cells, strict=True))
+    return int(np.clip(_WIDEST / widest, 1, len(panels)))
+
+
+def _panel_width(panel: _Panel, cell: float) -> float:
+    return max(cell * len(panel.table.block), 1.3)
+
+
+def _make_panels(panels: list[_Panel], cells: list[float], n_features: int) -> NDArray[Any]:
+    widths = [_panel_width(panel, cell) for panel, cell in zip(panels, cells, strict=True)]
+    n_columns = _count_columns(panels, cells)
+    n_rows = -(-len(panels) // n_columns)
+    ratios = [max(widths[column::n_columns]) for column in range(n_columns)]
+    size = (sum(ratios) + 0.15 * n_columns + 3.1, n_rows * (n_features * _ROW + 0.9))
+    axes = new_panels(n_rows, n_columns, *size, width_ratios=ratios)
+    for unused in axes[len(panels) :]:
+        unused.remove()
+    return axes[: len(panels)]
+
+
+def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: float) -> Any:
+    table = panel.table
+    view = take_tree(panel.model, panel.tree)
+    weights = table.weights[:, features].T
+    room = max(cell * len(table.block), 1.3) * 72.0
+    ax.set_title(fit(name_class(view.target), room, NORMAL), fontsize=NORMAL)
+    ax.tick_params(length=0, labelsize=SMALL)
+    if not weights.size:
+        ax.set_xticks([])
+        ax.set_ylim(len(features) - 0.5, -0.5)
+        ax.text(
+            0.5,
+            0.5,
+            "one leaf",
+            ha="center",
+            va="center",
+            transform=ax.transAxes,
+            fontsize=SMALL,
+        )
+        return None
+    image = ax.imshow(weights, cmap=diverging(), vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    n_blocks = len(table.block)
+    ax.set_xticks(np.arange(n_blocks + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(features) + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=0.6 if cell > 0.12 else 0.2)
+    ax.tick_params(which="minor", length=0)
+    step = max(1, int(np.ceil(0.25 / max(cell, 0.02))))
+    ax.set_xticks(range(0, n_blocks, step), [str(block) for block in table.block[::step]])
+    ax.set_xlabel("branching block", fontsize=SMALL)
+    if cell >= 0.13:
+        _write_weights(ax, weights, cell)
+    return image
+
+
+def _write_weights(ax: Axes, weights: NDArray[np.float64], cell: float) -> None:
+    """The numbers where a cell holds them, else a sign where they are negative, for readers without colours."""
+    for (feature, block), weight in np.ndenumerate(weights):
+        if weight == 0.0 or (cell < 0.36 and weight > -0.05):
+            continue
+        text = f"{weight:+.2f}".replace("-", "−") if cell >= 0.36 else "−"
+        colour = "white" if weight > 0.45 or weight < -0.8 else INK
+        ax.text(block, feature, text, ha="center", va="center", color=colour, fontsize=SMALL - 0.7)
+
+
+def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw the share of every feature in the weights of all branching blocks, largest first.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    n_features : int, default=20
+        Features drawn; the others are added up in a last line.
+    ax : Axes, optional
+        Drawn into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    names = read(model).feature_names
+    importances = model.feature_importances_
+    n_shown = min(take_count("n_features", n_features, 1), len(names))
+    order = np.argsort(-importances, kind="stable")
+    shown, others = order[:n_shown], order[n_shown:]
+    ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
+    ax.barh(range(n_shown), importances[shown], color=TARGET, height=0.7)
+    labels = fit_all([names[f] for f in shown], _NAME, SMALL)
+    values = importances[shown].tolist()
+    written = [f"{value:.3f}" for value in values]
+    if len(others):
+        values.append(0.0)
+        written.append(f"{importances[others].sum():.3f} together")
+        labels.append(f"{len(others)} more feature{'s' if len(others) > 1 else ''}")
+    for at, (value, text) in enumerate(zip(values, written, strict=True)):
+        ax.annotate(
+            text,
+            (value, at),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            color=INK,
+        )
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_xlim(0.0, max(max(values), 1e-3) * 1.12)
+    ax.set_xlabel("share of |weight| over the branching blocks", fontsize=SMALL)
+    strip(ax)
+    return ax

@@ -1,0 +1,175 @@
+"""The weights of all hyperplanes as tables: per block and per class, normalised and in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._extras import import_extra
+from ._fitted import Fitted, read
+from ._parameters import is_integer, refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = ("normalised", "user")
+
+
+@dataclass(frozen=True, eq=False)
+class WeightTable:
+    """The hyperplanes of all branching blocks, one line each (b of them, over m features).
+
+    A row goes right in a block where ``weights @ z >= offset`` with its normalised values z, which is the same as
+    ``unit_weights @ x >= unit_offset`` with its values x in the user's units (up to rounding).
+
+    Attributes
+    ----------
+    feature_names : list of str
+    tree, block, depth : int array of shape (b,)
+        Number of the tree in ``model.trees_``, of the block in the tree, and its depth.
+    target : array of shape (b,)
+        Class that the tree separates from the rest.
+    weight : array of shape (b,)
+        Samples of the block, counted by their weights.
+    lift : array of shape (b,)
+        Share of the target on the right side less that on the left: what going right says about the class.
+    weights, unit_weights : array of shape (b, m)
+        Per normalised unit and per unit of the user; 0 where a block does not use a feature.
+    offset, unit_offset : array of shape (b,)
+    """
+
+    feature_names: list[str]
+    classes: NDArray[Any]
+    tree: NDArray[np.int64]
+    block: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    target: NDArray[Any]
+    weight: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    unit_weights: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    unit_offset: NDArray[np.float64]
+
+    def per_class(self) -> dict[Any, dict[str, float]]:
+        """Mean weight of every feature for every class, the blocks counted by their samples.
+
+        Weights are turned so that a positive one speaks for the class: larger values lead to the side that has more
+        of it. For two classes one tree serves both, and the first class has the negative of the second.
+        """
+        turned = self.weights * np.sign(self.lift)[:, None]
+        means = {}
+        for label in self.classes.tolist():
+            of_class = self.target == label
+            total = self.weight[of_class].sum()
+            mean = self.weight[of_class] @ turned[of_class] / (total if total > 0.0 else 1.0)
+            means[label] = mean
+        if len(self.classes) == 2:
+            first, second = self.classes.tolist()
+            means[first] = -means[second]
+        return {
+            label: {name: float(value) + 0.0 for name, value in zip(self.feature_names, mean, strict=True)}
+            for label, mean in means.items()
+        }
+
+    def to_frame(self, units: str = "normalised") -> pd.DataFrame:
+        """One row per branching block: where it is, its offset, and one column per feature.
+
+        Parameters
+        ----------
+        units : {"normalised", "user"}, default="normalised"
+            Weights and offset for normalised values, which can be compared with each other, or for the user's.
+        """
+        if units not in UNITS:
+            raise refuse("units", units, f"one of {', '.join(map(repr, UNITS))}")
+        is_user = units == "user"
+        pandas = import_extra("pandas", "pandas")
+        place = pandas.DataFrame(
+            {
+                "tree": self.tree,
+                "target": self.target,
+                "block": self.block,
+                "depth": self.depth,
+                "weight": self.weight,
+                "lift": self.lift,
+                "offset": self.unit_offset if is_user else self.offset,
+            }
+        )
+        weights = pandas.DataFrame(
+            self.unit_weights if is_user else self.weights, columns=self.feature_names
+        ).add_prefix("weights.")
+        frame: pd.DataFrame = pandas.concat([place, weights], axis=1)
+        return frame
+
+    def per_class_frame(self) -> pd.DataFrame:
+        """``per_class`` with one row per feature and one column per class."""
+        pandas = import_extra("pandas", "pandas")
+        columns = {label: list(weights.values()) for label, weights in self.per_class().items()}
+        frame: pd.DataFrame = pandas.DataFrame(columns, index=self.feature_names)
+        return frame
+
+
+def weight_table(model: Any, tree: int | None = None) -> WeightTable:
+    """Weights and offsets of every branching block, and their means per class.
+
+    Parameters
+    ----------
+    model : fitted LHTClassifier or LHForestClassifier
+        Its trees are read.
+    tree : int, optional
+        Number of the tree in ``model.trees_``; all trees by default.
+
+    Returns
+    -------
+    WeightTable
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, weight_table
+    >>> model = LHTClassifier().fit(*load_wine(return_X_y=True))
+    >>> table = weight_table(model)
+    >>> table.weights.shape == (len(table.block), 13)
+    True
+    """
+    fitted = read(model)
+    forest = fitted.forest
+    if tree is not None and (not is_integer(tree) or not -forest.n_trees <= tree < forest.n_trees):
+        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {forest.n_trees - 1}")
+    first, last = (0, forest.n_trees) if tree is None else ((t := range(forest.n_trees)[tree]), t + 1)
+    return _tabulate(fitted, first, last)
+
+
+def _tabulate(fitted: Fitted, first: int, last: int) -> WeightTable:
+    forest = fitted.forest
+    tree_of = np.repeat(np.arange(forest.n_trees), np.diff(forest.block_ptr))
+    blocks = np.flatnonzero((forest.left >= 0) & (tree_of >= first) & (tree_of < last))
+    tree = tree_of[blocks]
+    root = forest.block_ptr[tree]
+    size = np.diff(forest.hyperplane_ptr)[blocks]
+    at = np.repeat(np.arange(len(blocks)), size)
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    stored = forest.hyperplane_ptr[blocks][at] + within
+    weights = np.zeros((len(blocks), fitted.n_features))
+    weights[at, forest.hyperplane_feature[stored]] = forest.hyperplane_weight[stored]
+    share = forest.n_target / forest.weight
+    left = root + forest.left[blocks]
+    centre, scale = fitted.normalisation
+    unit_weights = weights / scale
+    return WeightTable(
+        feature_names=fitted.feature_names,
+        classes=fitted.classes,
+        tree=tree,
+        block=blocks - root,
+        depth=forest.depths()[blocks].astype(np.int64),
+        target=fitted.classes[forest.target[tree]],
+        weight=forest.weight[blocks],
+        lift=share[left + 1] - share[left],
+        weights=weights,
+        unit_weights=unit_weights,
+        offset=forest.offset[blocks],
+        unit_offset=forest.offset[blocks] + unit_weights @ centre,
+    )

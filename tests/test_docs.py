@@ -1,0 +1,35 @@
+"""What the pages of the documentation show is what the code prints."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from pictures import closing  # noqa: F401
+from test_readme import Trimmed
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [page for page in sorted(DOCS.glob("*.md")) if "\n>>> " in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.usefixtures("closing")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples(page: Path) -> None:
+    pytest.importorskip("pandas")
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    # Within a block an empty line is one that the code prints.
+    examples = "\n".join(
+        re.sub(r"^$(?=.)", "<BLANKLINE>", block, flags=re.MULTILINE | re.DOTALL) for block in blocks
+    )
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert len(test.examples) > 3
+    failures: list[str] = []
+    doctest.DocTestRunner(Trimmed()).run(test, out=failures.append)
+    assert not failures, "".join(failures)
+
+
+def test_there_are_pages() -> None:
+    assert "explaining.md" in [page.name for page in PAGES]

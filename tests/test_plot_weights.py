@@ -1,0 +1,121 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import pictures
+from lhtree import LHForestClassifier, plot_importances, plot_weights
+from pictures import closing  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+
+def labels(axis):
+    return [text.get_text().replace(r"\$", "$") for text in axis.get_ticklabels()]
+
+
+def dense(view, features):
+    branching = np.flatnonzero(~view.is_leaf)
+    return branching, np.array([[view.weights(b).get(name, 0.0) for b in branching] for name in features])
+
+
+def test_panels_are_the_weights_of_every_class():
+    model, X, _ = pictures.wine(beta=0.25)
+    axes = plot_weights(model)
+    assert len(axes) == 3
+    assert labels(axes[0].yaxis) == list(X.columns)
+    for ax, view in zip(axes, model.trees_, strict=True):
+        branching, weights = dense(view, X.columns)
+        (image,) = ax.images
+        np.testing.assert_array_equal(image.get_array(), weights)
+        assert image.get_clim() == (-1, 1)
+        assert labels(ax.xaxis) == [str(block) for block in branching]
+        assert ax.get_title() == view.target
+        numbers = [text.get_text() for text in ax.texts]
+        assert numbers == [f"{w:+.2f}".replace("-", "−") for w in weights.ravel() if w != 0.0]
+
+
+def test_many_features_and_blocks():
+    model, *_ = pictures.clouds(1500, 57, 7)
+    axes = plot_weights(model)
+    assert len(axes) == 7
+    assert axes[0].get_ylabel() == "heaviest 40 of 57 features"
+    names = labels(axes[0].yaxis)
+    assert len(names) == 40
+    assert names == sorted(names, key=lambda name: int(name[1:]))  # in the order of the data
+    _, weights = dense(model.trees_[3], names)
+    np.testing.assert_array_equal(axes[3].images[0].get_array(), weights)
+    assert len(labels(plot_weights(model, tree=2, n_features=5)[0].yaxis)) == 5
+
+
+def test_small_cells_mark_negative_weights():
+    model, *_ = pictures.clouds(2500, 4, 2, gamma=60)
+    (ax,) = plot_weights(model)
+    _, weights = dense(model.trees_[0], [f"x{f}" for f in range(4)])
+    assert 30 < weights.shape[1] < 110
+    assert [text.get_text() for text in ax.texts] == ["−"] * (weights <= -0.05).sum()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pictures.iris()[0],
+        lambda: pictures.wine()[0],
+        lambda: pictures.hostile()[0],
+        lambda: pictures.clouds(900, 30, 7)[0],
+        lambda: pictures.wine(gamma=10_000)[0],
+    ],
+)
+def test_nothing_overlaps_or_is_cut_off(make):
+    model = make()
+    assert pictures.find_flaws(plot_weights(model)) == ([], [])
+    assert pictures.find_flaws(plot_importances(model)) == ([], [])
+
+
+def test_axes_given_are_used():
+    model, *_ = pictures.wine()
+    figure, given = plt.subplots(1, 3)
+    assert list(plot_weights(model, ax=given)) == list(given)
+    assert figure.axes == list(given)  # no space taken for a colour bar
+    _, given = plt.subplots(1, 3, figsize=(3, 2))
+    assert not plot_weights(model, ax=given)[0].texts  # too small for numbers
+    _, given = plt.subplots(1, 3, figsize=(12, 5), layout="constrained")
+    assert plot_weights(model, ax=given)[0].texts
+    assert pictures.find_flaws(given) == ([], [])
+    figure, ax = plt.subplots()
+    assert plot_weights(model, tree=1, ax=ax)[0] is ax
+    assert plot_importances(model, ax=ax) is ax
+    with pytest.raises(ValueError, match=r"^ax=.* is not valid: pass 3 matplotlib Axes, one per panel"):
+        plot_weights(model, ax=ax)
+
+
+def test_a_forest_shows_its_first_estimator():
+    X, y = pictures.wine()[1:]
+    model = LHForestClassifier(4, random_state=0).fit(X, y)
+    for ax, view in zip(plot_weights(model), model.trees_[:3], strict=True):
+        np.testing.assert_array_equal(ax.images[0].get_array(), dense(view, X.columns)[1])
+
+
+def test_importances():
+    model, X, _ = pictures.wine()
+    ax = plot_importances(model, n_features=5)
+    order = np.argsort(-model.feature_importances_, kind="stable")
+    widths = [bar.get_width() for bar in ax.patches]
+    np.testing.assert_array_equal(widths, model.feature_importances_[order[:5]])
+    assert labels(ax.yaxis) == [*X.columns[order[:5]], "8 more features"]
+    numbers = [text.get_text() for text in ax.texts]
+    assert numbers[:5] == [f"{width:.3f}" for width in widths]
+    assert numbers[5] == f"{1 - sum(widths):.3f} together"
+    assert len(plot_importances(model).patches) == 13
+
+
+def test_importances_of_a_model_without_hyperplanes():
+    model, *_ = pictures.wine(gamma=10_000)
+    assert {bar.get_width() for bar in plot_importances(model).patches} == {0.0}
+
+
+@pytest.mark.parametrize("draw", [plot_weights, plot_importances])
+def test_arguments_that_make_no_sense(draw):
+    with pytest.raises(ValueError, match=r"^n_features=0 is not valid: pass an integer of at least 1"):
+        draw(pictures.wine()[0], n_features=0)
+    with pytest.raises(TypeError, match="model is a str"):
+        draw("model")
