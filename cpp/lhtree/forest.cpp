@@ -65,6 +65,7 @@ Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n
         Labelled samples{
             plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight,
             nullptr,   works_in_place ? plan.in_place : nullptr,   codes.empty() ? nullptr : &codes};
+        samples.is_last = task + 1 == trees.size();
         Chosen chosen;
         if (plan.draws_rows) {
             chosen = choose_rows(plan, tree);

@@ -107,7 +107,7 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, s
             drafts[1 + i] = grow_from(later[i], 0, brancher, watch, [](const Block&) { return -1; });
     });
     Grown grown = assemble(drafts, rows);
-    if (samples.in_place) rows.restore();
+    if (samples.in_place && !samples.is_last) rows.restore();
     return grown;
 }
 

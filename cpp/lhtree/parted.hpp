@@ -23,6 +23,7 @@ struct Labelled {
     const Chosen* chosen = nullptr;  // nullptr: all rows
     float* in_place = nullptr;       // the rows themselves, with slack, if they may be moved: saves a copy
     const Codes* codes = nullptr;    // of all rows, if they were made
+    bool is_last = false;            // whether rows that were moved may stay where they are
 };
 
 // Room for rows that wait while others move; kept from block to block.
