@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lhtree import LHForestClassifier, LHTClassifier
 from pictures import closing  # noqa: F401
 from test_readme import Trimmed
 
@@ -33,3 +34,9 @@ def test_examples(page: Path) -> None:
 
 def test_there_are_pages() -> None:
     assert "explaining.md" in [page.name for page in PAGES]
+
+
+@pytest.mark.parametrize("estimator", [LHTClassifier(), LHForestClassifier()])
+def test_parameters_are_listed(estimator: LHTClassifier | LHForestClassifier) -> None:
+    page = (DOCS / "parameters.md").read_text(encoding="utf-8")
+    assert not [name for name in estimator.get_params() if f"`{name}`" not in page]
