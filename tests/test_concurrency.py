@@ -189,3 +189,30 @@ def test_other_threads_go_on_during_a_fit():
         n_steps += 1
     thread.join(TIMEOUT)
     assert n_steps >= 50
+
+
+SCORED_BY_HANDLER = """
+import signal, numpy as np
+from lhtree import LHTClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 8))
+model = LHTClassifier().fit(X, X[:, 0] + X[:, 1] * X[:, 2] > 0)
+rows = np.tile(X, (250, 1))
+expected = model.predict_proba(rows)
+n_heard = 0
+def score(*_):
+    global n_heard
+    n_heard += 1
+    model.predict_proba(5 * X)
+signal.signal(signal.SIGALRM, score)
+signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+for _ in range(5):
+    assert np.array_equal(model.predict_proba(rows), expected)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert n_heard > 1
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+def test_a_signal_handler_may_score():
+    subprocess.run([sys.executable, "-c", SCORED_BY_HANDLER], check=True, timeout=TIMEOUT)

@@ -33,7 +33,9 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
 // Codes take one sort of every feature of all rows; they save several of the drawn features of every tree's
 // rows.
 bool pays_to_code(const ForestPlan& plan, const Options& options) {
-    if (options.direction != Direction::mixed) return false;
+    const bool has_weights =
+        plan.weight || plan.balances || (plan.draws_rows && plan.sampling.bootstrap);  // bins count rows
+    if (options.direction != Direction::mixed || has_weights) return false;
     std::size_t n_rows = plan.rows.n_rows;
     if (plan.draws_rows) {
         n_rows = 0;

@@ -13,7 +13,7 @@ namespace lhtree {
 // row draws by (seed, tree).
 struct ForestPlan {
     Rows rows;
-    float* in_place;  // the same rows, with slack, if they may be moved; nullptr: they may not
+    float* in_place;  // the same rows, with slack, if they may be left in another order; or nullptr
     const std::uint8_t* responses;
     std::vector<std::int32_t> targets;
     const double* weight;  // nullptr: 1 each

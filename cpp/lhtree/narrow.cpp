@@ -1,6 +1,7 @@
 #include "lhtree/narrow.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "lhtree/kernels.hpp"
@@ -47,7 +48,9 @@ void Narrower::bin(const double* feature_sums, std::size_t n, std::size_t n_rest
     has_one_value_each_ = false;
     double low, high;
     kernels().extremes(feature_sums, n, low, high);
-    const double last = static_cast<double>(n_bins_ - 1), per_unit = high > low ? last / (high - low) : 0.0;
+    const double last = static_cast<double>(n_bins_ - 1);
+    double per_unit = last / (high - low);
+    if (!std::isfinite(per_unit)) per_unit = 0.0;  // all sums are next to equal
     for (std::size_t i = 0; i < n; ++i)
         bin_[i] = static_cast<Code>(std::min((feature_sums[i] - low) * per_unit, last));
     count(n_rest);

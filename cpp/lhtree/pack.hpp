@@ -2,11 +2,31 @@
 // blocks.
 #pragma once
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "lhtree/blocks.hpp"
 
 namespace lhtree {
+
+constexpr std::size_t cache_line = 64;
+
+// Memory that begins with a cache line.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+
+    LineAllocator() = default;
+    template <class Other>
+    LineAllocator(const LineAllocator<Other>&) {}
+
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{cache_line}));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{cache_line}); }
+    bool operator==(const LineAllocator&) const { return true; }
+    bool operator!=(const LineAllocator&) const { return false; }
+};
 
 // Where a walk goes next: the number of a leaf, or of the eight bytes at which a block begins.
 using Ref = std::uint32_t;
@@ -47,7 +67,7 @@ struct PackedForest {
     std::vector<std::uint32_t> place;  // … and where the tree of each number went
     // Of all trees, in units of eight bytes. The first leads nowhere: no weights, its offset infinitely far
     // below.
-    std::vector<std::uint64_t> blocks;
+    std::vector<std::uint64_t, LineAllocator<std::uint64_t>> blocks;
     std::vector<Leaf> leaves;
     std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree
     std::vector<double> slopes;

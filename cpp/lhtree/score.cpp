@@ -73,7 +73,8 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
 
 // As many rows as stay in the second-level cache beside a tree, so that a tree is fetched seldom.
 std::size_t Scorer::tile_rows() const {
-    return std::clamp<std::size_t>((std::size_t{1} << 19) / (sizeof(float) * n_features()), 32, 8192);
+    const std::size_t bytes = sizeof(float) * n_features() + sizeof(double) * n_classes();
+    return std::clamp<std::size_t>((std::size_t{1} << 19) / bytes, 32, 8192);
 }
 
 template <class Use>
@@ -161,13 +162,15 @@ bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& wa
     const std::size_t size = (x.n_rows + least_tiles - 1) / least_tiles;
     std::atomic<bool> is_finite{true};
     const auto work = [&](std::size_t number) {
-        thread_local Tile
-            tile;  // keeps its memory for the next call: a row is scored in less time than malloc takes
+        // Keeps its memory for the next call: a row is scored in less time than malloc takes.
+        thread_local Tile tile;
         const std::size_t begin = number * size, n = std::min(x.n_rows - begin, size);
         if (tile.z.size() < n * n_features() + slack) tile.z.resize(n * n_features() + slack);
         const Strided<Value> part{x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride, n, x.n_features,
                                   x.row_stride, x.feature_stride};
-        if (!normalise(part, centre_.data(), scale_.data(), 1, watch, tile.z.data())) {
+        // The watch is not heard while the tile is in use: what a signal handler scores would use it, too.
+        Watch quiet;
+        if (!normalise(part, centre_.data(), scale_.data(), 1, quiet, tile.z.data())) {
             is_finite = false;
             return;
         }

@@ -138,7 +138,7 @@ inline void test_layouts() {
                 const PackedForest packed = pack(view_of(forest), n_features);
                 CHECK(packed.trees.size() == 1 && packed.trees[0].n_terms == layout_of(most));
                 CHECK(packed.leaves.size() == n_branching + 1);
-                for (const std::size_t n_rows : {1, 11, 12, 13, 60, 333})
+                for (const std::size_t n_rows : {1, 11, 12, 13, 31, 32, 33, 60, 333})
                     check_walks(forest, packed, walking_rows(n_rows, n_features, most), true);
             }
 }
