@@ -277,3 +277,15 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
         - offsets[possible]
     )
     assert ((y < 0.0) != (planes.y[possible] < 0.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": 3.5}, "features=3.5 is not valid: pass names, or numbers"),
+        ({"to": np.array([1, 2])}, r"to=array\(\[1, 2\]\) is not valid: pass None"),
+    ],
+)
+def test_arguments_of_no_use_are_refused(wine, wine_tree, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        wine_tree.explain(wine[1].iloc[0]).counterfactuals(**arguments)

@@ -454,3 +454,20 @@ def test_a_deep_tree_is_explained_without_recursion():
     assert len(explanation.paths[0].steps) > 200
     assert explanation.to_dict()
     assert explanation._repr_html_()
+
+
+def test_dates_as_classes_are_fit_for_json():
+    X, y = load_wine(return_X_y=True)
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[D]")[y]
+    explanation = LHTClassifier(keep_prototypes=True).fit(X, days).explain(X[0])
+    facts = json.loads(json.dumps(explanation.to_dict()))
+    assert facts["prediction"] == "2020-01-01"
+    assert list(facts["proba"]) == facts["classes"] == ["2020-01-01", "2020-01-02", "2020-01-03"]
+    assert json.loads(json.dumps(explanation.counterfactuals(n=1)[0].to_dict()))["before"] == "2020-01-01"
+
+
+@pytest.mark.parametrize("index", ["a", 1.0, None, True])
+def test_a_tree_of_a_forest_has_a_number(index):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"index=.* is not valid: pass a number from 0 to 1"):
+        LHForestClassifier(2).fit(X, y).explain(X[0]).tree(index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._fitted import Fitted
 from .._parameters import is_integer, refuse
+from ._facts import make_plain
 from ._search import Task, search
 
 _SHOWN = 4  # changes named in a sentence
@@ -45,8 +46,8 @@ class Counterfactual:
     def to_dict(self) -> dict[str, Any]:
         """All facts in plain Python values, fit for JSON; missing values are None."""
         return {
-            "prediction": self.prediction,
-            "before": self.before,
+            "prediction": make_plain(self.prediction),
+            "before": make_plain(self.before),
             "distance": self.distance,
             "changes": {name: list(values) for name, values in self.changes.items()},
             "row": {name: None if math.isnan(value) else value for name, value in self.row.items()},
@@ -104,9 +105,8 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
     names = fitted.feature_names
     if features is None:
         return np.ones(len(names), dtype=bool)
-    listed: Sequence[Any] = (
-        [features] if isinstance(features, str) or is_integer(features) else list(features)
-    )
+    is_one = isinstance(features, str) or not isinstance(features, Iterable)
+    listed: Sequence[Any] = [features] if is_one else list(features)
     free = np.zeros(len(names), dtype=bool)
     for feature in listed:
         if isinstance(feature, str):
@@ -130,7 +130,7 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
 def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
     if to is None:
         return None
-    if to not in fitted.labels:
+    if not isinstance(to, Hashable) or to not in fitted.labels:
         raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
     wanted = fitted.labels.index(to)
     if wanted == code:

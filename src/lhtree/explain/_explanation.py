@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import Fitted
-from ._facts import Path, find_paths
+from ._facts import Path, find_paths, make_plain
 from ._frame import tabulate_terms
 from ._html import draw_html
 from ._walk import Walk, walk
@@ -213,7 +213,7 @@ class Explanation:
 def _make_finite(facts: Any) -> Any:
     """The same facts with None for what JSON cannot say and lists for tuples; they are nested a few levels only."""
     if isinstance(facts, dict):
-        return {key: _make_finite(value) for key, value in facts.items()}
+        return {make_plain(key): _make_finite(value) for key, value in facts.items()}
     if isinstance(facts, (list, tuple)):
         return [_make_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not math.isfinite(facts) else facts
+    return None if isinstance(facts, float) and not math.isfinite(facts) else make_plain(facts)

@@ -83,6 +83,11 @@ class Path:
     leaf: LeafStep
 
 
+def make_plain(fact: Any) -> Any:
+    """A fact fit for JSON: a date or another object as text."""
+    return fact if fact is None or isinstance(fact, (str, int, float)) else str(fact)
+
+
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     """The ways of one row with values ``x`` through all trees."""
     fitted, forest = walk.fitted, walk.fitted.forest
