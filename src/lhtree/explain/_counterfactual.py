@@ -16,6 +16,7 @@ from .._fitted import Fitted
 from .._parameters import is_integer, refuse
 from ._facts import make_plain
 from ._search import Task, search
+from ._words import name_class
 
 _SHOWN = 4  # changes named in a sentence
 _ALIKE = 0.8  # cosine above which two changes go the same way
@@ -63,8 +64,8 @@ class Counterfactual:
             shown.append(f"{more} more feature{'s were' if more > 1 else ' was'} different")
         listed = ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
         return (
-            f"If {listed}, the prediction would be {self.prediction} instead of {self.before} "
-            f"(distance {self.distance:.3g})."
+            f"If {listed}, the prediction would be {name_class(self.prediction)} "
+            f"instead of {name_class(self.before)} (distance {self.distance:.3g})."
         )
 
 
@@ -88,11 +89,11 @@ def find_counterfactuals(
     rows = search(task)
     if not len(rows):
         return []
-    rows = rows[_spread(task, rows)[: 4 * n]]
+    rows = rows[_spread(task, rows, 4 * n, is_reserving=n > 1)]
     for fineness in (2000, 200, 20):  # the coarsest that is still predicted otherwise stays
         rounded = np.array([_round(task, row, fineness) for row in rows])
         rows = np.where(task.is_reached(rounded)[:, None], rounded, rows)
-    rows = rows[_spread(task, rows)[:n]]
+    rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
     codes, distances = task.predict(rows), task.distances(rows)
     return [
         _describe(task, row, int(changed), float(distance))
@@ -138,24 +139,30 @@ def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
     return wanted
 
 
-def _spread(task: Task, rows: NDArray[np.float64]) -> list[int]:
-    """Numbers of rows, shortest change first, without those that say little new.
+def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool) -> list[int]:
+    """Numbers of ``n`` rows or fewer, shortest change first, without those that say little new.
 
     These are rows of the same class as a shorter one that change about the same things in about the same proportions
     (their moves have a cosine above 0.8), or all that the shorter one changes and more.
+    A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.predict(rows), task.distances(rows)
     moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
+    order = np.argsort(distances, kind="stable").tolist()
+    single = [i for i in order if is_changed[i].sum() == 1][:1] if is_reserving else []
     chosen: list[int] = []
-    for i in np.argsort(distances, kind="stable"):
-        shorter = [j for j in chosen if codes[j] == codes[i]]
+    for i in order:
+        if i in single:
+            continue
+        known = [*chosen, *(j for j in single if distances[j] <= distances[i])]
+        shorter = [j for j in known if codes[j] == codes[i]]
         is_alike = moves[shorter] @ moves[i] > _ALIKE
         is_more = (is_changed[shorter] <= is_changed[i]).all(axis=1)
         if not (is_alike | is_more).any():
-            chosen.append(int(i))
-    return chosen
+            chosen.append(i)
+    return sorted([*chosen[: n - len(single)], *single], key=order.index)
 
 
 def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.float64]:

@@ -128,10 +128,10 @@ class Explanation:
             membership, confidence = (
                 values[:, target[: shape[1]].argsort()] for values in (membership, confidence)
             )
-        score = membership * confidence
-        for instead in (membership, self._fitted.prior):  # where every class scores 0
-            score = np.where(score.any(axis=1, keepdims=True), score, instead)
-        counts = np.bincount(score.argmax(axis=1), minlength=len(self.classes))
+        wolf = membership * confidence
+        for instead in (membership, self._fitted.prior):  # where every class has 0
+            wolf = np.where(wolf.any(axis=1, keepdims=True), wolf, instead)
+        counts = np.bincount(wolf.argmax(axis=1), minlength=len(self.classes))
         return dict(zip(self.classes, counts.tolist(), strict=True))
 
     def _mean_by_class(self, tree: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -155,7 +155,7 @@ class Explanation:
         otherwise is shortened, rounded a little outwards and predicted again. Values stay within the range of the
         training data (one outside it may only move towards it), and missing values stay missing. A change that
         says little new after a smaller one is left out: one in nearly the same direction, or of the same features and
-        more.
+        more. One place is kept for the smallest change of a single feature, if one was found and n is above 1.
 
         Parameters
         ----------
