@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import accuracy_score
+from sklearn.pipeline import make_pipeline
 
 from conftest import make_clouds
 from lhtree import LHForestClassifier, LHTClassifier, coverage_curve
@@ -16,6 +17,9 @@ from lhtree.abstain import threshold_for
 
 class Known:
     """A model with the WOLF values it was given."""
+
+    classes = classes_ = np.array(["a", "b"])
+    _fitted = property(lambda self: self)
 
     def __init__(self, wolf):
         self.wolf = wolf
@@ -106,7 +110,11 @@ def test_decisions_are_taken_for_an_array_of_labels():
     wolf = np.array([[0.9, 0.1], [0.2, 0.3], [0.0, 0.7]])
     model = LHTClassifier().fit(*make_clouds(30, 2, 2))
     decisions = type(model.predict_or_abstain(np.zeros((1, 2)), 0.0))(
-        np.array(["a", None, "b"], dtype=object), np.array([True, False, True]), wolf.max(axis=1), 0.5
+        np.array(["a", None, "b"], dtype=object),
+        np.array([True, False, True]),
+        wolf.max(axis=1),
+        0.5,
+        Known.classes,
     )
     assert len(decisions) == 3
     assert decisions[0] == "a"
@@ -123,7 +131,10 @@ def test_decisions_are_taken_for_an_array_of_labels():
     [
         ({}, "threshold=None and coverage=None.*exactly one"),
         ({"threshold": 0.5, "coverage": 0.5}, "threshold=0.5 and coverage=0.5.*exactly one"),
-        ({"threshold": 1.5}, "threshold=1.5 is not valid: pass a number from 0 to 1"),
+        ({"threshold": -0.5}, "threshold=-0.5 is not valid: pass a number of at least 0"),
+        ({"threshold": True}, "threshold=True"),
+        ({"threshold": np.array([1, 2])}, "threshold=array"),
+        ({"coverage": 1.5}, "coverage=1.5 is not valid: pass a number from 0 to 1"),
         ({"threshold": float("nan")}, "threshold=nan"),
         ({"coverage": -0.1}, "coverage=-0.1"),
         ({"coverage": True}, "coverage=True"),
@@ -195,3 +206,48 @@ def test_classes_that_do_not_fit_the_rows():
     wolf = np.array([[0.5, 0.2]])
     with pytest.raises(ValueError, match=r"y has shape \(2,\) and there are 1 rows: pass one class per row"):
         coverage_curve(Known(wolf), None, ["a", "b"])
+
+
+def test_classes_that_the_model_does_not_know():
+    X, y = make_clouds(60, 3, 3)
+    model = LHTClassifier().fit(X, y)
+    decisions = model.predict_or_abstain(X, coverage=0.5)
+    for ask in (decisions.score, lambda labels: coverage_curve(model, X, labels)):
+        with pytest.raises(
+            ValueError, match=r"y has none of the model's classes \[0, 1, 2\], .* given to fit"
+        ):
+            ask(y.astype(str))
+    some_unknown = np.where(np.arange(60) < 30, y, 7)
+    n_right = (decisions.labels == some_unknown).sum()
+    assert decisions.score(some_unknown) == pytest.approx(n_right / decisions.is_decided.sum())
+    assert coverage_curve(model, X, some_unknown).accuracy[-1] == pytest.approx(model.score(X, some_unknown))
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_dates_are_the_same_in_any_unit(unit):
+    X, y = make_clouds(60, 3, 3)
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[D]")[y]
+    model = LHTClassifier().fit(X, days.astype(f"M8[{unit}]"))
+    numbers = LHTClassifier().fit(X, y)
+    assert model.predict_or_abstain(X, 0.5).score(days) == numbers.predict_or_abstain(X, 0.5).score(y)
+
+
+def test_no_row_is_decided_by_infinity():
+    X, y = make_clouds(60, 3, 3)
+    model = LHTClassifier().fit(X, y)
+    nothing = model.predict_or_abstain(X, coverage=0)
+    assert nothing.threshold == np.inf
+    again = model.predict_or_abstain(X, nothing.threshold)
+    assert not again.is_decided.any()
+    assert str(again) == "0 of 60 rows decided (coverage 0.000)"
+    assert np.isnan(again.score(y))
+    assert not model.predict_or_abstain(X, 1.5).is_decided.any()
+    assert str(model.predict_or_abstain(X, 0)) == "60 of 60 rows decided (coverage 1.000)"
+
+
+@pytest.mark.parametrize("make", [lambda model: "m", make_pipeline, type])
+def test_the_curve_takes_models_of_lhtree_only(make):
+    X, y = make_clouds(60, 3, 3)
+    model = LHTClassifier().fit(X, y)
+    with pytest.raises(TypeError, match=r"model is .*: pass a fitted LHTClassifier"):
+        coverage_curve(make(model), X, y)

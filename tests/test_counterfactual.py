@@ -277,3 +277,34 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
         - offsets[possible]
     )
     assert ((y < 0.0) != (planes.y[possible] < 0.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": 3.5}, "features=3.5 is not valid: pass names, or numbers"),
+        ({"to": np.array([1, 2])}, r"to=array\(\[1, 2\]\) is not valid: pass None"),
+    ],
+)
+def test_arguments_of_no_use_are_refused(wine, wine_tree, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        wine_tree.explain(wine[1].iloc[0]).counterfactuals(**arguments)
+
+
+def test_a_number_is_called_a_class():
+    one = Counterfactual({"a": 1.0}, {"a": (0.5, 1.0)}, 0.25, 0, 1)
+    assert "the prediction would be class 0 instead of class 1 (distance" in str(one)
+
+
+def test_a_change_of_a_single_feature_is_among_few(wine, wine_tree):
+    n_single = 0
+    for _, row in wine[1].iloc[:20].iterrows():
+        explanation = wine_tree.explain(row)
+        singles = [c.distance for c in explanation.counterfactuals(n=100) if len(c.changes) == 1]
+        found = explanation.counterfactuals(n=2)
+        check(wine_tree, row.to_numpy(), found, n=2)
+        if singles:
+            n_single += 1
+            assert min(c.distance for c in found if len(c.changes) == 1) <= 1.1 * min(singles)
+        assert explanation.counterfactuals(n=1)[0].distance == found[0].distance
+    assert n_single

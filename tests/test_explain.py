@@ -84,7 +84,7 @@ def test_terms_add_up_to_the_decisions_of_the_model(case):
             sizes = [term.term for term in leaf.terms]
             assert leaf.intercept + math.fsum(sizes) == near(leaf.estimate, sizes)
             assert leaf.membership == min(max(leaf.estimate, 0), 1)
-            assert leaf.corrected == leaf.confidence * leaf.membership
+            assert leaf.corrected_membership == leaf.confidence * leaf.membership
         assert sorted(passed) == sorted(indicator[[number]].indices)
 
 
@@ -114,7 +114,7 @@ def test_scores_are_those_of_the_model_and_of_its_paths(case):
         last = explanation.classes[-1]
         own = [path.leaf for path in explanation.paths if path.target == last]
         for name, values in (
-            ("wolf", [leaf.corrected for leaf in own]),
+            ("wolf", [leaf.corrected_membership for leaf in own]),
             ("membership", [leaf.membership for leaf in own]),
             ("confidence", [leaf.confidence for leaf in own]),
         ):
@@ -267,7 +267,7 @@ def test_a_row_explained_by_hand():
     assert explanation.contributions == {"a": {"x0": -0.5}, "b": {"x0": 0.5}}
     assert str(explanation) == (
         "Prediction: b, 100 % sure (a 0 %).\n"
-        "Score: membership 1.00 × confidence 0.60 = 0.60.\n"
+        "WOLF: membership 1.00 × confidence 0.60 = 0.60.\n"
         "\n"
         "50 % of the training rows are b. The values of this row take its membership from 0.50 to 1.00:\n"
         "  x0 8 is high: +0.50\n"
@@ -277,6 +277,12 @@ def test_a_row_explained_by_hand():
         "  leaf 2: 3 of 3 training rows are b."
     )
     assert repr(explanation) == "Explanation(prediction='b', proba=1)"
+    beyond = str(model.explain([17.0]))
+    assert "x0 17 is very high, outside the training range: +0.50" in beyond
+    assert "because x0 17 (very high, outside the training range) pulls that way" in beyond
+    assert "outside" not in str(model.explain([10.0])) + str(model.explain([0.0])) + str(
+        model.explain([np.nan])
+    )
     other = str(model.explain([4.4]))  # the class that the tree does not have as its target
     assert "Prediction: a, 100 % sure (b 0 %)" in other
     assert "confidence 0.12 (close to a boundary) = 0.12" in other
@@ -308,13 +314,13 @@ def test_deep_ways_are_told_in_part():
     assert sum(told) == n_steps - 6
 
 
-def test_rows_without_any_score_say_what_decides():
+def test_rows_without_any_wolf_value_say_what_decides():
     X, y = load_wine(return_X_y=True)
     model = LHTClassifier(gamma=30).fit(X[::2], y[::2])
     undecided = X[(model.predict_wolf(X) == 0).all(axis=1)]
     assert len(undecided)
     texts = {str(model.explain(row)) for row in undecided}
-    assert all("No class scores above 0 here, so the" in text for text in texts)
+    assert all("No class has a WOLF value above 0 here, so the" in text for text in texts)
 
 
 def test_a_forest_is_summed_up():
@@ -454,3 +460,27 @@ def test_a_deep_tree_is_explained_without_recursion():
     assert len(explanation.paths[0].steps) > 200
     assert explanation.to_dict()
     assert explanation._repr_html_()
+
+
+def test_dates_as_classes_are_fit_for_json():
+    X, y = load_wine(return_X_y=True)
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[D]")[y]
+    explanation = LHTClassifier(keep_prototypes=True).fit(X, days).explain(X[0])
+    facts = json.loads(json.dumps(explanation.to_dict()))
+    assert facts["prediction"] == "2020-01-01"
+    assert list(facts["proba"]) == facts["classes"] == ["2020-01-01", "2020-01-02", "2020-01-03"]
+    assert json.loads(json.dumps(explanation.counterfactuals(n=1)[0].to_dict()))["before"] == "2020-01-01"
+
+
+@pytest.mark.parametrize("index", ["a", 1.0, None, True])
+def test_a_tree_of_a_forest_has_a_number(index):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"index=.* is not valid: pass a number from 0 to 1"):
+        LHForestClassifier(2).fit(X, y).explain(X[0]).tree(index)
+
+
+def test_rounding_takes_no_value_out_of_the_training_range():
+    X = np.array([[0.1], [0.3], [0.7], [0.9]], dtype=np.float32)
+    model = LHTClassifier(gamma=1).fit(X, [0, 0, 1, 1])
+    assert not any("outside" in str(model.explain([value])) for value in (0.1, 0.9))
+    assert "outside the training range" in str(model.explain([0.91]))

@@ -93,3 +93,23 @@ def test_what_is_refused():
         model.explain_batch(X, terms="yes")
     with pytest.raises(ValueError, match="Input X contains infinity: row 1, column 0"):
         model.explain_batch(np.where(np.arange(178)[:, None] == 1, np.inf, X))
+
+
+@pytest.mark.parametrize("terms", [False, True])
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.Index(["a", "b", "a"]),
+        pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]),
+        pd.date_range("2020", periods=3),
+    ],
+)
+def test_rows_are_named_by_the_index_of_the_frame(index, terms):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = LHTClassifier().fit(X, y)
+    frame = model.explain_batch(X[:3].set_index(index), terms=terms)
+    plain = model.explain_batch(X[:3], terms=terms)
+    rows, numbers = (
+        (one.row if terms else one.index.get_level_values("row")).tolist() for one in (frame, plain)
+    )
+    assert rows == [index[number] for number in numbers]

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer
 
 import pictures
 from lhtree import LHTClassifier, plot_block
@@ -111,6 +112,38 @@ def test_axes_given_are_used():
     figure, ax = plt.subplots()
     assert plot_block(model, X, y, ax=ax) is ax
     assert plt.get_fignums() == [figure.number]
+
+
+def test_labels_stand_at_their_side_of_the_offset():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LHTClassifier(gamma=50, beta=0.5).fit(X, y)
+    for block in branching(model, 0):
+        facts = find_sums(model, X, y, block)
+        ax = plot_block(model, X, y, block)
+        assert pictures.find_flaws(ax) == ([], [])
+        line = ax.transData.transform((facts.offset, 0.0))[0]
+        low, high = ax.get_window_extent().intervalx
+        for name, value in facts.extremes.items():
+            (label,) = (text for text in ax.texts if text.get_text().startswith(name))
+            box = label.get_window_extent()
+            assert box.x1 < line - 1.0 if value < facts.offset else box.x0 > line + 1.0
+            assert low - 1.0 <= box.x0
+            assert box.x1 <= high + 1.0
+        plt.close("all")
+
+
+def test_small_axes_hold_what_they_can():
+    model, X, y = pictures.wine()
+    _, ax = plt.subplots(figsize=(1.5, 1.5))
+    plot_block(model, X, y, ax=ax).figure.canvas.draw()
+
+
+def test_infinities_are_refused():
+    model, X, y = pictures.wine()
+    X = X.copy()
+    X.iloc[7, 2] = np.inf
+    with pytest.raises(ValueError, match=r"^Input X contains infinity: row 7, column 2 is inf. Replace"):
+        plot_block(model, X, y)
 
 
 @pytest.mark.parametrize("block", [1, -1, 99, "root"])

@@ -5,6 +5,7 @@ import pytest
 import pictures
 from lhtree import plot_coverage, plot_sparsity
 from lhtree.abstain import coverage_curve
+from lhtree.plot._curves import find_limits
 from lhtree.sparsity import sparsity_curve
 from pictures import closing  # noqa: F401
 
@@ -31,7 +32,23 @@ def test_coverage():
 
 
 def test_coverage_of_a_perfect_model():
-    assert pictures.find_flaws(plot_coverage(coverage_curve(*pictures.wine()))) == ([], [])
+    ax = plot_coverage(coverage_curve(*pictures.wine()))
+    assert pictures.find_flaws(ax) == ([], [])
+    low, high = ax.get_ylim()
+    assert low <= 0.95
+    assert 1.0 <= high <= 1.001
+    shown = [tick for tick in ax.get_yticks() if low <= tick <= high]
+    assert max(shown) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("low", [0.0, 0.3, 0.9, 0.995, 1.0])
+@pytest.mark.parametrize("span", [0.0, 0.004, 0.1, 1.0])
+def test_limits_of_accuracies(low, span):
+    high = min(low + span, 1.0)
+    bottom, top = find_limits(low, high)
+    assert bottom < low
+    assert high < top <= 1.0 + 0.01 * (top - bottom)
+    assert top - bottom >= 0.0249
 
 
 def test_curves_of_two_models_in_one_picture():

@@ -99,9 +99,9 @@ def test_touching_labels_move_by_as_much():
 
 
 def test_labels_stay_inside():
-    placed = place_labels(np.array([0.0, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0)
+    placed = place_labels(np.array([0.0, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
     np.testing.assert_allclose(placed, [1.0, 9.0])
-    placed = place_labels(np.array([9.8, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0)
+    placed = place_labels(np.array([9.8, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
     assert placed[1] == 9.0
     assert placed[0] <= 7.0
 

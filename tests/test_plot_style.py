@@ -75,8 +75,9 @@ def test_colours_are_told_apart_in_grey():
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
     assert grey(_style.REST) - grey(_style.TARGET) > 60
-    looks = {(_style.colour(code), _style.marker(code)) for code in range(56)}
+    looks = {(_style.colour(code, 56), _style.marker(code)) for code in range(56)}
     assert len(looks) == 56
+    assert [_style.colour(code, 2) for code in range(2)] == [_style.REST, _style.TARGET]
     assert len({_style.marker(code) for code in range(7)}) == 7
 
 

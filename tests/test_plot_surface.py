@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex, to_rgb
 
 import pictures
 from lhtree import LHForestClassifier, LHTClassifier, plot_decision_regions, plot_membership
 from lhtree._fitted import read
 from lhtree.plot._lines import find_lines, part
+from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle
+from lhtree.plot._style import REST, TARGET
 from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -47,6 +50,37 @@ def test_a_map_is_the_membership_over_two_features():
     frame.loc[:, :] = rows
     expected = model.predict_membership(frame)[:, 1]
     np.testing.assert_array_equal(np.ravel(mesh.get_array()), expected)
+
+
+def test_a_map_shows_the_class_that_varies_most():
+    model, *_ = pictures.iris()
+    ax = plot_membership(model, [0, 1], n_points=40)
+    assert np.ptp(np.asarray(ax.collections[0].get_array())) > 0.5
+    assert ax.figure.axes[1].get_ylabel() == "membership μ of class versicolor"
+    assert choose_class(np.array([[0.0, 0.2, 0.0], [0.9, 0.7, 0.0]])) == 0
+    assert choose_class(np.array([[0.1, 0.9], [0.7, 0.3]])) == 1  # they mirror each other
+    assert choose_class(np.zeros((4, 3))) == 2
+
+
+def test_of_two_classes_the_target_is_blue():
+    model, X, y = pictures.clouds(300, 2, 2)
+    lines = plot_membership(model, 0).lines
+    assert [line.get_color() for line in lines[:2]] == [REST, TARGET]
+    ax = plot_decision_regions(model, X, y, n_points=40)
+    faces = [to_hex(points.get_facecolor()[0]).upper() for points in ax.collections]
+    assert faces == [REST, TARGET]
+    tints = np.unique(np.asarray(ax.images[0].get_array()).reshape(-1, 3), axis=0)
+    expected = np.array([to_rgb(TARGET), to_rgb(REST)]) * 0.28 + 0.72
+    np.testing.assert_allclose(tints, expected)
+    edges = {text.get_text(): to_hex(text.get_bbox_patch().get_edgecolor()).upper() for text in ax.texts}
+    assert edges == {"0": REST, "1": TARGET}
+
+
+def test_infinities_are_refused():
+    model, X, y = pictures.clouds(200, 3, 3)
+    X[5, 1] = -np.inf
+    with pytest.raises(ValueError, match=r"^Input X contains infinity: row 5, column 1 is -inf. Replace"):
+        plot_decision_regions(model, X, y)
 
 
 def test_missing_values():

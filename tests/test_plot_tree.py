@@ -1,8 +1,11 @@
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 import pictures
-from lhtree import LHForestClassifier, plot_tree
+from lhtree import LHForestClassifier, LHTClassifier, plot_tree, weight_table
+from lhtree.plot._style import LINE, REST, TARGET
 from lhtree.plot._tree import plan_tree
 from pictures import closing  # noqa: F401
 
@@ -31,6 +34,32 @@ def test_bars_are_the_weights_and_shares():
                 zero = bar.get_x() if weight > 0 else bar.get_x() + bar.get_width()
                 lefts.add(round(zero, 9))
             assert len(lefts) <= 1  # one zero per card
+
+
+def test_colours_say_what_weights_speak_for():
+    X = np.random.default_rng(0).uniform(-1, 1, (600, 3))
+    model = LHTClassifier(direction="mixed").fit(X, (X[:, 0] < -0.3) & (X[:, 1] > 0))
+    view, table = model.trees_[0], weight_table(model)
+    assert (table.lift < 0.0).any()
+    ax = plot_tree(model)
+    drawn, written = boxes(ax), pictures.written(ax)
+    assert "rows, and weights that speak for them" in written
+    for block, lift in zip(table.block, table.lift, strict=True):
+        for name, weight in view.weights(block).items():
+            bar = drawn[f"weight-{block}-{view.feature_names.index(name)}"]
+            assert to_hex(bar.get_facecolor()).upper() == (TARGET if weight * lift > 0.0 else REST)
+            assert f"{weight:+.2f}".replace("-", "−") in written  # the hyperplane's own
+
+
+def test_bars_that_speak_for_neither_are_grey():
+    generator = np.random.default_rng(5)
+    X, y = generator.integers(0, 3, (24, 2)), generator.integers(0, 2, 24)
+    model = LHTClassifier(direction="mixed", gamma=2).fit(X, y)
+    table = weight_table(model)
+    even = table.block[table.lift == 0.0][0]
+    bars = [box for gid, box in boxes(plot_tree(model)).items() if gid.startswith(f"weight-{even}-")]
+    assert bars
+    assert all(to_hex(bar.get_facecolor()).upper() == LINE for bar in bars)
 
 
 def test_texts_are_the_numbers():

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import pictures
-from lhtree import LHForestClassifier, plot_importances, plot_weights
+from lhtree import LHForestClassifier, LHTClassifier, plot_importances, plot_weights, weight_table
 from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -16,6 +16,70 @@ def labels(axis):
 def dense(view, features):
     branching = np.flatnonzero(~view.is_leaf)
     return branching, np.array([[view.weights(b).get(name, 0.0) for b in branching] for name in features])
+
+
+def corner():
+    """A model some of whose blocks send the target left."""
+    X = np.random.default_rng(0).uniform(-1, 1, (600, 3))
+    model = LHTClassifier(direction="mixed").fit(X, (X[:, 0] < -0.3) & (X[:, 1] > 0))
+    assert (weight_table(model).lift < 0.0).any()
+    return model
+
+
+def turned(model):
+    """Weights for the class, shape (m, b): positive where larger values lead to the side with more of it."""
+    table = weight_table(model)
+    return (table.weights * np.sign(table.lift)[:, None]).T
+
+
+def test_blue_speaks_for_the_class():
+    model = corner()
+    view, expected = model.trees_[0], turned(model)
+    (ax,) = plot_weights(model)
+    np.testing.assert_array_equal(ax.images[0].get_array(), expected)
+    numbers = [text.get_text() for text in ax.texts]
+    assert numbers == [f"{w:+.2f}".replace("-", "−") for w in expected.ravel() if w != 0.0]
+    branching, weights = dense(view, view.feature_names)
+    is_turned = np.zeros(len(branching), dtype=bool)
+    for at, block in enumerate(branching):
+        left, right = (view.n_target[b] / view.weight[b] for b in (view.left[block], view.right[block]))
+        is_turned[at] = right < left
+        np.testing.assert_array_equal(expected[:, at], weights[:, at] * (-1 if right < left else 1))
+    assert (weights[0, is_turned] > 0).any()  # drawn as it is, it would be blue
+    assert (expected[0, is_turned & (np.abs(weights[1:]).sum(axis=0) == 0)] < 0).all()
+
+
+def test_weights_that_say_nothing_about_the_class():
+    generator = np.random.default_rng(5)
+    X, y = generator.integers(0, 3, (24, 2)), generator.integers(0, 2, 24)
+    model = LHTClassifier(direction="mixed", gamma=2).fit(X, y)
+    (even,) = np.flatnonzero(weight_table(model).lift == 0.0)[:1]
+    (ax,) = plot_weights(model)
+    assert not ax.images[0].get_array()[:, even].any()
+    assert "±1.00" in [text.get_text() for text in ax.texts if text.get_position()[0] == even]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2)])
+@pytest.mark.parametrize("draw", [plot_importances, plot_weights])
+def test_labels_are_cut_to_the_room_of_axes_given(draw, shape):
+    X, y = pictures.wine()[1:]
+    model = LHTClassifier().fit(X.rename(columns=lambda name: f"a long name of {name}"), y == "class_0")
+    _, axes = plt.subplots(*shape, squeeze=False)
+    for ax in axes.ravel():
+        draw(model, n_features=10, ax=ax)
+    cut, over = pictures.find_flaws(axes)
+    assert cut == []
+    assert draw is plot_weights or over == []
+    for ax, edge in zip(
+        axes.ravel(), [0.0, *(ax.get_window_extent().x1 for ax in axes.ravel())], strict=False
+    ):
+        for text in ax.get_yticklabels():
+            assert text.get_window_extent().x0 >= edge
+        assert "…" in labels(ax.yaxis)[0]
+    _, ax = plt.subplots(layout="constrained")  # makes room itself
+    draw(model, n_features=10, ax=ax)
+    assert any("a long name of " in text for text in labels(ax.yaxis))
+    assert pictures.find_flaws(ax)[0] == []
 
 
 def test_panels_are_the_weights_of_every_class():
@@ -50,7 +114,7 @@ def test_many_features_and_blocks():
 def test_small_cells_mark_negative_weights():
     model, *_ = pictures.clouds(2500, 4, 2, gamma=60)
     (ax,) = plot_weights(model)
-    _, weights = dense(model.trees_[0], [f"x{f}" for f in range(4)])
+    weights = turned(model)
     assert 30 < weights.shape[1] < 110
     assert [text.get_text() for text in ax.texts] == ["−"] * (weights <= -0.05).sum()
 

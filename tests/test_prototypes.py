@@ -70,6 +70,12 @@ def test_what_is_refused(wanted):
         LHTClassifier(keep_prototypes=wanted).fit(X, y)
 
 
+def test_it_is_refused_before_any_tree_grows(monkeypatch):
+    monkeypatch.setattr(LHForestClassifier, "_grow", lambda *arguments: pytest.fail("trees were grown"))
+    with pytest.raises(ValueError, match="keep_prototypes=-1"):
+        LHForestClassifier(3, keep_prototypes=-1).fit(*load_wine(return_X_y=True))
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_the_model_is_the_same_with_and_without(make):
     X, y = load_wine(return_X_y=True)

@@ -135,6 +135,20 @@ def test_titles(two):
     assert make_summary(LHTClassifier().fit(X, y), X, y, title="Mine")["title"] == "Mine"
 
 
+def test_labels_and_whether_rows_were_counted(two):
+    X, y = two
+    facts = make_summary(LHTClassifier().fit(X, y), X, y)
+    assert (facts["classes"], facts["labels"]) == (["class 0", "class 1"], ["0", "1"])
+    assert facts["model"]["is_counted"]
+    named = np.array(["a", "class b"])[y]
+    facts = make_summary(LHTClassifier().fit(X, named), X, named)
+    assert facts["classes"] == facts["labels"] == ["a", "class b"]
+    for model in (LHTClassifier(class_weight="balanced"), LHTClassifier(class_weight="balanced", gamma=1000)):
+        assert not make_summary(model.fit(X, y), X, y)["model"]["is_counted"]
+    weighted = LHTClassifier().fit(X, y, sample_weight=1.0 + y)
+    assert not make_summary(weighted, X, y)["model"]["is_counted"]
+
+
 def test_parameters_that_differ_from_the_defaults_are_told(two):
     facts = make_summary(LHTClassifier(gamma=20, beta=0.0).fit(*two), *two)
     changed = {each["name"]: each["value"] for each in facts["model"]["parameters"] if not each["is_default"]}

@@ -8,6 +8,7 @@ import pytest
 
 from conftest import make_clouds
 from lhtree import LHForestClassifier, LHTClassifier, report
+from lhtree.explain import _words as words
 from test_report import HOSTILE
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group test)")
@@ -82,6 +83,10 @@ def wine_model():
 def as_json(rows):
     """Rows for the page: None is missing."""
     return [[None if np.isnan(value) else float(value) for value in row] for row in rows]
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
 
 
 def make_rows(X, seed=0):
@@ -241,6 +246,99 @@ class TestRowExplorer:
         assert float(page.input_value(f"#value-{feature}")) == pytest.approx(
             X.iloc[:, feature].max(), rel=1e-3
         )
+
+    @pytest.mark.parametrize(("offset", "spread"), [(0.0, 1e-3), (1e5, 1.0), (-1e9, 4000.0)])
+    def test_every_step_of_a_slider_moves_within_what_was_seen(self, open_report, two, offset, spread):
+        X, y = two
+        X = offset + spread * X
+        page = open_report(LHTClassifier().fit(X, y), X, y)
+        feature = int(page.locator("#row input[type=text]").first.get_attribute("data-feature"))
+        steps = [0, 1, 2, *range(490, 510), 999, 1000]
+        seen = page.locator("#row input[type=range]").first.evaluate(
+            """(slider, [id, steps]) => steps.map((i) => {
+                   slider.value = i;
+                   slider.dispatchEvent(new Event("input"));
+                   return [Number(document.getElementById(id).value), Number(slider.value)];
+               })""",
+            [f"value-{feature}", steps],
+        )
+        values, places = np.array(seen).T
+        low, high = X[:, feature].min(), X[:, feature].max()
+        assert (np.diff(values) > 0).all()
+        assert low <= values[0]
+        assert values[-1] <= high
+        assert np.abs(values - np.linspace(low, high, 1001)[steps]).max() <= (high - low) / 1000
+        assert places.tolist() == steps
+
+    def test_values_far_from_0_are_told_apart(self, open_report, two):
+        X, y = two
+        X = 1e5 + X
+        page = open_report(LHTClassifier().fit(X, y), X, y)
+        label = page.locator("#row input[type=range]").first.get_attribute("aria-label")
+        low, high = label.split("from ")[1].split(" to ")
+        assert float(low) < float(high)
+
+    @pytest.mark.parametrize("kind", ["counted", "class weights", "sample weights", "one leaf", "forest"])
+    def test_shares_of_weight_do_not_pass_for_shares_of_rows(self, open_report, kind):
+        X, y = make_clouds(150, 5, 2)
+        y = np.where(
+            np.arange(150) % 3 == 0, y, 0
+        )  # so that balanced classes do not have their share of the rows
+        sample_weight = np.where(y == 1, 3.0, 1.0) if kind == "sample weights" else None
+        class_weight = None if kind in ("counted", "sample weights") else "balanced"
+        model = {
+            "one leaf": LHTClassifier(gamma=1000, class_weight=class_weight),
+            "forest": LHForestClassifier(n_estimators=5, class_weight=class_weight, random_state=0),
+        }.get(kind, LHTClassifier(gamma=2, class_weight=class_weight))
+        page = open_report(model.fit(X, y, sample_weight=sample_weight), X, y)
+        view = model.trees_[0]
+        share = words.percent(view.n_target[0] / view.weight[0])
+        sentence = plain(page.locator("#sentence").text_content())
+        panel = plain(page.locator("#block").text_content())
+        first = plain(page.locator("#path .steps p").first.text_content())
+        item = plain(page.locator(".item").first.get_attribute("aria-label"))
+        if kind == "counted":
+            assert share == words.percent((y == 1).mean())
+            assert "% of the rows it learned from are " in sentence
+            assert f"{share} belong to class 1" in panel
+            assert first == f"Block 0: {share} of 150 rows are class 1"
+            assert " are class 1" in item
+            assert "weight of" not in page.locator("main").text_content()
+        else:
+            assert "% of the weight of the rows it learned from is " in sentence
+            assert f"{share} of their weight belongs to class 1" in panel
+            assert f"{share} of the weight of {view.n_samples[0]} rows is class 1" in first
+            assert "of the weight" in item
+            assert "show their weight" in page.locator("#trees-hint").text_content()
+
+    @pytest.mark.parametrize("normalize", ["robust", None])
+    def test_levels_are_those_of_the_explanation(self, open_report, two, normalize):
+        X, y = two
+        X = 3.0 * X
+        model = LHTClassifier(**({} if normalize == "robust" else {"normalize": None})).fit(X, y)
+        page = open_report(model, X, y)
+        rows = make_rows(X)[::5]
+        found = page.evaluate(
+            """rows => rows.map(row => { const { z } = lhtree.predict(row);
+                   return row.map((value, f) => lhtree.levelOf(lhtree.model, value ?? NaN, z[f])); })""",
+            as_json(rows),
+        )
+        # Values outside the training range have a sentence of their own in the page.
+        levels = [
+            [level.partition("outside")[0].removesuffix(", ") for level in words.find_levels(each).values()]
+            for each in map(model.explain, rows)
+        ]
+        assert found == levels
+        assert any("usual" in row for row in found) == (normalize == "robust")
+
+    def test_shares_are_told_as_in_the_explanation(self, open_report, two):
+        page = open_report(LHTClassifier().fit(*two), *two)
+        generator = np.random.default_rng(0)
+        shares = [0.0, 1e-9, 0.0004, 0.0005, 0.01, 0.5, 0.9994, 0.9997, 1 - 1e-12, 1.0]
+        shares += [*(np.arange(801) / 800), *(np.arange(65) / 64), *generator.random(500)]
+        shares = [float(share) for share in shares]
+        found = page.evaluate("shares => shares.map(lhtree.percent)", shares)
+        assert list(map(plain, found)) == list(map(words.percent, shares))
 
     def test_the_sentence_names_the_largest_contributions(self, open_report, wine_model):
         model, X, y = wine_model
@@ -402,6 +500,45 @@ class TestPage:
             )
             assert wide == []
 
+    @pytest.mark.parametrize("width", [390, 1200])
+    def test_long_names_can_be_told_apart(self, open_report, width):
+        X, y = make_clouds(200, 4, 3)
+        start = "capital_run_length_of_the_words_in_the_text_of_the_mail_that_"
+        X = pd.DataFrame(
+            X, columns=["word_freq_business", "word_freq_internet", f"{start}came", f"{start}went"]
+        )
+        y = np.array(["Iris versicolor of the mountains", "Iris_virginica_of_the_seaboard", "Iris setosa"])[y]
+        page = open_report(LHTClassifier().fit(X, y), X, y, width=width)
+        for place in ("#feature-charts", "#block", "#contributions"):
+            for name in page.locator(f"{place} .bars .short").all():
+                text, title = name.text_content(), name.get_attribute("title")
+                assert text == title if len(title) <= 60 else text.endswith(title[-20:])
+            shown = set(page.locator(f"{place} .bars").first.locator(".short").all_text_contents())
+            assert len(shown) == page.locator(f"{place} .bars").first.locator(".short").count() > 1
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".short")].filter(e =>
+                   e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1).map(e => e.title)"""
+        )
+        assert cut == [name for name in cut if len(name) > 60]
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll(".scroll")].filter(e =>
+                   e.getBoundingClientRect().right > e.closest(".card").getBoundingClientRect().right).length"""
+        )
+        assert outside == 0
+        tables = page.locator("#charts .scroll").evaluate_all(
+            "all => all.map(e => e.scrollWidth <= e.clientWidth)"
+        )
+        assert tables == [width == 1200, True]  # the matrix may scroll on a phone
+
+    @pytest.mark.parametrize("width", [320, 1200])
+    def test_headers_of_the_matrix_are_whole(self, open_report, three, width):
+        page = open_report(LHTClassifier().fit(*three), *three, width=width)
+        heads = page.locator(".confusion .short")
+        assert heads.all_text_contents() == ["0", "1", "2", "0", "1", "2"]
+        assert page.locator(".confusion").evaluate(
+            "e => e.parentElement.scrollWidth <= e.parentElement.clientWidth"
+        )
+
     def test_dark_light_and_print(self, open_report, wine_model):
         brightness = """() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g);
                                 return (Number(r) + Number(g) + Number(b)) / 765; }"""
@@ -449,8 +586,8 @@ class TestPage:
             y[:120],
             report_options={"X_test": X[120:], "y_test": y[120:], "betas": [0.0, 0.5]},
         )
-        accuracy = f"{100 * model.score(X[120:], y[120:]):.1f}\u00a0%"
-        assert page.locator(".tile b").first.text_content() == accuracy
+        accuracy = words.percent(model.score(X[120:], y[120:]))
+        assert plain(page.locator(".tile b").first.text_content()) == accuracy
         assert "Measured on 120 rows held out" in page.locator("#measured-on").text_content()
         kinds = page.evaluate("lhtree.facts.warnings.map(w => w.kind)")
         assert page.locator(".notice[data-kind]").count() == len(kinds)

@@ -203,3 +203,8 @@ def test_arguments_of_tables(two):
         weight_table(model).to_frame("metric")
     with pytest.raises(TypeError, match="RandomForestClassifier"):
         weight_table(RandomForestClassifier())
+
+
+def test_classes_are_needed():
+    with pytest.raises(ValueError, match="y=None is not valid: pass one class per row of X"):
+        sparsity_curve(np.zeros((10, 2)), None)

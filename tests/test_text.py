@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
 
-from lhtree import LHForestClassifier, LHTClassifier, export_text
+from lhtree import LHForestClassifier, LHTClassifier, export_graphviz, export_text, weight_table
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0], [4.0, 0.0], [5.0, 1.0]])
 y = np.array(["no", "no", "yes", "no", "yes", "yes"])
@@ -89,3 +91,21 @@ def test_trees_of_a_forest() -> None:
     model = LHForestClassifier(3, gamma=1, random_state=0).fit(X, y)
     assert export_text(model).count("tree for class yes") == 3
     assert export_text(model, tree=-1) == export_text(model.estimators_[2])
+
+
+@pytest.mark.parametrize("export", [export_text, export_graphviz, weight_table])
+@pytest.mark.parametrize("make", [make_pipeline, type, str])
+def test_only_models_of_lhtree_are_shown(export, make):
+    model = LHTClassifier().fit(*load_wine(return_X_y=True))
+    with pytest.raises(TypeError, match=r"model is .*: pass a fitted LHTClassifier"):
+        export(make(model))
+
+
+@pytest.mark.parametrize("export", [export_text, export_graphviz, weight_table])
+@pytest.mark.parametrize("tree", [3, -4, 1.0, "a", True])
+def test_a_tree_is_chosen_by_its_number(export, tree):
+    model = LHTClassifier().fit(*load_wine(return_X_y=True))
+    with pytest.raises(
+        ValueError, match=r"tree=.* is not valid: pass None \(all trees\) or a number from 0 to 2"
+    ):
+        export(model, tree=tree)

@@ -23,7 +23,7 @@ from ._forest_data import ForestData, TreeViews
 from ._interpret import Interpretable
 from ._normalise import Span, learn_normalisation
 from ._parameters import Settled, check_flag, draw_seed, refuse
-from ._prototypes import keep_rows
+from ._prototypes import count_kept, keep_rows
 from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
 
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
@@ -84,6 +84,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             check_continued(earlier, fitted, training)
         growth = fitted._plan(settled, training, earlier)
         n_threads = count_threads(self.n_jobs)
+        n_kept = count_kept(self.keep_prototypes, training)
 
         if earlier is None:
             fitted._span = Span.unknown(fitted.n_features_in_)
@@ -101,7 +102,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         fitted._forest = forest if earlier is None else earlier._forest + forest
         fitted._build_scorer()
         fitted._finish(training)
-        fitted._prototypes = keep_rows(self.keep_prototypes, training, fitted._seed)
+        fitted._prototypes = keep_rows(n_kept, training, fitted._seed)
         for name in [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]:
             del self.__dict__[name]  # of an earlier fit
         self.__dict__.update(fitted.__dict__)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._forest_data import ForestData
 from ._normalise import Normalisation
+from ._parameters import is_integer, refuse
 from ._prototypes import Prototypes
 from ._validate import refuse_infinity
 
@@ -80,6 +81,8 @@ class Fitted:
 
     def estimator(self, index: int) -> Fitted:
         """The model of estimator ``index`` alone: its tree of every class."""
+        if not is_integer(index):
+            raise refuse("index", index, f"a number from 0 to {self.n_estimators - 1}")
         if not -self.n_estimators <= index < self.n_estimators:
             raise IndexError(f"estimator {index} is not there: the model has 0 to {self.n_estimators - 1}.")
         first = range(self.n_estimators)[index] * self.n_targets
@@ -88,11 +91,22 @@ class Fitted:
         return Fitted(**vars(self) | {"forest": forest, "scorer": scorer})
 
 
+def choose_trees(tree: Any, n_trees: int) -> range:
+    """Numbers of the trees that ``tree`` stands for: None for all, or the number of one."""
+    if tree is None:
+        return range(n_trees)
+    if not is_integer(tree) or not -n_trees <= tree < n_trees:
+        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {n_trees - 1}")
+    first = range(n_trees)[tree]
+    return range(first, first + 1)
+
+
 def read(model: Any) -> Fitted:
     """What a fitted estimator of lhtree learned."""
     if not isinstance(getattr(type(model), "_fitted", None), property):
+        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
         raise TypeError(
-            f"model is a {type(model).__name__}: pass a fitted LHTClassifier or LHForestClassifier "
+            f"model is {kind}: pass a fitted LHTClassifier or LHForestClassifier "
             "(of a Pipeline, its last step)."
         )
     fitted: Fitted = model._fitted

@@ -43,7 +43,7 @@ class Interpretable:
         Parameters
         ----------
         X : array-like of shape (n, m)
-            The rows.
+            The rows; ``row`` of the result is the index of a frame, else the number of the row.
         terms : bool, default=False
             Give the terms of every block on the way instead of contributions.
 
@@ -60,9 +60,10 @@ class Interpretable:
 
         fitted = read(self)
         rows = check_rows(self, X)
+        index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
-            return tabulate_terms(walk(fitted, rows), rows)
-        return explain_rows(fitted, rows, X.index if hasattr(X, "iloc") else None)
+            return tabulate_terms(walk(fitted, rows), rows, index)
+        return explain_rows(fitted, rows, index)
 
     def predict_or_abstain(
         self, X: Any, threshold: float | None = None, coverage: float | None = None
@@ -75,7 +76,7 @@ class Interpretable:
         ----------
         X : array-like of shape (n, m)
             The rows.
-        threshold : float from 0 to 1, optional
+        threshold : float of at least 0, optional
             The model abstains where the winning WOLF value is below it.
         coverage : float from 0 to 1, optional
             Least share of these rows to decide: the surest ones, and all rows that tie with the last of them.

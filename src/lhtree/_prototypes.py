@@ -24,21 +24,25 @@ class Prototypes:
     given: NDArray[np.int64]
 
 
-def keep_rows(keep_prototypes: Any, training: Training, seed: int) -> Prototypes | None:
-    """Rows to keep: none, all, or a number of them drawn by class."""
+def count_kept(keep_prototypes: Any, training: Training) -> int:
+    """How many rows to keep, from none to all."""
     n_rows, n_classes = len(training.X), len(training.classes)
     if isinstance(keep_prototypes, (bool, np.bool_)):
-        if not keep_prototypes:
-            return None
-        n_kept = n_rows
-    elif is_integer(keep_prototypes) and keep_prototypes >= n_classes:
-        n_kept = min(int(keep_prototypes), n_rows)
-    else:
-        raise refuse(
-            "keep_prototypes",
-            keep_prototypes,
-            f"False, True (all rows) or a number of rows of at least {n_classes}, the number of classes",
-        )
+        return n_rows if keep_prototypes else 0
+    if is_integer(keep_prototypes) and keep_prototypes >= n_classes:
+        return min(int(keep_prototypes), n_rows)
+    raise refuse(
+        "keep_prototypes",
+        keep_prototypes,
+        f"False, True (all rows) or a number of rows of at least {n_classes}, the number of classes",
+    )
+
+
+def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
+    """Rows to keep: none, all, or a number of them drawn by class."""
+    if not n_kept:
+        return None
+    n_rows = len(training.X)
     given = np.arange(n_rows) if training.row is None else training.row
     if n_kept == n_rows:
         return Prototypes(training.X.copy(), training.codes, given)

@@ -28,6 +28,7 @@ _REMEDIES = {
     "too large to convert": "Pass numbers that fit a float.",
     "could not be promoted": "Every column of X must be numeric: turn dates and times into numbers first.",
     "feature names should match": "Pass the columns the model was fitted with, in the same order.",
+    "unique column names": "Give every column of X a name of its own.",
     "Found array with dim": "Pass a table: one row per sample, one column per feature.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
@@ -113,6 +114,25 @@ def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
         estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
     return _straighten(checked)
+
+
+def encode_known(y: Any, classes: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[np.int64]:
+    """Number of each row's class among those of a model, -1 for a class it does not know; some must be known."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
+        )
+    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
+        labels = labels.astype(classes.dtype)
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if (codes < 0).all():
+        raise ValueError(
+            f"{name} has none of the model's classes {classes.tolist()}, but for example {labels.tolist()[0]!r}: "
+            "pass classes as they were given to fit."
+        )
+    return codes
 
 
 def _straighten(X: NDArray[Any]) -> NDArray[Any]:
@@ -246,11 +266,13 @@ def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
 
 def _raise_with_remedy(error: ValueError | TypeError | OverflowError) -> NoReturn:
     message = str(error)
+    if "unique column names" in message:  # told in several lines
+        message = f"{' '.join(message.split())}."
     if not re.search(r"\b([Xy]|label)\b", message):
         message = f"X: {message}"
     for fragment, remedy in _REMEDIES.items():
         if fragment in message:
             message = f"{message} {remedy}"
             break
-    kind = ValueError if isinstance(error, OverflowError) else type(error)
+    kind = TypeError if isinstance(error, TypeError) else ValueError
     raise kind(message) from error

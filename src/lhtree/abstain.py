@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
+from ._fitted import read
 from ._parameters import is_real, refuse
+from ._validate import encode_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +36,16 @@ class Decisions:
         WOLF value of the winning class.
     threshold : float
         Rows whose ``wolf`` is below it are left undecided; it can be passed on to decide later rows alike.
+        Infinity decides none.
+    classes : array of shape (K,)
+        All classes of the model.
     """
 
     labels: NDArray[np.object_]
     is_decided: NDArray[np.bool_]
     wolf: NDArray[np.float64]
     threshold: float
+    classes: NDArray[Any]
 
     @property
     def coverage(self) -> float:
@@ -47,7 +54,11 @@ class Decisions:
 
     def score(self, y: Any) -> float:
         """Accuracy on the decided rows, NaN if there is none; ``y`` has the true class of every row."""
-        return _share(_check_classes(y, len(self)) == self.labels, self.is_decided)
+        truth = encode_known(y, self.classes, len(self))[self.is_decided]
+        decided = (
+            encode_known(self.labels[self.is_decided], self.classes, len(truth)) if len(truth) else truth
+        )
+        return float((truth == decided).mean()) if len(truth) else math.nan
 
     def to_frame(self) -> pd.DataFrame:
         """One row per row: ``label`` (None where the model abstains), ``is_decided`` and ``wolf``."""
@@ -69,10 +80,10 @@ class Decisions:
 
     def __str__(self) -> str:
         n_decided = int(self.is_decided.sum())
-        return (
-            f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f}); "
-            f"the others have a WOLF value below {self.threshold:.4g}"
-        )
+        said = f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f})"
+        if n_decided == len(self) or self.threshold == math.inf:
+            return said
+        return f"{said}; the others have a WOLF value below {self.threshold:.4g}"
 
     __repr__ = __str__
 
@@ -118,9 +129,10 @@ def decide(model: Any, X: Any, threshold: float | None = None, coverage: float |
     if (threshold is None) == (coverage is None):
         both = f"threshold={threshold!r} and coverage={coverage!r}"
         raise ValueError(f"{both} are not valid together: pass exactly one of the two.")
-    for name, value in (("threshold", threshold), ("coverage", coverage)):
-        if value is not None and (not is_real(value) or not 0.0 <= value <= 1.0):
-            raise refuse(name, value, "a number from 0 to 1")
+    if coverage is not None and (not is_real(coverage) or not 0.0 <= coverage <= 1.0):
+        raise refuse("coverage", coverage, "a number from 0 to 1")
+    if threshold is not None and not _is_threshold(threshold):
+        raise refuse("threshold", threshold, "a number of at least 0 (infinity decides no row)")
     predicted, wolf = _predict(model, X)
     if threshold is None:
         assert coverage is not None
@@ -128,7 +140,12 @@ def decide(model: Any, X: Any, threshold: float | None = None, coverage: float |
     is_decided = wolf >= threshold
     labels = np.full(len(wolf), None, dtype=object)
     labels[is_decided] = predicted[is_decided].tolist()
-    return Decisions(labels, is_decided, wolf, float(threshold))
+    return Decisions(labels, is_decided, wolf, float(threshold), model.classes_)
+
+
+def _is_threshold(value: Any) -> bool:
+    is_infinite = isinstance(value, Real) and value == math.inf
+    return is_infinite or (is_real(value) and value >= 0.0)
 
 
 def threshold_for(wolf: NDArray[np.float64], coverage: float) -> float:
@@ -165,8 +182,10 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     >>> float(curve.coverage[-1])
     1.0
     """
+    classes = read(model).classes
     predicted, wolf = _predict(model, X)
-    is_right = _check_classes(y, len(wolf)) == predicted
+    truth = encode_known(y, classes, len(wolf))
+    is_right = truth == encode_known(predicted, classes, len(wolf))
     order = np.argsort(-wolf, kind="stable")
     falls = np.flatnonzero(np.diff(wolf[order]) < 0.0)
     last = np.append(falls, len(order) - 1)  # rows of equal value are decided together
@@ -182,14 +201,3 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
 def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Class and winning WOLF value of every row."""
     return model.predict(X), model.predict_wolf(X).max(axis=1)
-
-
-def _check_classes(y: Any, n_rows: int) -> NDArray[Any]:
-    classes = np.asarray(y)
-    if classes.shape != (n_rows,):
-        raise ValueError(f"y has shape {classes.shape} and there are {n_rows} rows: pass one class per row.")
-    return classes
-
-
-def _share(is_right: NDArray[np.bool_], is_counted: NDArray[np.bool_]) -> float:
-    return float(is_right[is_counted].mean()) if is_counted.any() else math.nan

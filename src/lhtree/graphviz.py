@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._fitted import read
+from ._fitted import choose_trees, read
 from ._forest_data import TreeView
 from ._parameters import is_integer, refuse
 from .text import find_heaviest
@@ -31,9 +31,7 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     -------
     str
     """
-    n_trees = read(model).forest.n_trees
-    if tree is not None and (not is_integer(tree) or not -n_trees <= tree < n_trees):
-        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {n_trees - 1}")
+    chosen = choose_trees(tree, read(model).forest.n_trees)
     for name, value in (("n_features", n_features), ("max_depth", max_depth)):
         if not is_integer(value) or value < 0:
             raise refuse(name, value, "an integer of at least 0")
@@ -42,7 +40,7 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
         '  node [shape=box, style=filled, fontname="Helvetica", fontsize=10];',
         '  edge [fontname="Helvetica", fontsize=9];',
     ]
-    for number in range(n_trees) if tree is None else [range(n_trees)[tree]]:
+    for number in chosen:
         view = model.trees_[number]
         title = f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title)}; color=none;"]

@@ -124,6 +124,8 @@ def sparsity_curve(
     values = _check_betas(betas)
     if not isinstance(verbose, bool) and not (is_integer(verbose) and verbose >= 0):
         raise refuse("verbose", verbose, "0 or 1")
+    if y is None:
+        raise refuse("y", y, "one class per row of X")
     splits = list(check_cv(cv, y, classifier=True).split(X, y))
     measured = np.empty((5, len(values), len(splits)))
     bar: Any = show_progress(measured[0].size, "measuring sparsity") if verbose else nullcontext()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ._fitted import choose_trees, read
 from ._forest_data import TreeView
 from ._parameters import is_integer, refuse
 
@@ -30,15 +31,11 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     -------
     str
     """
-    trees = model.trees_
-    if tree is not None:
-        if not is_integer(tree) or not -len(trees) <= tree < len(trees):
-            raise refuse("tree", tree, f"None (all trees) or a number from 0 to {len(trees) - 1}")
-        trees = [trees[tree]]
+    chosen = choose_trees(tree, read(model).forest.n_trees)
     for name, value in (("n_features", n_features), ("max_depth", max_depth)):
         if not is_integer(value) or value < 0:
             raise refuse(name, value, "an integer of at least 0")
-    return "\n\n".join(_describe_tree(view, n_features, max_depth) for view in trees)
+    return "\n\n".join(_describe_tree(model.trees_[number], n_features, max_depth) for number in chosen)
 
 
 class _Line(NamedTuple):

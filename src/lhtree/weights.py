@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
-from ._fitted import Fitted, read
-from ._parameters import is_integer, refuse
+from ._fitted import Fitted, choose_trees, read
+from ._parameters import refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,17 +136,13 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     True
     """
     fitted = read(model)
-    forest = fitted.forest
-    if tree is not None and (not is_integer(tree) or not -forest.n_trees <= tree < forest.n_trees):
-        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {forest.n_trees - 1}")
-    first, last = (0, forest.n_trees) if tree is None else ((t := range(forest.n_trees)[tree]), t + 1)
-    return _tabulate(fitted, first, last)
+    return _tabulate(fitted, choose_trees(tree, fitted.forest.n_trees))
 
 
-def _tabulate(fitted: Fitted, first: int, last: int) -> WeightTable:
+def _tabulate(fitted: Fitted, trees: range) -> WeightTable:
     forest = fitted.forest
     tree_of = np.repeat(np.arange(forest.n_trees), np.diff(forest.block_ptr))
-    blocks = np.flatnonzero((forest.left >= 0) & (tree_of >= first) & (tree_of < last))
+    blocks = np.flatnonzero((forest.left >= 0) & (tree_of >= trees.start) & (tree_of < trees.stop))
     tree = tree_of[blocks]
     root = forest.block_ptr[tree]
     size = np.diff(forest.hyperplane_ptr)[blocks]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._fitted import Fitted
 from .._forest_data import ForestData
+from ._frame import flatten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +26,9 @@ def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataF
     for column, name in enumerate(names):
         table[:, :, column] = getattr(fitted.scorer, name)(X)
     table[:, :, len(names)] = find_contributions(fitted, X, out=table[:, :, len(names) + 1 :])
-    codes, rows = (pandas.RangeIndex(n_rows) if index is None else index).factorize()
+    codes, rows = flatten(pandas.RangeIndex(n_rows) if index is None else index).factorize()
     lines = pandas.MultiIndex(
-        levels=[rows, fitted.labels],
+        levels=[flatten(rows), fitted.labels],
         codes=[np.repeat(codes, n_classes), np.tile(np.arange(n_classes), n_rows)],
         names=["row", "class"],
     )

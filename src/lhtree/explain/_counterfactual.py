@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from .._fitted import Fitted
 from .._parameters import is_integer, refuse
+from ._facts import make_plain
 from ._search import Task, search
+from ._words import name_class
 
 _SHOWN = 4  # changes named in a sentence
 _ALIKE = 0.8  # cosine above which two changes go the same way
@@ -45,8 +47,8 @@ class Counterfactual:
     def to_dict(self) -> dict[str, Any]:
         """All facts in plain Python values, fit for JSON; missing values are None."""
         return {
-            "prediction": self.prediction,
-            "before": self.before,
+            "prediction": make_plain(self.prediction),
+            "before": make_plain(self.before),
             "distance": self.distance,
             "changes": {name: list(values) for name, values in self.changes.items()},
             "row": {name: None if math.isnan(value) else value for name, value in self.row.items()},
@@ -62,8 +64,8 @@ class Counterfactual:
             shown.append(f"{more} more feature{'s were' if more > 1 else ' was'} different")
         listed = ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
         return (
-            f"If {listed}, the prediction would be {self.prediction} instead of {self.before} "
-            f"(distance {self.distance:.3g})."
+            f"If {listed}, the prediction would be {name_class(self.prediction)} "
+            f"instead of {name_class(self.before)} (distance {self.distance:.3g})."
         )
 
 
@@ -87,11 +89,11 @@ def find_counterfactuals(
     rows = search(task)
     if not len(rows):
         return []
-    rows = rows[_spread(task, rows)[: 4 * n]]
+    rows = rows[_spread(task, rows, 4 * n, is_reserving=n > 1)]
     for fineness in (2000, 200, 20):  # the coarsest that is still predicted otherwise stays
         rounded = np.array([_round(task, row, fineness) for row in rows])
         rows = np.where(task.is_reached(rounded)[:, None], rounded, rows)
-    rows = rows[_spread(task, rows)[:n]]
+    rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
     codes, distances = task.predict(rows), task.distances(rows)
     return [
         _describe(task, row, int(changed), float(distance))
@@ -104,9 +106,8 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
     names = fitted.feature_names
     if features is None:
         return np.ones(len(names), dtype=bool)
-    listed: Sequence[Any] = (
-        [features] if isinstance(features, str) or is_integer(features) else list(features)
-    )
+    is_one = isinstance(features, str) or not isinstance(features, Iterable)
+    listed: Sequence[Any] = [features] if is_one else list(features)
     free = np.zeros(len(names), dtype=bool)
     for feature in listed:
         if isinstance(feature, str):
@@ -130,7 +131,7 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
 def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
     if to is None:
         return None
-    if to not in fitted.labels:
+    if not isinstance(to, Hashable) or to not in fitted.labels:
         raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
     wanted = fitted.labels.index(to)
     if wanted == code:
@@ -138,24 +139,30 @@ def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
     return wanted
 
 
-def _spread(task: Task, rows: NDArray[np.float64]) -> list[int]:
-    """Numbers of rows, shortest change first, without those that say little new.
+def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool) -> list[int]:
+    """Numbers of ``n`` rows or fewer, shortest change first, without those that say little new.
 
     These are rows of the same class as a shorter one that change about the same things in about the same proportions
     (their moves have a cosine above 0.8), or all that the shorter one changes and more.
+    A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.predict(rows), task.distances(rows)
     moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
+    order = np.argsort(distances, kind="stable").tolist()
+    single = [i for i in order if is_changed[i].sum() == 1][:1] if is_reserving else []
     chosen: list[int] = []
-    for i in np.argsort(distances, kind="stable"):
-        shorter = [j for j in chosen if codes[j] == codes[i]]
+    for i in order:
+        if i in single:
+            continue
+        known = [*chosen, *(j for j in single if distances[j] <= distances[i])]
+        shorter = [j for j in known if codes[j] == codes[i]]
         is_alike = moves[shorter] @ moves[i] > _ALIKE
         is_more = (is_changed[shorter] <= is_changed[i]).all(axis=1)
         if not (is_alike | is_more).any():
-            chosen.append(int(i))
-    return chosen
+            chosen.append(i)
+    return sorted([*chosen[: n - len(single)], *single], key=order.index)
 
 
 def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.float64]:

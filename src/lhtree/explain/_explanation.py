@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import Fitted
-from ._facts import Path, find_paths
+from ._facts import Path, find_paths, make_plain
 from ._frame import tabulate_terms
 from ._html import draw_html
 from ._walk import Walk, walk
@@ -128,10 +128,10 @@ class Explanation:
             membership, confidence = (
                 values[:, target[: shape[1]].argsort()] for values in (membership, confidence)
             )
-        score = membership * confidence
-        for instead in (membership, self._fitted.prior):  # where every class scores 0
-            score = np.where(score.any(axis=1, keepdims=True), score, instead)
-        counts = np.bincount(score.argmax(axis=1), minlength=len(self.classes))
+        wolf = membership * confidence
+        for instead in (membership, self._fitted.prior):  # where every class has 0
+            wolf = np.where(wolf.any(axis=1, keepdims=True), wolf, instead)
+        counts = np.bincount(wolf.argmax(axis=1), minlength=len(self.classes))
         return dict(zip(self.classes, counts.tolist(), strict=True))
 
     def _mean_by_class(self, tree: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -155,7 +155,7 @@ class Explanation:
         otherwise is shortened, rounded a little outwards and predicted again. Values stay within the range of the
         training data (one outside it may only move towards it), and missing values stay missing. A change that
         says little new after a smaller one is left out: one in nearly the same direction, or of the same features and
-        more.
+        more. One place is kept for the smallest change of a single feature, if one was found and n is above 1.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class Explanation:
 def _make_finite(facts: Any) -> Any:
     """The same facts with None for what JSON cannot say and lists for tuples; they are nested a few levels only."""
     if isinstance(facts, dict):
-        return {key: _make_finite(value) for key, value in facts.items()}
+        return {make_plain(key): _make_finite(value) for key, value in facts.items()}
     if isinstance(facts, (list, tuple)):
         return [_make_finite(value) for value in facts]
-    return None if isinstance(facts, float) and not math.isfinite(facts) else facts
+    return None if isinstance(facts, float) and not math.isfinite(facts) else make_plain(facts)

@@ -69,7 +69,7 @@ class LeafStep:
     estimate: float  # p̂
     membership: float  # μ, the estimate clipped to 0 and 1
     confidence: float  # d of the way
-    corrected: float  # d·μ
+    corrected_membership: float  # d·μ
     neighbours: tuple[Neighbour, ...]  # nearest first; none without prototypes
 
 
@@ -81,6 +81,11 @@ class Path:
     target: Any
     steps: tuple[Step, ...]
     leaf: LeafStep
+
+
+def make_plain(fact: Any) -> Any:
+    """A fact fit for JSON: a date or another object as text."""
+    return fact if fact is None or isinstance(fact, (str, int, float)) else str(fact)
 
 
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
@@ -121,7 +126,7 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
             estimate=estimate,
             membership=membership,
             confidence=confidence,
-            corrected=confidence * membership,
+            corrected_membership=confidence * membership,
             neighbours=neighbours[tree],
             **common,
         )

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 PARTS = ["offset", "weight", "intercept", "slope"]
 
 
-def tabulate_terms(walk: Walk, X: NDArray[Any]) -> pd.DataFrame:
-    """One line per row, tree, block and term; ``row`` is the number of the row in X.
+def flatten(index: Any) -> Any:
+    """An index of one level; of more, their tuples."""
+    return index.to_flat_index() if index.nlevels > 1 else index
+
+
+def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
+    """One line per row, tree, block and term; ``row`` is its place in ``index``, else its number in X.
 
     ``part`` says what a term is: "weight" or "slope" times z, minus the "offset", or the "intercept". The latter two
     have no feature.
@@ -45,7 +50,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any]) -> pd.DataFrame:
     names = pandas.Index(fitted.feature_names)
     frame: pd.DataFrame = pandas.DataFrame(
         {
-            "row": walk.row[stop],
+            "row": walk.row[stop] if index is None else flatten(index).take(walk.row[stop]),
             "target": pandas.Categorical.from_codes(forest.target[walk.tree[stop]], fitted.labels),
             "tree": walk.tree[stop],
             "block": walk.block[stop],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._facts import Path, Step, Term
 
@@ -53,7 +54,7 @@ def tell_prediction(explanation: Explanation) -> list[str]:
         membership, confidence = explanation.membership[prediction], explanation.confidence[prediction]
         near = " (close to a boundary)" if confidence < _NEAR else ""
         lines.append(
-            f"Score: membership {membership:.2f} × confidence {confidence:.2f}{near} = {membership * confidence:.2f}."
+            f"WOLF: membership {membership:.2f} × confidence {confidence:.2f}{near} = {membership * confidence:.2f}."
         )
     if not any(explanation.wolf.values()):
         what = (
@@ -61,7 +62,7 @@ def tell_prediction(explanation: Explanation) -> list[str]:
             if any(explanation.membership.values())
             else "the shares of the classes in training"
         )
-        lines.append(f"No class scores above 0 here, so {what} decide.")
+        lines.append(f"No class has a WOLF value above 0 here, so {what} decide.")
     return lines
 
 
@@ -153,16 +154,27 @@ def tell_step(step: Step, levels: dict[str, str]) -> str:
 
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
-    """How every value compares with those of the training rows, in a word."""
+    """How every value compares with those of the training rows, in a word or a few."""
     fitted = explanation._fitted
     is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
     z = fitted.normalise(explanation._x[None])[0]
     levels = [next(word for least, word in _LEVELS if value >= least) if is_known else "" for value in z]
-    missing = np.isnan(explanation._x)
+    x, low, high = (_coarsen(values) for values in (explanation._x, fitted.low, fitted.high))
+    is_outside = (x < low) | (x > high)
+    levels = [
+        ", ".join(filter(None, [level, "outside the training range" if outside else ""]))
+        for level, outside in zip(levels, is_outside, strict=True)
+    ]
     return {
         name: "missing" if is_missing else level
-        for name, level, is_missing in zip(fitted.feature_names, levels, missing, strict=True)
+        for name, level, is_missing in zip(fitted.feature_names, levels, np.isnan(x), strict=True)
     }
+
+
+def _coarsen(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Values as float32, which training rows may have been: 0.1 is not outside a range that ends there."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
 
 
 def _choose_steps(path: Path) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._fitted import read
 from .._forest_data import TreeView
 from .._parameters import is_integer, refuse
-from .._validate import check_rows
+from .._validate import check_rows, refuse_infinity
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _N_BINS = 40
+_GAP = 4.0  # points between labels, and from them to the offset's line
 _FEW_ROWS = 400
 
 
@@ -55,6 +56,8 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     if labels.shape != (len(rows),):
         raise ValueError(f"y has shape {labels.shape} and X {len(rows)} rows: pass one class per row.")
     leaves: Any = fitted.scorer.apply(rows)
+    if leaves is None:
+        refuse_infinity(rows)
     left = int(view.left[block])
     entered = _climb(view, leaves[:, range(fitted.forest.n_trees)[tree]], left + 1)
     inside = (entered == left) | (entered == left + 1)
@@ -115,7 +118,8 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     """
     facts = find_sums(model, X, y, block, tree)
     ax = take_axes(ax, 7.6, 3.9)
-    low, high = _find_limits(facts)
+    marks = _find_marks(facts)
+    low, high = find_limits(facts, marks, width_of(ax))
     edges = _find_edges(low, high, facts.offset)
     tallest = 1.0
     for sign, own, fill in ((1, facts.is_target, TARGET), (-1, ~facts.is_target, REST)):
@@ -136,7 +140,7 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     ax.axhline(0.0, color=INK, linewidth=0.8)
     ax.set(xlim=(low, high), ylim=(-1.45 * tallest, 1.65 * tallest))
     _draw_offset(ax, facts, tallest)
-    _draw_extremes(ax, facts, tallest, high - low)
+    _draw_extremes(ax, facts, marks, tallest)
     _write_sides(ax, facts)
     ticks = [tick for tick in ax.get_yticks() if abs(tick) <= tallest and tick == round(tick)]
     ax.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
@@ -147,11 +151,45 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     return ax
 
 
-def _find_limits(facts: BlockSums) -> tuple[float, float]:
-    marks = [*facts.extremes.values(), facts.offset]
-    low, high = min(marks), max(marks)
+class Mark(NamedTuple):
+    """An extreme with its label, above the line (sign 1) or below it, so many points broad."""
+
+    value: float
+    sign: int
+    label: str
+    breadth: float
+
+
+def _find_marks(facts: BlockSums) -> list[Mark]:
+    marks = []
+    for name, value in facts.extremes.items():
+        label = f"{name} {value:.4g}".replace("-", "−")
+        marks.append(Mark(value, 1 if name.endswith("TFS") else -1, label, measure(label, SMALL)))
+    return marks
+
+
+def find_limits(facts: BlockSums, marks: list[Mark], points: float) -> tuple[float, float]:
+    """Limits of an axis so many points long: the marks and the offset with air, and room for labels at their side."""
+    values = [*facts.extremes.values(), facts.offset]
+    low, high = min(values), max(values)
     air = (high - low) * 0.06 or 1.0
-    return low - air, high + air
+    left, right = facts.offset - low + air, high + air - facts.offset
+    need_left, need_right = _find_needs(facts, marks)
+    if need_left + need_right < points:  # else labels stand where there is room
+        left = max(left, right * need_left / (points - need_left))
+        right = max(right, left * need_right / (points - need_right))
+    return facts.offset - left, facts.offset + right
+
+
+def _find_needs(facts: BlockSums, marks: list[Mark]) -> tuple[float, float]:
+    """Points that the labels need left and right of the offset."""
+
+    def need(is_left: bool) -> float:
+        own = [mark for mark in marks if (mark.value < facts.offset) == is_left]
+        rows = ([mark.breadth + 2 * _GAP for mark in own if mark.sign == sign] for sign in (1, -1))
+        return max(sum(row) for row in rows)
+
+    return need(True), need(False)
 
 
 def _find_edges(low: float, high: float, offset: float) -> Floats:
@@ -176,18 +214,25 @@ def _draw_offset(ax: Axes, facts: BlockSums, tallest: float) -> None:
     )
 
 
-def _draw_extremes(ax: Axes, facts: BlockSums, tallest: float, width: float) -> None:
+def _draw_extremes(ax: Axes, facts: BlockSums, marks: list[Mark], tallest: float) -> None:
     """Marks with labels, those of the target above and those of the rest below; labels step aside for each other."""
     points = width_of(ax)
-    for name, sign, fill in (("TFS", 1, TARGET), ("NFS", -1, REST)):
-        marks = {key: value for key, value in facts.extremes.items() if key.endswith(name)}
-        if not marks:
-            continue
-        texts = [f"{key} {value:.4g}".replace("-", "−") for key, value in marks.items()]
-        at = np.array(list(marks.values()))
-        breadths = np.array([measure(text, SMALL) for text in texts]) / points * width
-        placed = place_labels(at, breadths, *ax.get_xlim())
-        for value, x, text in zip(at, placed, texts, strict=True):
+    (low, high), offset = ax.get_xlim(), facts.offset
+    unit = (high - low) / points
+    sides = [(low, offset - _GAP * unit), (offset + _GAP * unit, high)]
+    if sum(_find_needs(facts, marks)) >= points:
+        sides = [(low, high)]
+    for sign, fill in ((1, TARGET), (-1, REST)):
+        own = [mark for mark in marks if mark.sign == sign]
+        placed: list[float] = []
+        for at, side in enumerate(sides):
+            here = [mark for mark in own if len(sides) == 1 or (mark.value >= offset) == bool(at)]
+            if here:
+                values, breadths = (
+                    np.array(part) for part in zip(*((m.value, m.breadth) for m in here), strict=True)
+                )
+                placed += place_labels(values, breadths * unit, *side, _GAP * unit).tolist()
+        for (value, _, text, _), x in zip(own, placed, strict=True):
             ax.plot(
                 [value, value, x],
                 [0, sign * 1.1 * tallest, sign * 1.2 * tallest],
@@ -208,12 +253,13 @@ def _draw_extremes(ax: Axes, facts: BlockSums, tallest: float, width: float) -> 
             )
 
 
-def place_labels(at: Floats, breadths: Floats, low: float, high: float) -> Floats:
+def place_labels(at: Floats, breadths: Floats, low: float, high: float, gap: float) -> Floats:
     """Middles of labels, given in ascending order: near their marks, apart from each other and inside."""
     inside = np.clip(at, low + breadths / 2, np.maximum(high - breadths / 2, low + breadths / 2))
-    placed = spread(inside, breadths, 0.02 * (high - low))
+    placed = spread(inside, breadths, gap)
     over = max(float((placed + breadths / 2).max()) - high, 0.0)
-    shifted: Floats = placed - over
+    under = max(low - float((placed - breadths / 2).min()), 0.0)
+    shifted: Floats = placed - over if over else placed + under
     return shifted
 
 

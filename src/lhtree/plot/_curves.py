@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ..sparsity import SparsityCurve
 
+_LEAST_SPAN = 0.05
+
 
 def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     """Draw the accuracy on the rows that a model would decide, against their share.
@@ -49,12 +51,19 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
         fontsize=SMALL,
     )
     low, high = min(ax.dataLim.y0, whole), ax.dataLim.y1
-    air = max(0.12 * (high - low), 0.01)
-    ax.set(xlim=(0.0, 1.02), ylim=(low - 1.5 * air, high + air))
+    ax.set(xlim=(0.0, 1.02), ylim=find_limits(low, high))
     ax.set_xlabel("coverage: share of the rows decided", fontsize=NORMAL)
     ax.set_ylabel("accuracy on them", fontsize=NORMAL)
     strip(ax)
     return ax
+
+
+def find_limits(low: float, high: float) -> tuple[float, float]:
+    """Limits around accuracies: 1 at most but for the breadth of a line, and not so near that noise looks large."""
+    air = max(0.12 * (high - low), 0.01)
+    top = min(high + air, 1.0)
+    bottom = min(low - 1.5 * air, top - _LEAST_SPAN)
+    return bottom, top + (0.01 * (top - bottom) if top == 1.0 else 0.0)
 
 
 def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:

@@ -39,7 +39,8 @@ def plot_membership(
     row : array-like, dict or Series, optional
         Values of the other features, and a mark where the row is; their centres by default.
     target : class, optional
-        Class of the map, or the only one to draw a line for. The last class by default in a map, all in lines.
+        Class of the map, or the only one to draw a line for. By default all have lines, and a map shows the class whose
+        membership varies most over it; of two classes, which mirror each other, the second.
     n_points : int, optional
         Points along each feature: 1000 for lines and 200 for a map by default.
     ax : Axes, optional
@@ -67,9 +68,9 @@ def plot_membership(
         ax.set_title(say_held(fitted, 1, where), fontsize=SMALL)
         return ax
     ax = take_axes(ax, 5.6, 4.4)
-    code = fitted.n_classes - 1 if code is None else code
     grids, X = make_grid(held, along, ranges, points)
     every: Any = fitted.scorer.membership(X)
+    code = choose_class(every) if code is None else code
     membership = every[:, code].reshape(points, points)
     image = ax.pcolormesh(
         *grids, membership, cmap=sequential(), vmin=0.0, vmax=1.0, shading="nearest", rasterized=True
@@ -87,6 +88,12 @@ def plot_membership(
     ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
+
+
+def choose_class(membership: NDArray[np.float64]) -> int:
+    """The class whose membership, a column, varies most; the last of those that vary alike."""
+    spread = membership.std(axis=0)
+    return int(np.flatnonzero(spread >= spread.max() - 1e-9)[-1])
 
 
 def _draw_lines(
@@ -107,7 +114,12 @@ def _draw_lines(
     labels = fit_all(fitted.labels, 90.0, SMALL)
     for own in codes:
         ax.plot(
-            x, membership[:, own], color=colour(own), linestyle=dashes(own), linewidth=1.8, label=labels[own]
+            x,
+            membership[:, own],
+            color=colour(own, fitted.n_classes),
+            linestyle=dashes(own),
+            linewidth=1.8,
+            label=labels[own],
         )
     if has_row and np.isfinite(held[feature]):
         ax.axvline(held[feature], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))

@@ -59,7 +59,7 @@ def _describe_step(step: Step, target: Any, n_features: int) -> Section:
 def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
     title = (
         f"leaf {leaf.block}: {leaf.n_target:.5g} of {leaf.weight:.5g} are {_name(target)}; "
-        f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected:.3f}"
+        f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected_membership:.3f}"
     )
     ends = (Bar("estimate p̂", leaf.estimate, is_sum=True),)
     return Section(title, (Bar("intercept", leaf.intercept), *_name_terms(leaf.terms, n_features), *ends))

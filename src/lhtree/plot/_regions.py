@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._fitted import Fitted, read
 from .._parameters import refuse
-from .._validate import check_rows
+from .._validate import check_rows, refuse_infinity
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
@@ -69,12 +69,12 @@ def plot_decision_regions(
     grids, rows = make_grid(held, along, ranges, n_points)
     predicted: Any = fitted.scorer.predict(rows)
     regions = predicted.reshape(n_points, n_points)
-    _draw_regions(ax, regions, ranges)
+    _draw_regions(ax, fitted, regions, ranges)
     _label_regions(ax, fitted, regions, grids)
     lines = find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
-            own = INK if fitted.n_classes == 2 else colour(line.target)
+            own = INK if fitted.n_classes == 2 else colour(line.target, fitted.n_classes)
             ax.plot(
                 line.x,
                 line.y,
@@ -100,6 +100,8 @@ def take_points(
     if X is None:
         return None, np.array([], dtype=np.int64)
     points = check_rows(model, X).astype(np.float64)
+    if np.isinf(points).any():
+        refuse_infinity(points)
     if y is None:
         return points, np.full(len(points), -1)
     labels = np.asarray(y)
@@ -112,9 +114,9 @@ def take_points(
     return points, np.array([known[label] for label in labels.tolist()])
 
 
-def _draw_regions(ax: Axes, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
+def _draw_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
     colors = import_extra("matplotlib.colors", "plot")
-    paint = np.array([colors.to_rgb(colour(code)) for code in range(regions.max() + 1)])
+    paint = np.array([colors.to_rgb(colour(code, fitted.n_classes)) for code in range(fitted.n_classes)])
     tint = 0.28 * paint + 0.72
     extent = (*ranges[0], *ranges[1])
     ax.imshow(tint[regions], origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
@@ -143,7 +145,12 @@ def _label_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], grids: Any) 
             fontsize=SMALL,
             color=INK,
             zorder=5,
-            bbox={"facecolor": "white", "edgecolor": colour(code), "alpha": 0.85, "pad": 2.0},
+            bbox={
+                "facecolor": "white",
+                "edgecolor": colour(code, fitted.n_classes),
+                "alpha": 0.85,
+                "pad": 2.0,
+            },
         )
 
 
@@ -157,7 +164,7 @@ def _draw_points(ax: Axes, fitted: Fitted, points: NDArray[np.float64], codes: N
             points[own, 1],
             s=size,
             marker=marker(code) if code >= 0 else "o",
-            color=colour(code) if code >= 0 else INK,
+            color=colour(code, fitted.n_classes) if code >= 0 else INK,
             edgecolor=INK,
             linewidth=0.5,
             label=labels[code] if code >= 0 else "rows",

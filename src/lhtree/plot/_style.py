@@ -37,8 +37,10 @@ _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn"}
 
 
-def colour(code: int) -> str:
-    """Colour of a class."""
+def colour(code: int, n_classes: int) -> str:
+    """Colour of a class; of two classes the second is the target, and as blue as in every other picture."""
+    if n_classes == 2:
+        return TARGET if code == 1 else REST
     return CLASS_COLOURS[code % len(CLASS_COLOURS)]
 
 

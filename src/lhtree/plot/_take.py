@@ -17,6 +17,10 @@ from ._style import check_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_TICK = 9.0  # points from axes to the letters of a label, and some air
+_LEAST = 18.0
+_SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixels
+
 
 def take_tree(model: Any, tree: Any) -> TreeView:
     """A tree of a model by its number."""
@@ -92,3 +96,20 @@ def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid:
 def width_of(ax: Axes) -> float:
     """Width of axes in points as they stand now."""
     return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)
+
+
+def room_left_of(ax: Axes, most: float, less: float = 0.0) -> float:
+    """Points for labels left of axes given, up to the figure's edge or the axes beside; at least a few letters.
+
+    Where the figure lays itself out, axes make room for their labels: then it is ``most``.
+    """
+    if ax.figure.get_layout_engine() is not None:
+        return most
+    box = ax.get_window_extent()
+    edge = ax.figure.bbox.x0
+    for other in ax.figure.axes:
+        beside = other.get_window_extent()
+        if beside.x1 <= box.x0 and beside.y0 < box.y1 and box.y0 < beside.y1:
+            edge = max(edge, beside.x1)
+    room = (box.x0 - edge) / ax.figure.dpi * 72.0 - _TICK - less
+    return float(min(most, max(room / _SNAP, _LEAST)))

@@ -33,6 +33,9 @@ def plot_tree(
 ) -> Axes:
     """Draw a tree: a card per block with its rows, the share of the target, and the heaviest features as bars.
 
+    A bar is a weight of the block's hyperplane: positive ones point right, as larger values lead to the right. It is
+    blue where larger values lead to the side with more of the target, orange where with less, grey where with as much.
+
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
@@ -90,6 +93,12 @@ def plan_tree(
     return lay_out(view, sizes, _choose_depth(view, sizes, room) if max_depth is None else max_depth)
 
 
+def find_lift(view: TreeView, block: int) -> float:
+    """Share of the target right of a branching block less that left of it."""
+    left, right = int(view.left[block]), int(view.right[block])
+    return float(view.n_target[right] / view.weight[right] - view.n_target[left] / view.weight[left])
+
+
 def _choose_depth(view: TreeView, sizes: Sizes, room: tuple[float, float]) -> int:
     return choose_depth(view, sizes, room[0] - 2 * _MARGIN, room[1] - _HEADER - 2 * _MARGIN)
 
@@ -140,7 +149,7 @@ class _Drawing:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
             self._text(at + 0.22, y, text)
             at += 0.36 + measure(text, SMALL) / 72.0
-        self._text(at, y, "rows; bars are weights")
+        self._text(at, y, "rows, and weights that speak for them")
 
     def _draw_edge(self, card: Card, below: Card, sign: str) -> None:
         share = self.view.weight[below.block] / self.view.weight[0]
@@ -187,6 +196,7 @@ class _Drawing:
     def _draw_weights(self, card: Card, x: float, y: float) -> None:
         heaviest, more = find_heaviest(self.view, card.block, self.n_features)
         zero = x + _NAME + _BAR / 2
+        lift = find_lift(self.view, card.block)
         for name, weight in heaviest:
             self._text(x, y, fit(name, _NAME * 72.0 / _SNAP - 3.0, SMALL))
             start, length = min(zero, zero + weight * _BAR / 2), abs(weight) * _BAR / 2
@@ -196,7 +206,7 @@ class _Drawing:
                 length,
                 _LINE * 0.6,
                 f"weight-{card.block}-{self.view.feature_names.index(name)}",
-                facecolor=TARGET if weight > 0 else REST,
+                facecolor=LINE if lift == 0.0 else TARGET if weight * lift > 0.0 else REST,
                 linewidth=0.4 * self.scale,
             )
             self._text(x + card.width - 0.14, y, f"{weight:+.2f}".replace("-", "−"), ha="right")

@@ -9,13 +9,26 @@ from numpy.typing import NDArray
 
 from .._fitted import read
 from ..weights import WeightTable, weight_table
-from ._style import INK, NORMAL, SMALL, TARGET, diverging, fit, fit_all, name_class, strip, take_axes
-from ._take import new_panels, take_count, take_panels, take_tree, width_of
+from ._style import (
+    INK,
+    NORMAL,
+    SMALL,
+    TARGET,
+    check_axes,
+    diverging,
+    fit,
+    fit_all,
+    measure,
+    name_class,
+    strip,
+    take_axes,
+)
+from ._take import new_panels, room_left_of, take_count, take_panels, take_tree, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NAME = 150.0  # points
+_NAME, _TITLE = 150.0, 14.0  # points
 _WIDEST = 14.0  # inches
 _ROW = 0.22
 
@@ -26,7 +39,9 @@ def plot_weights(
     """Draw the feature weights of every branching block, one panel per class (the paper's figure).
 
     Columns are branching blocks, rows features; blue weights speak for the class, orange ones against it. Weights apply
-    to normalised features, so that they can be compared.
+    to normalised features, so that they can be compared. They have the sign of what they say about the class, as in
+    ``weight_table(model).per_class()``: where the left side has more of it, the hyperplane's own weights have the other
+    sign (``plot_tree`` and ``export_text`` show those). Where both sides have as much of it, they are white and ±.
 
     Parameters
     ----------
@@ -49,7 +64,7 @@ def plot_weights(
     features = choose_features([panel.table for panel in panels], n_features)
     cells = [_measure_cell(len(panel.table.block), len(panels)) for panel in panels]
     axes = _make_panels(panels, cells, len(features)) if ax is None else take_panels(ax, len(panels))
-    names = fit_all([panels[0].table.feature_names[f] for f in features], _NAME, SMALL)
+    shown = [panels[0].table.feature_names[f] for f in features]
     more = read(model).n_features - len(features)
     image = None
     for at, (panel, cell, own) in enumerate(zip(panels, cells, axes, strict=True)):
@@ -58,13 +73,15 @@ def plot_weights(
             _draw_panel(own, panel, features, cell if ax is None else _measure_own(own, panel, features))
             or image
         )
-        own.set_yticks(range(len(names)), names if is_first else [], fontsize=SMALL)
+        room = _NAME if ax is None else room_left_of(own, _NAME, _TITLE if more and at == 0 else 0.0)
+        names = fit_all(shown, room, SMALL) if is_first else []
+        own.set_yticks(range(len(shown)), names, fontsize=SMALL)
     if more:
         axes[0].set_ylabel(f"heaviest {len(features)} of {len(features) + more} features", fontsize=SMALL)
     if ax is None and image is not None:
         row = list(axes[: _count_columns(panels, cells)])
         bar = axes[0].figure.colorbar(image, ax=row, shrink=0.8, aspect=5.0 * len(features) * _ROW, pad=0.01)
-        bar.set_label("weight", fontsize=SMALL)
+        bar.set_label("weight for the class", fontsize=SMALL)
         bar.ax.tick_params(labelsize=SMALL)
     return axes
 
@@ -117,7 +134,8 @@ def _make_panels(panels: list[_Panel], cells: list[float], n_features: int) -> N
 def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: float) -> Any:
     table = panel.table
     view = take_tree(panel.model, panel.tree)
-    weights = table.weights[:, features].T
+    own, turn = table.weights[:, features].T, np.sign(table.lift)
+    weights = own * turn + 0.0
     room = max(cell * len(table.block), 1.3) * 72.0
     ax.set_title(fit(name_class(view.target), room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
@@ -144,16 +162,18 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
     ax.set_xticks(range(0, n_blocks, step), [str(block) for block in table.block[::step]])
     ax.set_xlabel("branching block", fontsize=SMALL)
     if cell >= 0.13:
-        _write_weights(ax, weights, cell)
+        _write_weights(ax, own, turn, cell)
     return image
 
 
-def _write_weights(ax: Axes, weights: NDArray[np.float64], cell: float) -> None:
+def _write_weights(ax: Axes, own: NDArray[np.float64], turn: NDArray[np.float64], cell: float) -> None:
     """The numbers where a cell holds them, else a sign where they are negative, for readers without colours."""
-    for (feature, block), weight in np.ndenumerate(weights):
-        if weight == 0.0 or (cell < 0.36 and weight > -0.05):
+    for (feature, block), unturned in np.ndenumerate(own):
+        weight = unturned * turn[block]
+        if unturned == 0.0 or (cell < 0.36 and weight > -0.05):
             continue
-        text = f"{weight:+.2f}".replace("-", "−") if cell >= 0.36 else "−"
+        number = f"{weight:+.2f}".replace("-", "−") if turn[block] else f"±{abs(unturned):.2f}"
+        text = number if cell >= 0.36 else "−"
         colour = "white" if weight > 0.45 or weight < -0.8 else INK
         ax.text(block, feature, text, ha="center", va="center", color=colour, fontsize=SMALL - 0.7)
 
@@ -179,15 +199,17 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
     n_shown = min(take_count("n_features", n_features, 1), len(names))
     order = np.argsort(-importances, kind="stable")
     shown, others = order[:n_shown], order[n_shown:]
+    room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
     ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
     ax.barh(range(n_shown), importances[shown], color=TARGET, height=0.7)
-    labels = fit_all([names[f] for f in shown], _NAME, SMALL)
+    labels = fit_all([names[f] for f in shown], room, SMALL)
     values = importances[shown].tolist()
     written = [f"{value:.3f}" for value in values]
     if len(others):
         values.append(0.0)
         written.append(f"{importances[others].sum():.3f} together")
-        labels.append(f"{len(others)} more feature{'s' if len(others) > 1 else ''}")
+        more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
+        labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
     for at, (value, text) in enumerate(zip(values, written, strict=True)):
         ax.annotate(
             text,

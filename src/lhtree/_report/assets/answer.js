@@ -14,7 +14,7 @@ function showAnswer(explorer) {
     el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
     showContributions(facts, model, values, score, best),
     unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
-      classes.map((name, c) => [short(name), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
+      classes.map((_, c) => [short(facts.labels[c], 40), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
   ];
   renew(find("answer"), parts);
 }
@@ -34,29 +34,36 @@ function contributionsOf(model, score, cls) {
   return { base, parts: parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
 }
 
-// "proline 1065 (high)", against the typical value.
-function tell(facts, values, z, { feature, value }) {
-  const level = Number.isNaN(values[feature]) ? "missing" : z[feature] > 0.5 ? "high" : z[feature] < -0.5 ? "low" : "ordinary";
-  const shown = Number.isNaN(values[feature]) ? "" : ` ${format(values[feature])}`;
-  return [named(facts.features.names[feature]), `${shown} (${level}, ${signed(100 * value, 2)} points)`];
+// How a value compares with those of the training rows: the same as find_levels in explain/_words.py.
+const LEVELS = [[2, "very high"], [0.5, "high"], [-0.5, "usual"], [-2, "low"], [-Infinity, "very low"]];
+function levelOf(model, value, z) {
+  if (Number.isNaN(value)) return "missing";
+  return model.knowsUsual ? LEVELS.find(([least]) => z >= least)[1] : "";
+}
+
+// "proline 1065 (high, +12 points)", against the typical value.
+function tell(facts, model, values, z, { feature, value }) {
+  const level = levelOf(model, values[feature], z[feature]);
+  const shown = Number.isNaN(values[feature]) ? "" : ` ${format(values[feature], facts.features.digits[feature])}`;
+  return [named(facts.features.names[feature]), `${shown} (${level && `${level}, `}${signed(100 * value, 2)} points)`];
 }
 
 const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.length - 1 ? " and " : ", ", ...list]);
 
 function describe(facts, model, values, score, cls) {
   const { base, parts } = contributionsOf(model, score, cls);
-  const words = [`${percent(base, 0)} of the rows it learned from are `, named(facts.classes[cls]), ". "];
+  const words = [`${percent(base)} of the ${model.isCounted ? "rows it learned from are" : "weight of the rows it learned from is"} `, named(facts.classes[cls]), ". "];
   const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
-  if (speaks.length) words.push("Most speaks for it: ", ...join(speaks.map((part) => tell(facts, values, score.z, part))), ". ");
-  if (against.length) words.push("Against it: ", ...join(against.map((part) => tell(facts, values, score.z, part))), ". ");
+  if (speaks.length) words.push("Most speaks for it: ", ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
+  if (against.length) words.push("Against it: ", ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
   if (score.fallback === "membership") words.push("The row lies on the edge everywhere, so the memberships alone decide. ");
   if (score.fallback === "prior") words.push("No tree says anything of this row, so the shares of the classes decide. ");
   const missing = values.filter(Number.isNaN).length;
   if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "counts" : "count"} as typical. `);
   const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
   const outside = values.map((_, f) => f).filter((f) => values[f] < low[f] || values[f] > high[f]);
-  if (outside.length) words.push("Outside what it was trained on: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f])} to ${format(high[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
+  if (outside.length) words.push("Outside what it was trained on: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
   return words;
 }
 
@@ -64,9 +71,9 @@ function showContributions(facts, model, values, score, cls) {
   const { base, parts } = contributionsOf(model, score, cls);
   if (!parts.length) return null;
   const end = parts.reduce((sum, part) => sum + part.value, base);
-  const rows = parts.map(({ feature, value }) => ({ name: facts.features.names[feature], value, figure: signed(100 * value, 3), note: Number.isNaN(values[feature]) ? "missing" : format(values[feature]) }));
+  const rows = parts.map(({ feature, value }) => ({ name: facts.features.names[feature], value, figure: signed(100 * value, 3), note: Number.isNaN(values[feature]) ? "missing" : format(values[feature], facts.features.digits[feature]) }));
   return el("div", { id: "contributions" }, el("h3", {}, "What made the difference for ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
-    el("p", { class: "note" }, `Percentage points. From the share ${percent(base)} of all rows they lead to the membership ${percent(end)}. Each change on the way is dealt to the features in proportion to their terms: a convention that adds up, not a cause.`));
+    el("p", { class: "note" }, `Percentage points. From the share ${percent(base)} of ${model.isCounted ? "all rows" : "the weight of all rows"} they lead to the membership ${percent(end)}. Each change on the way is dealt to the features in proportion to their terms: a convention that adds up, not a cause.`));
 }
 
 function showPath(facts, model, score, tree, explorer) {
@@ -76,15 +83,19 @@ function showPath(facts, model, score, tree, explorer) {
   const way = score.walks[tree];
   const { names } = facts.features;
   const target = facts.classes[model.target[tree]];
-  const share = (block) => `${percent(model.share(tree, block), 0)} of ${count(model.n_samples[model.blockStart[tree] + block], "row")}`;
+  const share = (block) => {
+    const at = model.blockStart[tree] + block;
+    const [rows, share] = [count(model.n_samples[at], "row"), percent(model.share(tree, block))];
+    return model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `;
+  };
   const terms = (kind, block) => bars(model.terms(kind, tree, block, score.z).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.z[term.feature], 3)}` })), { shown: 6 });
   const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
   const steps = way.steps.map((step) => el("li", {},
-    el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)} are `, named(target)),
+    el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)}`, named(target)),
     el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
     unfold("Terms that add up to it", () => terms("hyperplane", step.block))));
   steps.push(el("li", { class: "end" },
-    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)} are `, named(target)),
+    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)}`, named(target)),
     el("p", { class: "formula" }, `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
     model.terms("membership", tree, way.leaf).length ? unfold("Terms of the membership", () => terms("membership", way.leaf)) : null));
   const number = facts.model.n_estimators > 1 ? ` (tree ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";

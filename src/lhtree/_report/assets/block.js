@@ -8,11 +8,11 @@ function showBlock(facts, model, tree, block) {
   const share = model.share(tree, block);
   const parts = [
     el("h3", {}, `${isLeaf ? "Leaf" : "Block"} ${block}`),
-    el("p", {}, `Learned from ${count(model.n_samples[at], "row")}; `, `${percent(share)} belong to `, named(target), ".",
-      model.weight[at] !== model.n_samples[at] ? ` They weigh ${format(model.weight[at])} in all.` : ""),
+    el("p", {}, `Learned from ${count(model.n_samples[at], "row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
+      model.isCounted ? "" : ` They weigh ${format(model.weight[at])} in all.`),
     showMix(facts, model, at),
   ];
-  if (!isLeaf) parts.push(el("h3", {}, "Its hyperplane"), ...showHyperplane(model, names, tree, block));
+  if (!isLeaf) parts.push(el("h3", {}, "Its hyperplane"), ...showHyperplane(model, names, target, tree, block));
   parts.push(el("h3", {}, "Its membership function"), ...showMembership(facts, model, names, target, tree, block));
   find("block").replaceChildren(...parts);
 }
@@ -40,14 +40,14 @@ function rowsOfWeights(terms, names) {
   return terms.map((term) => ({ name: names[term.feature], value: term.weight, figure: signed(term.weight), note: `${signed(term.unitWeight)} per unit` }));
 }
 
-function showHyperplane(model, names, tree, block) {
+function showHyperplane(model, names, target, tree, block) {
   const at = model.blockStart[tree] + block;
   const terms = model.terms("hyperplane", tree, block);
   const offset = terms.reduce((sum, term) => sum + term.unitWeight * model.centre[term.feature], model.offset[at]);
   const [left, right] = [model.left[at], model.left[at] + 1];
-  const change = (child) => `${percent(model.share(tree, child), 0)} of the class`;
+  const child = (block) => [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
   return [
-    el("p", {}, `Below its offset a row goes left, to block ${left} (${change(left)}); else right, to block ${right} (${change(right)}). It weighs ${count(terms.length, "feature")}:`),
+    el("p", {}, `Below its offset a row goes left, to `, ...child(left), "; else right, to ", ...child(right), `. It weighs ${count(terms.length, "feature")}:`),
     bars(rowsOfWeights(terms, names), { most: 1 }),
     el("p", { class: "note" }, `Bars: weight per typical spread, so that features can be compared; below, per unit of the feature. Offset ${format(model.offset[at])}.`),
     unfold("As a formula in your units", () => el("p", { class: "formula" }, "Right if ", ...sumOf(terms, names), ` ≥ ${format(offset)}`)),

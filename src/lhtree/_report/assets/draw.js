@@ -18,10 +18,16 @@ const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG
 const find = (id) => document.getElementById(id);
 const colour = (cls) => `var(--c${cls % 8})`;
 
-// A name from data: one line, the whole of it on hover.
-const short = (name) => el("span", { class: "short", title: name }, name);
+// A long name without its middle: names often differ in their ends only.
+function cut(name, most = 60) {
+  const letters = Array.from(name);
+  const tail = Math.floor((most - 1) / 2);
+  return letters.length <= most ? name : `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(-tail).join("")}`;
+}
+// A name from data, the whole of it on hover.
+const short = (name, most = Infinity) => el("span", { class: "short", title: name }, cut(name, most));
 // A name within a sentence.
-const named = (name) => el("bdi", { class: "name", title: name }, name.length > 60 ? `${name.slice(0, 59)}…` : name);
+const named = (name) => el("bdi", { class: "name", title: name }, cut(name));
 
 function format(value, digits = 4) {
   if (Number.isNaN(value)) return "missing";
@@ -30,20 +36,37 @@ function format(value, digits = 4) {
   return text.replace("-", "−");
 }
 const signed = (value, digits = 3) => (value > 0 ? "+" : "") + format(value, digits);
-const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}\u00a0%`;
+// A share in per cent, never rounded to all or nothing: the same as percent in explain/_words.py, halves to even, too.
+function percent(share) {
+  const value = 100 * share;
+  const text = (value % 1 === 0.25 ? `${Math.floor(value)}.2` : value.toFixed(1)).replace(/\.0$/, "");
+  if (text === "0" && share > 0) return "under 0.1\u00a0%";
+  return text === "100" && share < 1 ? "over 99.9\u00a0%" : `${text}\u00a0%`;
+}
+// The same in little space.
+const whole = (share) => (share > 0 && share < 0.005 ? "<1" : share < 1 && share >= 0.995 ? ">99" : (100 * share).toFixed(0)) + "\u00a0%";
+// A round number on an axis.
+const tick = (share, digits = 0) => `${(100 * share).toFixed(digits)}\u00a0%`;
+// Digits that tell the values of a feature apart, however far from 0 they lie.
+function digitsBetween(low, high) {
+  const digits = 3 + Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low)));
+  return Number.isFinite(digits) ? Math.max(4, Math.min(15, digits)) : 4;
+}
 // A count that fits a narrow column.
 const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
 const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
+
+const LONGEST_BESIDE = 10; // letters of a name that fit beside its bar
 
 // Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own }.
 function bars(rows, { most, both = true, shown = 8 } = {}) {
   const largest = most || Math.max(...rows.map((row) => Math.abs(row.value)), 1e-300);
   const list = (some) =>
-    el("div", { class: rows.some((row) => row.note) ? "bars noted" : "bars" }, some.map((row) => {
+    el("div", { class: rows.some((row) => row.note || row.name.length > LONGEST_BESIDE) ? "bars above" : "bars" }, some.map((row) => {
       const length = Math.min(1, Math.abs(row.value) / largest) * (both ? 50 : 100);
       const left = !both ? 0 : row.value < 0 ? 50 - length : 50;
       return [
-        short(row.name),
+        short(row.name, 60),
         el("div", { class: both ? "track both" : "track", own: row.own || null },
           length === 0 ? null : el("i", { class: row.value < 0 ? "less" : null, style: { left: `${left}%`, width: `${length}%` } })),
         el("div", { class: "figure", "data-value": row.exact ?? row.value }, row.figure, row.note ? el("br", {}) : null, row.note ? el("small", {}, row.note) : null),
@@ -97,7 +120,7 @@ function responsive(place, paint) {
 }
 
 // A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table.
-function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = (share) => percent(share, 0), ticks = [0, 0.25, 0.5, 0.75, 1] }) {
+function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
   const figure = el("figure", { class: "card" }, el("figcaption", {}, title));
   const place = el("div", {});
   figure.append(place, note ? el("p", { class: "note" }, note) : "");
@@ -109,7 +132,7 @@ function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows
     const up = (py) => top + (1 - (py - low) / (high - low)) * (height - top - bottom);
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. ${note || ""}` });
     const digits = Number.isInteger(Math.round(2500 * (high - low)) / 100) ? 0 : 1;
-    const write = yFormat || ((share) => percent(share, digits));
+    const write = yFormat || ((share) => tick(share, digits));
     for (const share of [0, 0.25, 0.5, 0.75, 1]) {
       const value = low + share * (high - low);
       svg.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: up(value), y2: up(value) }), draw("text", { x: left - 8, y: up(value) + 4, "text-anchor": "end" }, write(value)));

@@ -47,5 +47,6 @@ if (row.isWhole) {
 window.lhtree = {
   facts, model,
   predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
+  percent, levelOf,
   contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),
 };

@@ -37,6 +37,9 @@ class Model {
     this.confidence = facts.model.confidence;
     this.hasBranchingMembership = trees.has_branching_membership;
     this.mix = this.countMix();
+    this.isCounted = facts.model.is_counted;
+    // Without normalisation nothing is known of what is usual.
+    this.knowsUsual = this.scale.some((scale) => scale !== 1) || this.centre.some((centre) => centre !== 0);
   }
 
   // Rows of every class in every block; leaves are embedded, parents are the sums of their children.

@@ -30,11 +30,12 @@ function showConfusion(facts, figures, where) {
     return el("td", { style: { background: shade } }, format(n, 7));
   };
   const known = (share) => (share === null ? "–" : percent(share));
-  return el("figure", { class: facts.classes.length > 4 ? "card full" : facts.classes.length < 4 ? "card few" : "card" }, el("figcaption", {}, "What it takes for what"),
-    table(["", ...facts.classes.map(short)], figures.confusion.map((row, i) => [
-      short(facts.classes[i]), ...row.map((n, j) => cell(n, row, i === j))]), { class: "confusion" }),
+  const isWide = facts.classes.length > 4 || facts.labels.some((name) => name.length > 12);
+  return el("figure", { class: isWide ? "card full" : "card" }, el("figcaption", {}, "What it takes for what"),
+    table(["", ...facts.labels.map((name) => short(name, 40))], figures.confusion.map((row, i) => [
+      short(facts.labels[i], 40), ...row.map((n, j) => cell(n, row, i === j))]), { class: "confusion" }),
     el("p", { class: "note" }, `A line per true class, a column per class named, counted over the ${where}.`),
-    table(["class", "found", "named rightly"], facts.classes.map((name, i) => [short(name), known(figures.recall[i]), known(figures.precision[i])])),
+    table(["class", "found", "named rightly"], facts.labels.map((name, i) => [short(name, 40), known(figures.recall[i]), known(figures.precision[i])])),
     el("p", { class: "note" }, "Found: the share of a class that is recognised (recall). Named rightly: the share of what is named so that is so (precision)."));
 }
 
@@ -112,7 +113,7 @@ function showCard(facts) {
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
       list([["Rows given", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", features.names.length], ["With missing values", missing ? count(missing, "feature") : "none"]]),
-      table(["class", "rows", "share"], facts.classes.map((name, i) => [short(name), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
+      table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
     el("div", { class: "card" }, el("h3", {}, "Model"),
       list([["Kind", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),

@@ -11,6 +11,15 @@ function parseValue(text) {
   return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
 }
 
+// A value at a share of the way from low to high, with as few digits as still move with every step of a slider.
+function between(low, high, share) {
+  const value = low * (1 - share) + high * share;
+  const digits = -Math.floor(Math.log10(high / 4000 - low / 4000));
+  const scale = 10 ** Math.abs(digits);
+  const rounded = digits > 0 ? Number(value.toFixed(Math.min(100, digits))) : Math.round(value / scale) * scale;
+  return Math.max(low, Math.min(high, rounded));
+}
+
 class RowExplorer {
   constructor(facts, model, onscore) {
     Object.assign(this, { facts, model, onscore, chosen: 0, isOwn: false });
@@ -19,6 +28,7 @@ class RowExplorer {
     this.proba = decodeArray(samples.proba);
     this.low = decodeArray(features.low);
     this.high = decodeArray(features.high);
+    features.digits = Array.from(this.low, (low, f) => digitsBetween(low, this.high[f]));
     this.values = Array.from({ length: model.nFeatures }, () => NaN);
     this.fields = new Map();
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
@@ -61,9 +71,9 @@ class RowExplorer {
 
   makeField(f) {
     const id = `value-${f}`;
-    const [low, high] = [this.low[f], this.high[f]];
+    const [low, high, digits] = [this.low[f], this.high[f], this.facts.features.digits[f]];
     const input = el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: "missing", "data-feature": f, oninput: () => this.type(f, input.value) });
-    const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${format(low)} to ${format(high)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
+    const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${format(low, digits)} to ${format(high, digits)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
     const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Write 1.5 or 2e3, or leave it empty if it is missing.");
     this.fields.set(f, { input, slider, problem });
     this.fill(f);
@@ -87,7 +97,7 @@ class RowExplorer {
     problem.hidden = !isBad;
     const place = Number.isFinite(value) ? value : this.model.centre[f];
     slider.value = Math.round((1000 * (place - this.low[f])) / (this.high[f] - this.low[f]) || 0);
-    slider.setAttribute("aria-valuetext", isBad ? "not a number" : format(value));
+    slider.setAttribute("aria-valuetext", isBad ? "not a number" : format(value, this.facts.features.digits[f]));
     slider.style.opacity = Number.isFinite(value) ? 1 : 0.45;
   }
 
@@ -99,8 +109,7 @@ class RowExplorer {
   }
 
   slide(f, share) {
-    const value = this.low[f] + share * (this.high[f] - this.low[f]);
-    this.values[f] = Number(value.toPrecision(4));
+    this.values[f] = between(this.low[f], this.high[f], share);
     this.isOwn = true;
     this.fill(f);
     this.update();

@@ -10,7 +10,10 @@ class TreeExplorer {
       ? "One tree serves both classes: it tells "
       : "Every class has its own tree, which tells it from the rest. ",
       ...(facts.classes.length === 2 ? [named(facts.classes[1]), " from ", named(facts.classes[0]), ". "] : []),
-      "Choose a block to see how it decides. In the map, a block is as wide as its rows are many, and the more colourful the more of them belong to the tree’s class.");
+      "Choose a block to see how it decides. ",
+      model.isCounted
+        ? "In the map, a block is as wide as its rows are many, and the more colourful the more of them belong to the tree’s class."
+        : "The rows did not all count alike in training, so map and list show their weight: a block is as wide as its rows weigh, and the more colourful the more of that weight belongs to the tree’s class.");
     this.places = { controls: find("tree-controls"), map: find("map"), outline: find("outline") };
     this.mapPlace = el("div", { class: "map" });
     this.mapNote = el("p", { class: "note" });
@@ -34,6 +37,14 @@ class TreeExplorer {
       controls.push(choose("Tree", names, Math.floor(this.tree / model.nTargets), (i) => this.show(i * model.nTargets + (this.tree % model.nTargets), 0)));
     }
     return controls;
+  }
+
+  // "12 of 30 are red"; where rows do not count alike, these are weights.
+  tell(block) {
+    const { model, facts } = this;
+    const at = this.start + block;
+    const [own, all] = [format(model.n_target[at], 7), format(model.weight[at], 7)];
+    return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[this.tree]];
   }
 
   // Opens a block from elsewhere in the page.
@@ -117,7 +128,7 @@ class TreeExplorer {
       class: this.way.has(block) ? "item way" : "item", role: "treeitem", "aria-level": depth + 1, "data-block": block,
       "aria-setsize": up < 0 ? 1 : 2, "aria-posinset": up < 0 ? 1 : block - this.left(up) + 1,
       "aria-expanded": isLeaf ? null : String(isOpen), "aria-selected": String(block === this.block), tabindex: block === this.block ? 0 : -1,
-      "aria-label": `${isLeaf ? "leaf" : "block"} ${block}, depth ${depth}, ${format(model.n_target[at], 7)} of ${format(model.weight[at], 7)} are ${facts.classes[target]}${isLeaf ? "" : `, weighs ${names.join(", ")}`}${this.way.has(block) ? ", on the way of the row" : ""}`,
+      "aria-label": `${isLeaf ? "leaf" : "block"} ${block}, depth ${depth}, ${this.tell(block)}${isLeaf ? "" : `, weighs ${names.join(", ")}`}${this.way.has(block) ? ", on the way of the row" : ""}`,
       own: Math.min(depth, 8),
       onclick: (event) => {
         if (event.target.closest(".twist") && !isLeaf) this.toggle(block);
@@ -125,7 +136,7 @@ class TreeExplorer {
       },
     },
     el("span", { class: "twist", "aria-hidden": "true" }, isLeaf ? "·" : isOpen ? "▾" : "▸"),
-    el("span", { class: "what" }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
+    el("span", { class: "what", title: names.join(", ") || null }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
       el("small", {}, ` ${[depth > 8 ? `depth ${depth}` : "", way].filter(Boolean).join(" · ")}`, names.map((name, i) => [i ? ", " : " · ", named(name)]))),
     el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * share}%` } }) : null),
     el("span", { class: "count" }, `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
@@ -185,11 +196,11 @@ class TreeExplorer {
         class: [this.way.has(block) ? "way" : "", block === this.block ? "chosen" : ""].join(" ").trim(), "data-block": block,
         x: from[block], y, width: Math.max(1, wide[block]), height, rx: 3, onclick: () => this.show(this.tree, block),
         style: { fill: `color-mix(in srgb, ${colour(target)} ${Math.round(6 + 52 * share)}%, var(--wash))` },
-      }, draw("title", {}, `${left ? "block" : "leaf"} ${block}: ${format(model.n_target[this.start + block], 7)} of ${format(model.weight[this.start + block], 7)} are ${facts.classes[target]}`));
+      }, draw("title", {}, `${left ? "block" : "leaf"} ${block}: ${this.tell(block)}`));
       if (this.way.has(block) || block === this.block) late.push(rect);
       else svg.append(rect);
       if (wide[block] > 56 && height > 20)
-        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, percent(share, 0)));
+        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, whole(share)));
     }
     svg.append(...late);
     this.mapPlace.replaceChildren(svg);
