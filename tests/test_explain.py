@@ -484,3 +484,11 @@ def test_rounding_takes_no_value_out_of_the_training_range():
     model = LHTClassifier(gamma=1).fit(X, [0, 0, 1, 1])
     assert not any("outside" in str(model.explain([value])) for value in (0.1, 0.9))
     assert "outside the training range" in str(model.explain([0.91]))
+
+
+def test_weights_are_not_called_rows():
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = np.repeat([0, 1], [100, 50])
+    text = str(LHTClassifier(class_weight="balanced").fit(X, y).explain(X[0]))
+    assert "50 % of the weight of the training rows is class" in text
+    assert "150 training rows, 50 % of their weight class" in text

@@ -66,6 +66,14 @@ class Fitted:
         """Trees per class."""
         return self.forest.n_trees // self.n_targets
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether every row weighed 1, so that shares of the weight are shares of the rows.
+
+        Balanced classes weigh as much in all as there are rows, so the roots alone do not tell.
+        """
+        return bool((self.forest.weight == self.forest.n_samples).all())
+
     def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
         """The model's own z of rows in the user's units, shape (n, m); NaN becomes 0."""
         Z = _core.normalise(X, *self.normalisation)

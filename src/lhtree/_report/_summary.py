@@ -91,21 +91,12 @@ def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
         "n_blocks": forest.n_blocks,
         "n_leaves": int((forest.left < 0).sum()),
         "depth": int(forest.depths().max()),
-        "is_counted": _is_counted(model, fitted),
+        "is_counted": model.class_weight is None and fitted.is_counted,
         "parameters": [
             {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
             for name, value in model.get_params(deep=False).items()
         ],
     }
-
-
-def _is_counted(model: Any, fitted: Fitted) -> bool:
-    """Whether every row weighed 1, so that shares of the weight are shares of the rows.
-
-    Balanced classes weigh as much in all as there are rows: the root alone does not tell.
-    """
-    forest = fitted.forest
-    return model.class_weight is None and bool((forest.weight == forest.n_samples).all())
 
 
 def _describe_features(model: Any, fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:

@@ -77,10 +77,7 @@ def tell_course(explanation: Explanation) -> str:
     """Where the membership of the predicted class starts and ends."""
     label = explanation.prediction
     start, end = explanation.base[label], explanation.membership[label]
-    forest = explanation._fitted.forest
-    roots = forest.block_ptr[:-1]
-    is_counted = bool((forest.weight[roots] == forest.n_samples[roots]).all())
-    whole = "training rows are" if is_counted else "weight of the training rows is"
+    whole = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
     share = f"{percent(start)} of the {whole} {name_class(label)}."
     if not any(explanation.contributions[label].values()):
         return f"{share} No value of this row changes it."
@@ -105,7 +102,7 @@ def tell_way(explanation: Explanation) -> list[str]:
     label = explanation.prediction
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
     is_mirrored = path.target != label
-    levels = find_levels(explanation)
+    levels, is_counted = find_levels(explanation), explanation._fitted.is_counted
     lines = [f"The way through the tree for {name_class(path.target)}:"]
     told, last = _choose_steps(path), -1
     for number in [*told, len(path.steps)]:
@@ -115,9 +112,9 @@ def tell_way(explanation: Explanation) -> list[str]:
         if number < len(path.steps):
             step = path.steps[number]
             lines.append(
-                f"block {step.block} ({_count_rows(step, label, is_mirrored)}): {tell_step(step, levels)}"
+                f"block {step.block} ({_count_rows(step, label, is_mirrored, is_counted)}): {tell_step(step, levels)}"
             )
-    rows, more = _count_rows(path.leaf, label, is_mirrored), _tell_slopes(path, is_mirrored)
+    rows, more = _count_rows(path.leaf, label, is_mirrored, is_counted), _tell_slopes(path, is_mirrored)
     lines.append(f"leaf {path.leaf.block}: {rows}{more}.")
     if path.leaf.neighbours:
         near = [
@@ -184,9 +181,9 @@ def _choose_steps(path: Path) -> list[int]:
     return sorted(np.argsort(-change, kind="stable")[:N_STEPS].tolist())
 
 
-def _count_rows(block: Any, label: Any, is_mirrored: bool) -> str:
+def _count_rows(block: Any, label: Any, is_mirrored: bool, is_counted: bool) -> str:
     n_own = block.weight - block.n_target if is_mirrored else block.n_target
-    if block.weight == block.n_samples:
+    if is_counted:
         return f"{n_own:g} of {block.n_samples} training rows are {name_class(label)}"
     return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
 
