@@ -35,7 +35,8 @@ def _mark(ax: Axes, values: Sequence[float]) -> None:
     ax.set_xlim(low, high)
 
 
-def _save(figure: Any, name: str, folder: Path = PAGES) -> None:
+def save(figure: Any, name: str, folder: Path = PAGES) -> None:
+    """Write a figure as PNG."""
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,7 @@ def draw_bars(name: str, title: str, labels: Sequence[str], figures: Sequence[Fi
     _mark(ax, (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100))
     ax.set_title(title)
     ax.legend(frameon=False)
-    _save(figure, name)
+    save(figure, name)
 
 
 def draw_table(
@@ -91,7 +92,7 @@ def draw_table(
     ax.set_yticks(range(len(rows)), rows)
     ax.set_title(title, pad=12)
     ax.tick_params(length=0)
-    _save(figure, name)
+    save(figure, name)
 
 
 def draw_differences(
@@ -111,7 +112,7 @@ def draw_differences(
     ax.set_xlabel("points of accuracy, 95 % interval over the splits (right of 0: ours is better)")
     ax.set_title(title)
     ax.legend(frameon=False, ncols=2, fontsize="small")
-    _save(figure, name)
+    save(figure, name)
 
 
 class Panel(NamedTuple):
@@ -191,7 +192,7 @@ def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
         frameon=False,
         fontsize=9,
     )
-    _save(figure, name, folder)
+    save(figure, name, folder)
 
 
 def _mark_plainly(axis: Any) -> None:
