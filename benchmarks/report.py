@@ -6,7 +6,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,3 +102,16 @@ def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES
     path = folder / f"{name}.md"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def fill_page(path: Path, parts: Mapping[str, str]) -> None:
+    """Put generated parts into a written page, each between ``<!-- name -->`` and ``<!-- /name -->``."""
+    text = path.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        head, found_begin, rest = text.partition(begin)
+        _, found_end, tail = rest.partition(end)
+        if not (found_begin and found_end):
+            raise SystemExit(f"{path.name} has no {begin} … {end}: write both where the part belongs.")
+        text = f"{head}{begin}\n{part}\n{end}{tail}"
+    path.write_text(text, encoding="utf-8")
