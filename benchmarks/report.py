@@ -91,14 +91,18 @@ def figure_table(figures: Sequence[Figure]) -> str:
     return markdown_table(["what", "target", "measured", "verdict"], [figure.row() for figure in figures])
 
 
-def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES) -> Path:
-    """Write a page, by default below docs/benchmarks, with the machine it was measured on at its foot."""
+def describe_machine() -> str:
+    """Return machine and versions as a sentence."""
     facts = machine_facts()
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
-    foot = f"Measured on {machine}; {versions}."
+    return f"Measured on {machine}; {versions}."
+
+
+def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES) -> Path:
+    """Write a page, by default below docs/benchmarks, with the machine it was measured on at its foot."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = "\n\n".join([f"# {title}", *parts, foot]) + "\n"
+    text = "\n\n".join([f"# {title}", *parts, describe_machine()]) + "\n"
     path = folder / f"{name}.md"
     path.write_text(text, encoding="utf-8")
     return path
