@@ -28,6 +28,7 @@ from .paper_rivals import (
     claim_skin,
     claim_speed,
     difference,
+    peer_table,
     printed_table,
     rival_table,
     skin_table,
@@ -68,6 +69,7 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
             "large_times": time_table(results, LARGE),
             "settings": settings_table(results, names),
             "rivals": rival_table(results, names),
+            "peers": peer_table(results, names),
         }
     if "wine" in studies:
         wine = studies["wine"]
@@ -83,7 +85,7 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
         claims["eeg"] = claim_eeg(studies["eeg"])
         parts["eeg"], parts["eeg_in_time"] = eeg_tables(studies["eeg"])
     if "skin" in studies and len(there(results, ("skin", DISTINCT))) == 2:
-        claims["skin"] = [claim_skin(results)]
+        claims["skin"] = claim_skin(results)
         parts["skin"] = _skin_counts(studies["skin"], results) + "\n\n" + skin_table(results)
     order = ("wine", "wolf", "hundred", "best", "speed", "eeg", "skin")
     parts["verdicts"] = claim_table([claim for name in order for claim in claims.get(name, [])])
