@@ -22,6 +22,11 @@ class Mean(NamedTuple):
     least: float
     most: float
 
+    @property
+    def is_level(self) -> bool:
+        """Whether a mean of differences is within its interval of 0; what is left of rounding does not count."""
+        return abs(self.mean) <= self.half + 1e-12
+
 
 def summarise(values: Sequence[float], test_share: float = 0.2) -> Mean:
     """Mean over random splits with the interval of Nadeau and Bengio.
