@@ -8,7 +8,6 @@ from . import data as datasets
 from .ablation_runs import measure, plan
 from .ablation_settings import all_settings
 from .accuracy_runs import collect, run
-from .models import choose_build
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,14 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--quick", action="store_true", help="two splits of the sets below 3000 rows, no page"
     )
     parser.add_argument("--show", action="store_true", help="fit nothing: render what is kept")
-    parser.add_argument("--build", help="with --show: render another build of ours, by its digest")
 
 
 def main(args: argparse.Namespace) -> None:
-    if args.build:
-        if not args.show:
-            raise SystemExit("--build only shows what another build has reached: add --show.")
-        choose_build(args.build)
     names = datasets.NAMES[:4] if args.quick else args.data
     tasks = plan(names, all_settings(), 2 if args.quick else args.splits)
     if not args.show:

@@ -33,7 +33,8 @@ def main(args: argparse.Namespace) -> None:
     if args.quick:
         print("\n\n".join(parts.values()))
         return
-    parts |= when_page.table_nine(when_page.read_accuracy())
+    nine = when_page.read_accuracy()
+    parts |= when_page.table_nine(nine) | {"time": when_page.table_time(nine, results)}
     print("\n\n".join(parts.values()))
     draw_curves("when-scaling", when_page.curves(results, sizes))
     parts["pictures"] = draw_pictures()

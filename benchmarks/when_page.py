@@ -15,7 +15,7 @@ from .models import MODELS, version_key
 from .paper_statistics import Mean, summarise
 from .report import RESULTS, describe_machine, markdown_table
 from .synthetic import SCALING, SWEEPS, Clusters
-from .when_runs import COMPARED, N_SWEEP, N_TEST, scaling_key, sweep_key
+from .when_runs import COMPARED, EEG, N_SWEEP, N_TEST, scaling_key, sweep_key
 
 Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
 PEERS = ("cart", "logistic", "rf", "extra_trees", "hist_gb", "xgboost", "lightgbm", "catboost")
@@ -123,6 +123,17 @@ def table_nine(results: Results) -> dict[str, str]:
         "verdicts": markdown_table(["data", *(MODELS[peer].title for peer in PEERS[1:])], verdicts),
         "counts": count_verdicts(results, names),
     }
+
+
+def table_time(nine: Results, results: Results) -> str:
+    """Return accuracies on EEG with rows split at random and with pieces of the recording held out."""
+    rows = []
+    for model in COMPARED:
+        by_time = [100 * result["accuracy"] for result in results[EEG, model].values()]
+        at_random = [100 * result["accuracy"] for result in nine["eeg", model].values()]
+        pieces = ", ".join(f"{value:.1f}" for value in by_time)
+        rows.append([MODELS[model].title, f"{np.mean(at_random):.1f}", f"{np.mean(by_time):.1f}", pieces])
+    return markdown_table(["accuracy on EEG, %", "rows at random", "pieces of time", "each piece"], rows)
 
 
 def _row(results: Results, key: str) -> tuple[float, list[float], Mean, str] | None:

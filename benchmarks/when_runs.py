@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import accuracy_runs
-from .data import Split
+from .data import Data, Split, load
 from .models import MODELS, version_key
 from .report import RESULTS
 from .synthetic import SCALING, SWEEPS, Clusters
@@ -27,13 +27,15 @@ SIZES = (100, 300, 1000, 3000, 10_000)
 N_TEST = 10_000
 N_SWEEP = 1000  # training rows of the sweeps
 N_SEEDS = {"scaling": 3, "sweep": 4}
+EEG = "eeg by time"  # a recording of two minutes, cut into so many pieces, each tested once
+N_PIECES = 5
 
 
 class Drawn(NamedTuple):
-    """Training and test rows, and Bayes' error on the test rows' distribution."""
+    """Training and test rows, and Bayes' error on the test rows' distribution where it is known."""
 
     split: Split
-    bayes_error: float
+    bayes_error: float | None
 
 
 def scaling_key(problem: str, n_rows: int) -> str:
@@ -49,8 +51,16 @@ def sweep_key(clusters: Clusters) -> str:
 _CLUSTERS = {sweep_key(clusters): clusters for levels in SWEEPS.values() for clusters in levels.values()}
 
 
+def cut_out(data: Data, piece: int) -> Split:
+    """Test on one of the pieces that follow each other, and train on the others."""
+    is_test = np.arange(len(data.y)) * N_PIECES // len(data.y) == piece
+    return Split(data.X[~is_test], data.y[~is_test], data.X[is_test], data.y[is_test])
+
+
 def draw(key: str, seed: int, n_test: int = N_TEST) -> Drawn:
     """Draw the rows of a problem, the same for every model."""
+    if key == EEG:
+        return Drawn(cut_out(load("eeg"), seed), None)
     random = np.random.default_rng([seed, 0])
     if key in _CLUSTERS:
         clusters = _CLUSTERS[key]
@@ -87,10 +97,10 @@ def measure(task: Task) -> dict[str, Any]:
 def plan(sizes: Sequence[int] = SIZES, most_seeds: int | None = None) -> list[accuracy_runs.Task]:
     """Return all fits, one drawing of every problem after the other."""
     keys = {scaling_key(name, n_rows): N_SEEDS["scaling"] for n_rows in sizes for name in SCALING}
-    keys |= dict.fromkeys(_CLUSTERS, N_SEEDS["sweep"])
+    keys |= dict.fromkeys(_CLUSTERS, N_SEEDS["sweep"]) | {EEG: N_PIECES}
     return [
         Task(key, model, seed)
-        for seed in range(most_seeds or max(N_SEEDS.values()))
+        for seed in range(most_seeds or max(keys.values()))
         for key, n_seeds in keys.items()
         if seed < n_seeds
         for model in COMPARED

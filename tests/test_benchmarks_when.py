@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from benchmarks.data import Data
 from benchmarks.paper_statistics import Mean
 from benchmarks.report import fill_page
 from benchmarks.synthetic import ERROR, SCALING, Clusters, mislabel
 from benchmarks.when_page import curves, find_facts, say_verdict, table_scaling, table_sweeps
 from benchmarks.when_pictures import PLANES, is_ordinary
-from benchmarks.when_runs import COMPARED, N_SWEEP, draw, plan, sweep_key
+from benchmarks.when_runs import COMPARED, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
 
 RULES = {
     "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
@@ -72,6 +73,13 @@ def test_drawings_are_the_same_for_every_model():
     assert all(np.array_equal(a, b) for a, b in zip(first.split, second.split, strict=True))
     assert len(first.split.y) == 100
     assert len(draw(sweep_key(Clusters()), 0, n_test=10).split.y) == N_SWEEP
+
+
+def test_pieces_of_time_are_held_out_once():
+    data = Data("eeg", np.arange(13.0)[:, None], np.arange(13) % 2)
+    pieces = [cut_out(data, piece) for piece in range(N_PIECES)]
+    assert np.concatenate([piece.X_test for piece in pieces]).ravel().tolist() == data.X.ravel().tolist()
+    assert all(len(piece.y) + len(piece.y_test) == 13 for piece in pieces)
 
 
 def test_facts():
