@@ -19,7 +19,7 @@ from .paper_statistics import (
     summarise,
     verdict,
 )
-from .paper_tables import TITLES, Results, lht, there, values
+from .paper_tables import Results, lht, there, values
 from .report import markdown_table
 
 Result = dict[str, Any]
@@ -218,35 +218,20 @@ def claim_wolf(wolf: Result, results: Results, names: Sequence[str]) -> list[Cla
     return claims
 
 
-def eeg_tables(eeg: Result) -> tuple[str, str]:
-    """Return accuracy of the paper's forest by normalisation, and of all models on stretches of time."""
+def eeg_table(eeg: Result) -> str:
+    """Return accuracy of the paper's forest by normalisation."""
     goal = TABLES["eeg"]["lht"].test / 100
     rows = []
-    for how, found in eeg["normalize"].items():
+    for how, found in eeg.items():
         mean = summarise(found)
         n_hits = sum(value >= goal for value in found)
         cells = [
             f"{percent(mean.mean)} ± {percent(mean.half)}",
             percent(mean.most),
-            f"{n_hits} of {len(found)}",
+            say_share(n_hits, len(found)),
         ]
         rows.append([f'normalize="{how}"', *cells])
-    in_time = [
-        [TITLES[model], *(percent(value, 1) for value in found), percent(float(np.mean(found)), 1)]
-        for model, found in eeg["in_time"].items()
-    ]
-    frequent = eeg["most_frequent_class"]
-    in_time.append(
-        [
-            "most frequent class",
-            *(percent(value, 1) for value in frequent),
-            percent(float(np.mean(frequent)), 1),
-        ]
-    )
-    return (
-        markdown_table(["LH forest", "test %", "best split", f"splits at {percent(goal)} or above"], rows),
-        markdown_table(["method", *(f"fifth {i + 1}" for i in range(len(frequent))), "mean"], in_time),
-    )
+    return markdown_table(["LH forest", "test %", "best split", f"splits at {percent(goal)} or above"], rows)
 
 
 def claim_eeg(eeg: Result) -> list[Claim]:
@@ -254,7 +239,7 @@ def claim_eeg(eeg: Result) -> list[Claim]:
     goal = TABLES["eeg"]["lht"].test / 100
     claims = []
     for how, title in (("robust", "robust scaling"), ("standard", "z-scores")):
-        found = eeg["normalize"][how]
+        found = eeg[how]
         mean = summarise(found)
         claims.append(
             Claim(

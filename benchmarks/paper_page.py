@@ -17,7 +17,7 @@ from .paper_findings import (
     claim_hundred,
     claim_wine,
     claim_wolf,
-    eeg_tables,
+    eeg_table,
     hundred_table,
     structure_table,
     wolf_table,
@@ -83,7 +83,7 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
         parts["wolf"] = wolf_table(studies["wolf"])
     if "eeg" in studies:
         claims["eeg"] = claim_eeg(studies["eeg"])
-        parts["eeg"], parts["eeg_in_time"] = eeg_tables(studies["eeg"])
+        parts["eeg"] = eeg_table(studies["eeg"])
     if "skin" in studies and len(there(results, ("skin", DISTINCT))) == 2:
         claims["skin"] = claim_skin(results)
         parts["skin"] = _skin_counts(studies["skin"], results) + "\n\n" + skin_table(results)

@@ -147,11 +147,7 @@ def make_studies():
         "wine": {title: [split | {"leads": [12, 0, -1]}] * 2 for title in SETTINGS},
         "hundred": {name: {"n_test": 36, "errors": {title: [0, 1] for title in titles}} for name in HUNDRED},
         "wolf": {name: {str(n): jumps for n in (1, 10, 100)} for name in SMOOTHED},
-        "eeg": {
-            "normalize": {how: [0.94, 0.96] for how in NORMALIZE},
-            "in_time": {"cart": [0.5, 0.6]},
-            "most_frequent_class": [0.5, 0.6],
-        },
+        "eeg": {how: [0.94, 0.96] for how in NORMALIZE},
         "skin": {"n_rows": 100, "n_distinct": 21, "n_points": 20},
     }
 
