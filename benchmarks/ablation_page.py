@@ -133,13 +133,13 @@ def table_of(ablation: Ablation, results: Results) -> str:
 def _draw(results: Results) -> None:
     columns = []
     for base in BASES:
-        labels, values = [], []
+        values = {}
         for ablation in ABLATIONS.values():
             comparison = Comparison(results, ablation.of(base))
             for setting, row in list(zip(comparison.settings, comparison.rows(), strict=True))[1:]:
-                labels.append(setting.title.replace("min_samples_split", "min_split"))
-                values.append((100 * row.overall, 100 * row.half))
-        columns.append(Dots(f"from the {base} forest", labels, values))
+                label = setting.title.replace("min_samples_split", "min_split")
+                values[label] = (100 * row.overall, 100 * row.half)
+        columns.append(Dots(f"from the {base} forest", values))
     draw_dots("ablations", "points of accuracy, mean over the sets with its 95 % interval", columns)
 
 

@@ -27,23 +27,22 @@ class Dots(NamedTuple):
     """A column of labelled values with half of their intervals."""
 
     title: str
-    labels: list[str]
-    values: list[tuple[float, float]]
+    values: dict[str, tuple[float, float]]
 
 
 def draw_dots(name: str, x_label: str, columns: Sequence[Dots]) -> None:
     """Draw columns of dots with intervals; those that leave 0 out are dark."""
-    n_labels = max(len(column.labels) for column in columns)
+    n_labels = max(len(column.values) for column in columns)
     figure, grid = _panels(1, len(columns), (6 * len(columns), 0.24 * n_labels + 1.2))
     for ax, column in zip(grid.flat, columns, strict=True):
-        for at, (mean, half) in enumerate(column.values):
+        for at, (mean, half) in enumerate(column.values.values()):
             colour = "#9a9a9a" if abs(mean) <= half else "#238b45" if mean > 0 else "#cb181d"
             ax.errorbar(mean, at, xerr=half, fmt="o", markersize=4, linewidth=1, color=colour)
         ax.axvline(0, color="black", linewidth=0.8)
-        ax.set_yticks(range(len(column.labels)), column.labels, fontsize=8)
-        ax.set_ylim(len(column.labels) - 0.5, -0.5)
+        ax.set_yticks(range(len(column.values)), list(column.values), fontsize=8)
+        ax.set_ylim(len(column.values) - 0.5, -0.5)
         ax.set_xscale("symlog", linthresh=1)
-        ticks = [-20, -10, -5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10]
+        ticks = [-10, -5, -2, -1, 0, 1, 2, 5, 10]
         low, high = ax.get_xlim()
         ax.set_xticks([tick for tick in ticks if low <= tick <= high])
         ax.xaxis.set_major_formatter("{x:g}")

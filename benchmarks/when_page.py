@@ -69,26 +69,49 @@ def read_accuracy() -> Results:
     }
 
 
-def subtract(results: Results, name: str, ours: str, peer: str) -> Mean:
-    """Paired difference of ours and a peer in accuracy over the splits."""
+def subtract(results: Results, name: str, ours: str, peer: str, metric: str = "accuracy") -> Mean:
+    """Paired difference of ours and a peer over the splits; positive: ours is better."""
     first, second = results[name, ours], results[name, peer]
+    sign = 1 if metric == "accuracy" else -1
     return summarise(
-        [first[seed]["accuracy"] - second[seed]["accuracy"] for seed in sorted(first.keys() & second.keys())]
+        [sign * (first[seed][metric] - second[seed][metric]) for seed in sorted(first.keys() & second.keys())]
     )
 
 
-def count_verdicts(results: Results, names: Sequence[str]) -> str:
-    """Return how often each of ours wins, ties and loses against each peer."""
+def count_verdicts(results: Results, names: Sequence[str], metric: str) -> str:
+    """Return on how many sets each of ours wins, ties and loses against each peer."""
     rows = []
     for ours in OURS:
         cells = []
         for peer in PEERS:
-            differences = [subtract(results, name, ours, peer) for name in names]
+            differences = [subtract(results, name, ours, peer, metric) for name in names]
             n_ties = sum(difference.is_level for difference in differences)
             n_wins = sum(difference.mean > 0 and not difference.is_level for difference in differences)
             cells.append(f"{n_wins} / {n_ties} / {len(names) - n_wins - n_ties}")
         rows.append([MODELS[ours].title, *cells])
-    return markdown_table(["wins / ties / loses", *(MODELS[peer].title for peer in PEERS)], rows)
+    head = f"{metric.replace('_', ' ')}: wins / ties / loses"
+    return markdown_table([head, *(MODELS[peer].title for peer in PEERS)], rows)
+
+
+def compare_fits(results: Results, names: Sequence[str]) -> str:
+    """Return the time of a fit as a multiple of each peer's, geometric mean over the sets."""
+
+    def log_seconds(model: str) -> NDArray[np.float64]:
+        return np.array(
+            [
+                np.log(np.mean([result["fit_seconds"] for result in results[name, model].values()]))
+                for name in names
+            ]
+        )
+
+    rows = [
+        [
+            MODELS[ours].title,
+            *(f"{np.exp((log_seconds(ours) - log_seconds(peer)).mean()):.2g}×" for peer in PEERS),
+        ]
+        for ours in OURS
+    ]
+    return markdown_table(["time of a fit", *(MODELS[peer].title for peer in PEERS)], rows)
 
 
 def table_nine(results: Results) -> dict[str, str]:
@@ -121,7 +144,9 @@ def table_nine(results: Results) -> dict[str, str]:
     return {
         "facts": markdown_table([*head, "least error"], facts),
         "verdicts": markdown_table(["data", *(MODELS[peer].title for peer in PEERS[1:])], verdicts),
-        "counts": count_verdicts(results, names),
+        "counts": count_verdicts(results, names, "accuracy"),
+        "log-loss": count_verdicts(results, names, "log_loss"),
+        "fits": compare_fits(results, names),
     }
 
 

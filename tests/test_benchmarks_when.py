@@ -6,7 +6,17 @@ from benchmarks.data import Data
 from benchmarks.paper_statistics import Mean
 from benchmarks.report import fill_page
 from benchmarks.synthetic import ERROR, SCALING, Clusters, mislabel
-from benchmarks.when_page import curves, find_facts, say_verdict, table_scaling, table_sweeps
+from benchmarks.when_page import (
+    OURS,
+    PEERS,
+    compare_fits,
+    count_verdicts,
+    curves,
+    find_facts,
+    say_verdict,
+    table_scaling,
+    table_sweeps,
+)
 from benchmarks.when_pictures import PLANES, is_ordinary
 from benchmarks.when_runs import COMPARED, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
 
@@ -97,6 +107,21 @@ def test_verdicts():
     assert say_verdict(Mean(0.01, 0.005, 0, 0, 0)) == "**wins +1.00**"
     assert say_verdict(Mean(-0.01, 0.005, 0, 0, 0)) == "**loses -1.00**"
     assert say_verdict(Mean(-0.01, 0.02, 0, 0, 0)) == "ties (-1.00)"
+
+
+def test_counts_and_times_of_ours_against_peers():
+    results = {
+        (name, model): {
+            seed: {"accuracy": accuracy, "log_loss": 1 - accuracy, "fit_seconds": seconds} for seed in (0, 1)
+        }
+        for name in ("wine", "seeds")
+        for models, accuracy, seconds in ((PEERS, 0.8, 1.0), (OURS, 0.9, 2.0))
+        for model in models
+    }
+    for metric in ("accuracy", "log_loss"):
+        table = count_verdicts(results, ["wine", "seeds"], metric)
+        assert table.count("2 / 0 / 0") == len(PEERS) * len(OURS)
+    assert compare_fits(results, ["wine", "seeds"]).count(" 2×") == len(PEERS) * len(OURS)
 
 
 def test_tables_leave_out_what_is_not_there():
