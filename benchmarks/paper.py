@@ -7,13 +7,11 @@ import argparse
 from . import data as datasets
 from .accuracy_runs import collect, run
 from .models import choose_build
-from .paper_runs import DISTINCT, measure, n_splits, plan
+from .paper_runs import DISTINCT, keep_whole, measure, n_splits, plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--jobs", type=int, default=1, help="processes; more than one disturb each other's wall times"
-    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes; each model still has one thread")
     parser.add_argument(
         "--splits", type=int, default=None, help="at most so many; default 20, 10 or 5 by size"
     )
@@ -36,4 +34,4 @@ def main(args: argparse.Namespace) -> None:
     studies = run_studies(lambda what: print(what, flush=True), is_quick=args.quick, is_shown=is_shown)
     if not is_shown:
         run(tasks, args.jobs, measure, "paper")
-    render(collect(tasks), studies, is_draft=args.quick)
+    render(keep_whole(collect(tasks)), studies, is_draft=args.quick)

@@ -164,7 +164,7 @@ def study_skin(n_splits: int) -> Result:
 # By name: the study, how many splits (segments for WOLF) it takes, and how many in a quick run (0: left out).
 STUDIES: dict[str, tuple[Callable[[int], Result], int, int]] = {
     "wine": (study_wine, 200, 20),
-    "hundred": (study_hundred, 200, 10),
+    "hundred": (study_hundred, 100, 10),
     "wolf": (study_wolf, 100, 5),
     "skin": (study_skin, 1, 0),
     "eeg": (study_eeg, 10, 0),

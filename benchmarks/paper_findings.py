@@ -10,6 +10,7 @@ import numpy as np
 
 from .paper_claims import N_STEPS, N_TREES, TREES
 from .paper_printed import BETAS, TABLES
+from .paper_runs import Results
 from .paper_statistics import (
     FAILS,
     HOLDS,
@@ -19,7 +20,7 @@ from .paper_statistics import (
     summarise,
     verdict,
 )
-from .paper_tables import Results, lht, there, values
+from .paper_tables import lht, there, values
 from .report import markdown_table
 
 Result = dict[str, Any]

@@ -8,7 +8,7 @@ import numpy as np
 
 from .accuracy_page import Difference
 from .paper_printed import PEERS, SMALL, TABLES, best_peer, lead, least_p, n_test, right_rows
-from .paper_runs import COLUMNS, DISTINCT
+from .paper_runs import COLUMNS, DISTINCT, Results
 from .paper_statistics import (
     FAILS,
     HOLDS,
@@ -21,7 +21,7 @@ from .paper_statistics import (
     verdict,
     wilson,
 )
-from .paper_tables import TITLES, Results, lht, there, values
+from .paper_tables import TITLES, lht, there, values
 from .report import markdown_table
 
 _LEAST_CHANCE = 0.001  # rarer than this is not luck any more

@@ -9,11 +9,9 @@ import numpy as np
 
 from .models import MODELS
 from .paper_printed import BETAS, FORESTS, SIZES, TABLES, Printed
-from .paper_runs import COLUMNS, OURS
+from .paper_runs import COLUMNS, OURS, Results
 from .paper_statistics import Mean, percent, say_share, summarise
 from .report import markdown_table
-
-Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
 
 TITLES = {model: MODELS[model].title for model in COLUMNS} | {
     "paper_tree": "LHT, one tree",
@@ -84,7 +82,7 @@ def accuracy_table(results: Results, names: Iterable[str]) -> str:
 
 
 def time_table(results: Results, names: Iterable[str]) -> str:
-    """Return wall times of fits and single rows, whole models and slowest single trees, beside the paper's."""
+    """Return times of fits and single rows, whole models and slowest single trees, beside the paper's."""
     rows = []
     for name in there(results, names):
         for model in COLUMNS:

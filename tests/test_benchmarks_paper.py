@@ -20,7 +20,7 @@ from benchmarks.paper_claims import (
 from benchmarks.paper_draw import draw_wolf
 from benchmarks.paper_page import PAGE, make_parts
 from benchmarks.paper_printed import TABLES
-from benchmarks.paper_runs import COLUMNS, DISTINCT, find_seen, time_slowest_tree
+from benchmarks.paper_runs import COLUMNS, DISTINCT, find_seen, keep_whole, plan, time_slowest_tree
 from benchmarks.paper_statistics import (
     FAILS,
     HOLDS,
@@ -98,6 +98,18 @@ def test_seen_rows():
     assert find_seen(X, np.array([[-0.0, 1.0], [2.0, 3.1], [2.0, 3.0]])).tolist() == [True, False, True]
 
 
+def test_a_cut_run_keeps_whole_splits():
+    found = {("wine", model): {0: {}, 1: {}} for model in COLUMNS} | {("seeds", "cart"): {0: {}}}
+    del found["wine", "catboost"][1]
+    assert keep_whole(found) == {("wine", model): {0: {}} for model in COLUMNS}
+
+
+def test_all_sets_advance_alike():
+    tasks = [task for task in plan(["wine", "skin"]) if task.model == "cart"]
+    assert [task.data for task in tasks[:6]] == ["wine"] * 4 + ["skin", "wine"]
+    assert [task.seed for task in tasks if task.data == "skin"] == list(range(5))
+
+
 def test_leading_features(two):
     X, y = two
     tree = LHTClassifier().fit(X, y).trees_[0]
@@ -124,7 +136,7 @@ def test_the_papers_row_is_a_tree_or_a_forest():
 
 def make_results(rate):
     """Results in which a model is right at rate(model) less a little by split."""
-    metrics = ("fit_seconds", "fit_cpu_seconds", "row_seconds", "batch_seconds")
+    metrics = ("fit_seconds", "fit_wall_seconds", "row_seconds", "batch_seconds")
     return {
         (name, model): {
             seed: {
