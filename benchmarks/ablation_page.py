@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from . import data as datasets
 from .ablation_advice import NOTES, RECOMMENDATIONS, SUMMARY
-from .ablation_runs import N_SKIN_ROWS
 from .ablation_settings import ABLATIONS, BASES, Ablation, Setting
 from .draw_grid import Dots, draw_dots
 from .models import version_key
@@ -143,20 +142,23 @@ def _draw(results: Results) -> None:
     draw_dots("ablations", "points of accuracy, mean over the sets with its 95 % interval", columns)
 
 
-def _splits(results: Results) -> str:
-    return ", ".join(
-        f"{name} {len(results[name, 'paper'])}" for name in datasets.NAMES if (name, "paper") in results
-    )
+def _say_sizes(results: Results) -> str:
+    sizes = {key[0]: len(splits) for key, splits in results.items() if key[1] == "paper"}
+    found = (data.split() for data in sizes)
+    return ", ".join(f"{name} {int(n):,} × {sizes[f'{name} {n}']}" for name, n in found)
 
 
 def render(results: Results, *, is_draft: bool) -> None:
     """Print the page and, unless it is a draft, write it with its picture."""
+    sizes = _say_sizes(results)
+    results = {(data.split()[0], key): splits for (data, key), splits in results.items()}
     parts = [
         "`python -m benchmarks ablations`. Each parameter is changed alone, once from the paper's forest "
         '(`LHForestClassifier()`) and once from our mixed one (`direction="mixed"`), 100 trees each; what `"auto"` '
-        "stands for is held fast. Stratified 80/20 splits, the same for every setting; number of splits: "
-        f"{_splits(results)}. skin is {N_SKIN_ROWS:,} of its 51,444 distinct rows, so that no test row was seen in "
-        f"training. One thread. Build of ours: `{version_key('mixed_forest')}`.",
+        "stands for is held fast. Stratified 80/20 splits, the same for every setting; rows × splits: "
+        f"{sizes}. Where these are fewer rows than the set has, they were drawn by class, once; of skin "
+        "only distinct rows, so that no test row was seen in training. One thread. Build of ours: "
+        f"`{version_key('mixed_forest')}`.",
         "How to read the tables: the base's row has its accuracy on each set, the other rows the difference from it in "
         "points of accuracy; **bold** where that is beyond its 95 % interval, paired over the splits and widened for "
         "their common rows (Nadeau and Bengio). “difference” is the mean over the sets with its 95 % t interval over "

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks import ablation_runs
 from benchmarks.ablation_advice import NOTES
 from benchmarks.ablation_page import Comparison, keep_complete, say_difference, spread_over_sets, table_of
-from benchmarks.ablation_runs import Task, build, draw_distinct, n_splits, plan
+from benchmarks.ablation_runs import Task, build, draw_rows, n_splits, plan
 from benchmarks.ablation_settings import ABLATIONS, BASES, Setting, all_settings
 from benchmarks.data import Data
 from benchmarks.paper_statistics import Mean
@@ -52,17 +53,22 @@ def test_base_says_its_own_value():
     assert ABLATIONS["beta"].say(Setting("mixed", (("beta", 0.5),))) == "`beta=0.5`"
 
 
-def test_plan_goes_through_the_sets_one_split_at_a_time():
+def test_plan_goes_through_the_sets_one_split_at_a_time(monkeypatch):
+    monkeypatch.setattr(ablation_runs, "load", lambda name, n_rows: Data(name, np.eye(9), np.zeros(9)))
     tasks = plan(["wine", "magic"], [Setting("paper")])
-    assert tasks[:3] == [Task("wine", "paper", 0), Task("magic", "paper", 0), Task("wine", "paper", 1)]
+    assert tasks[:3] == [Task("wine 9", "paper", 0), Task("magic 9", "paper", 0), Task("wine 9", "paper", 1)]
     assert len(tasks) == n_splits("wine") + n_splits("magic")
 
 
-def test_drawn_rows_are_distinct():
+def test_rows_are_drawn_by_class_and_those_of_skin_are_distinct():
     X = np.repeat(np.arange(30.0), 3)[:, None]
-    data = draw_distinct(Data("skin", X, (X[:, 0] > 14).astype(np.int64)), 20)
-    assert len(np.unique(data.X)) == len(data.y) == 20
-    assert data.y.sum() == 10
+    y = (X[:, 0] > 14).astype(np.int64)
+    drawn = draw_rows(Data("skin", X, y), 20)
+    assert len(np.unique(drawn.X)) == len(drawn.y) == 20
+    assert drawn.y.sum() == 10
+    assert len(draw_rows(Data("skin", X, y), 50).y) == 30
+    assert len(draw_rows(Data("wine", X, y), 50).y) == 50
+    assert draw_rows(Data("wine", X, y), 90).X is X
 
 
 def make_results(accuracies):
