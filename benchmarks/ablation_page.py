@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import data as datasets
 from .ablation_advice import NOTES, RECOMMENDATIONS, SUMMARY
 from .ablation_settings import ABLATIONS, BASES, Ablation, Setting
+from .accuracy_runs import keep_complete
 from .draw_grid import Dots, draw_dots
 from .models import version_key
 from .paper_statistics import Mean, summarise
@@ -29,16 +30,6 @@ class Row(NamedTuple):
     half: float
     fit_ratio: float
     predict_ratio: float
-
-
-def keep_complete(results: Results, settings: Sequence[str]) -> Results:
-    """Return the results on splits that every one of the settings has been fitted on."""
-    kept: Results = {}
-    for name in {key[0] for key in results}:
-        seeds = set.intersection(*(set(results.get((name, setting), {})) for setting in settings))
-        for setting in settings if seeds else ():
-            kept[name, setting] = {seed: results[name, setting][seed] for seed in sorted(seeds)}
-    return kept
 
 
 def spread_over_sets(values: Sequence[float]) -> float:

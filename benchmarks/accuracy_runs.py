@@ -106,6 +106,18 @@ def collect(tasks: Sequence[Task]) -> dict[tuple[str, str], dict[int, dict[str, 
     return found
 
 
+def keep_complete(
+    results: dict[tuple[str, str], dict[int, dict[str, Any]]], models: Sequence[str]
+) -> dict[tuple[str, str], dict[int, dict[str, Any]]]:
+    """Return the results on splits that every one of the models has been fitted on."""
+    kept = {}
+    for name in {key[0] for key in results}:
+        seeds = set.intersection(*(set(results.get((name, model), {})) for model in models))
+        for model in models if seeds else ():
+            kept[name, model] = {seed: results[name, model][seed] for seed in sorted(seeds)}
+    return kept
+
+
 def _work(
     tasks: Sequence[Task], n_jobs: int, work: Callable[[Any], dict[str, Any]]
 ) -> Iterator[tuple[Task, dict[str, Any]]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from .accuracy_runs import collect, run
+from .accuracy_runs import collect, keep_complete, run
 from .report import PAGES, fill_page
-from .when_runs import SIZES, measure, plan
+from .when_runs import COMPARED, SIZES, measure, plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +24,9 @@ def main(args: argparse.Namespace) -> None:
     from .draw_grid import draw_curves
     from .when_pictures import draw_pictures
 
-    results = collect(tasks)
+    results = keep_complete(collect(tasks), COMPARED)
     parts = {
-        "run": when_page.say_run(),
+        "run": when_page.say_run(results),
         "sweeps": when_page.table_sweeps(results),
         "scaling": when_page.table_scaling(results, sizes),
     }

@@ -15,7 +15,7 @@ from .models import MODELS, version_key
 from .paper_statistics import Mean, summarise
 from .report import RESULTS, describe_machine, markdown_table
 from .synthetic import SCALING, SWEEPS, Clusters
-from .when_runs import COMPARED, EEG, N_SWEEP, N_TEST, scaling_key, sweep_key
+from .when_runs import COMPARED, EEG, N_TEST, scaling_key, sweep_key
 
 Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
 PEERS = ("cart", "logistic", "rf", "extra_trees", "hist_gb", "xgboost", "lightgbm", "catboost")
@@ -226,9 +226,12 @@ def curves(results: Results, sizes: Sequence[int]) -> list[Curves]:
     return panels
 
 
-def say_run() -> str:
+def say_run(results: Results) -> str:
     """Return what the synthetic runs are."""
+    n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
+    drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
-        f"`python -m benchmarks when`. Every model at its defaults, one thread; {N_TEST:,} test rows; sweeps with "
-        f"{N_SWEEP:,} training rows. Build of ours: `{version_key('mixed_forest')}`. {describe_machine()}"
+        f"`python -m benchmarks when`. Every model at its defaults, one thread; {drawings} drawings of each problem, the "
+        f"same for every model; {N_TEST:,} test rows. Build of ours: `{version_key('mixed_forest')}`. "
+        f"{describe_machine()}"
     )

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from benchmarks import ablation_runs
 from benchmarks.ablation_advice import NOTES
-from benchmarks.ablation_page import Comparison, keep_complete, say_difference, spread_over_sets, table_of
+from benchmarks.ablation_page import Comparison, say_difference, spread_over_sets, table_of
 from benchmarks.ablation_runs import Task, build, draw_rows, n_splits, plan
 from benchmarks.ablation_settings import ABLATIONS, BASES, Setting, all_settings
+from benchmarks.accuracy_runs import keep_complete
 from benchmarks.data import Data
 from benchmarks.paper_statistics import Mean
 
