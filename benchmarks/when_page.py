@@ -231,7 +231,7 @@ def say_run(results: Results) -> str:
     n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
-        f"`python -m benchmarks when`. Every model at its defaults, one thread; {drawings} drawings of each problem, the "
+        f"`python -m benchmarks when`. Every model at its defaults, one thread; {drawings} drawings of a problem, the "
         f"same for every model; {N_TEST:,} test rows. Build of ours: `{version_key('mixed_forest')}`. "
         f"{describe_machine()}"
     )
