@@ -10,13 +10,14 @@ from .when_runs import COMPARED, SIZES, measure, plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rows", type=int, default=SIZES[-1], help="at most so many training rows")
     parser.add_argument("--jobs", type=int, default=1, help="processes; each model still has one thread")
     parser.add_argument("--quick", action="store_true", help="one drawing, up to 300 rows; no page")
     parser.add_argument("--show", action="store_true", help="fit nothing: render what is kept")
 
 
 def main(args: argparse.Namespace) -> None:
-    sizes = SIZES[:2] if args.quick else SIZES
+    sizes = [n_rows for n_rows in SIZES if n_rows <= (300 if args.quick else args.rows)]
     tasks = plan(sizes, 1 if args.quick else None)
     if not args.show:
         run(tasks, args.jobs, measure, "when")

@@ -13,8 +13,8 @@ from .models import MODELS
 from .report import markdown_table
 from .synthetic import Rows, mislabel
 
-_N_ROWS, _N_TEST = 250, 20_000
-_N_SEEDS = 20
+_N_ROWS, _N_TEST = 250, 10_000
+_N_SEEDS = 10
 _NOISE = 0.05  # share of wrong labels: Bayes' rule reaches 95 %
 
 
