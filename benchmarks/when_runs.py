@@ -95,13 +95,14 @@ def measure(task: Task) -> dict[str, Any]:
 
 
 def plan(sizes: Sequence[int] = SIZES, most_seeds: int | None = None) -> list[accuracy_runs.Task]:
-    """Return all fits, one drawing of every problem after the other."""
+    """Return all fits: the pieces of EEG, then one drawing of every problem after the other."""
     keys = {scaling_key(name, n_rows): N_SEEDS["scaling"] for n_rows in sizes for name in SCALING}
-    keys |= dict.fromkeys(_CLUSTERS, N_SEEDS["sweep"]) | {EEG: N_PIECES}
-    return [
-        Task(key, model, seed)
-        for seed in range(most_seeds or max(keys.values()))
+    keys |= dict.fromkeys(_CLUSTERS, N_SEEDS["sweep"])
+    pieces = [(EEG, piece) for piece in range(most_seeds or N_PIECES)]
+    drawings = [
+        (key, seed)
+        for seed in range(most_seeds or max(N_SEEDS.values()))
         for key, n_seeds in keys.items()
         if seed < n_seeds
-        for model in COMPARED
     ]
+    return [Task(key, model, seed) for key, seed in pieces + drawings for model in COMPARED]

@@ -18,7 +18,7 @@ from benchmarks.when_page import (
     table_sweeps,
 )
 from benchmarks.when_pictures import PLANES, is_ordinary
-from benchmarks.when_runs import COMPARED, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
+from benchmarks.when_runs import COMPARED, EEG, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
 
 RULES = {
     "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
@@ -138,7 +138,8 @@ def test_tables_leave_out_what_is_not_there():
 
 def test_plan_goes_one_drawing_after_the_other():
     tasks = plan()
-    assert [task.seed for task in tasks] == sorted(task.seed for task in tasks)
+    seeds = [task.seed for task in tasks if task.data != EEG]
+    assert seeds == sorted(seeds)
     assert len(set(tasks)) == len(tasks)
 
 
