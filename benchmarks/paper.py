@@ -7,7 +7,7 @@ import argparse
 from . import data as datasets
 from .accuracy_runs import collect, run
 from .models import choose_build
-from .paper_runs import DISTINCT, keep_whole, measure, n_splits, plan
+from .paper_runs import DISTINCT, add_accuracy_runs, keep_whole, measure, n_splits, plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,4 +34,4 @@ def main(args: argparse.Namespace) -> None:
     studies = run_studies(lambda what: print(what, flush=True), is_quick=args.quick, is_shown=is_shown)
     if not is_shown:
         run(tasks, args.jobs, measure, "paper")
-    render(keep_whole(collect(tasks)), studies, is_draft=args.quick)
+    render(keep_whole(add_accuracy_runs(collect(tasks), tasks)), studies, is_draft=args.quick)

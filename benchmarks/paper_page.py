@@ -48,11 +48,14 @@ def claim_table(claims: list[Claim]) -> str:
 
 def load_share(results: Results) -> float:
     """Return CPU time over wall time of all fits: below 1, other work had the core."""
-    sums = [
-        sum(sum(values(results, name, model, metric)) for name, model in results)
-        for metric in ("fit_seconds", "fit_wall_seconds")
+    timed = [
+        (result["fit_seconds"], result["fit_wall_seconds"])
+        for splits in results.values()
+        for result in splits.values()
+        if "fit_wall_seconds" in result
     ]
-    return sums[0] / sums[1]
+    cpu, wall = np.sum(timed, axis=0)
+    return float(cpu / wall)
 
 
 def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:

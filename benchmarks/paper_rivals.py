@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,6 +49,8 @@ def share_at_top(results: Results, name: str, model: str, metric: str = "accurac
 
 
 def _say(found: Difference) -> str:
+    if math.isinf(found.half):
+        return f"{100 * found.mean:+.2f} (one split)"
     word = "loses" if found.mean < -found.half else "wins" if found.mean > found.half else "level"
     return f"{100 * found.mean:+.2f} ± {100 * found.half:.2f} {word}"
 
@@ -190,7 +193,8 @@ def skin_table(results: Results) -> str:
         cells = [TITLES[model]]
         for name, metric in (("skin", "accuracy"), ("skin", "unseen"), (DISTINCT, "accuracy")):
             found = summarise(values(results, name, model, metric))
-            cells.append(f"{percent(found.mean, 3)} ± {percent(found.half, 3)}")
+            half = "" if math.isinf(found.half) else f" ± {percent(found.half, 3)}"
+            cells.append(f"{percent(found.mean, 3)}{half}")
         rows.append(cells)
     return markdown_table(
         ["method", "as the paper splits", "test rows not in training", "distinct rows only"], rows
@@ -199,7 +203,6 @@ def skin_table(results: Results) -> str:
 
 def claim_skin(results: Results) -> list[Claim]:
     """Return verdicts on the best accuracy on skin, with and without copies."""
-    n_splits = len(values(results, "skin", "cart", "accuracy"))
     share = float(np.mean(values(results, "skin", "cart", "seen_share")))
     claims = []
     for said, name, metric in (
@@ -211,14 +214,14 @@ def claim_skin(results: Results) -> list[Claim]:
         ),
         ("The same on distinct rows only", DISTINCT, "accuracy"),
     ):
-        mean = summarise(values(results, name, "paper_forest", metric))
+        found = values(results, name, "paper_forest", metric)
         ahead = _say(difference(results, name, "paper_forest", metric))
         peer = TITLES[best_of(results, name, metric)]
         claims.append(
             Claim(
                 said,
-                f"{percent(mean.mean)} ± {percent(mean.half)}; against {peer} {ahead}",
-                f"{n_splits} splits",
+                f"{percent(float(np.mean(found)), 3)}; against {peer} {ahead}",
+                f"{len(found)} splits",
                 verdict(share_at_top(results, name, "paper_forest", metric)),
             )
         )

@@ -7,6 +7,7 @@ Wall times of fits are kept beside it.
 from __future__ import annotations
 
 import functools
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -72,6 +73,17 @@ def plan(names: Sequence[str], most_splits: int | None = None) -> list[accuracy_
     ]
     splits.sort(key=lambda split: (split[1] + 1) / n_splits(split[0]))
     return [Task(name, model, seed) for name, seed in splits for model in COLUMNS]
+
+
+def add_accuracy_runs(found: Results, tasks: Sequence[accuracy_runs.Task]) -> Results:
+    """Add test accuracies of splits that only ``python -m benchmarks accuracy`` has: the same fits, timed elsewhere."""
+    joined = {key: dict(splits) for key, splits in found.items()}
+    for task in tasks:
+        path = accuracy_runs.Task(*task).path
+        if task.data != DISTINCT and path.exists():
+            known = {"accuracy": json.loads(path.read_text())["accuracy"]}
+            joined.setdefault((task.data, task.model), {}).setdefault(task.seed, known)
+    return joined
 
 
 def keep_whole(found: Results) -> Results:

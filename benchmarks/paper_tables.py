@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -40,7 +41,9 @@ def lht(name: str) -> str:
 
 
 def say_mean(found: Mean) -> str:
-    """Return mean ± standard deviation, and the best split, in %."""
+    """Return mean ± standard deviation, and the best split, in %; of one split only its value."""
+    if math.isinf(found.half):
+        return percent(found.mean)
     return f"{percent(found.mean)} ± {percent(found.spread)}, best {percent(found.most)}"
 
 
@@ -52,8 +55,8 @@ def _say_ms(seconds: Sequence[float]) -> str:
 
 
 def there(results: Results, names: Iterable[str]) -> list[str]:
-    """Return the sets that all models have results on."""
-    return [name for name in names if all((name, model) in results for model in COLUMNS)]
+    """Return the sets that all models have results of this run on."""
+    return [name for name in names if all(values(results, name, model, "train") for model in COLUMNS)]
 
 
 def accuracy_table(results: Results, names: Iterable[str]) -> str:

@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks import paper_printed, paper_rivals
+from benchmarks import accuracy_runs, paper_printed, paper_rivals
+from benchmarks.accuracy_runs import keep
 from benchmarks.data import Split
 from benchmarks.paper_claims import (
     HUNDRED,
@@ -20,7 +21,15 @@ from benchmarks.paper_claims import (
 from benchmarks.paper_draw import draw_wolf
 from benchmarks.paper_page import PAGE, make_parts
 from benchmarks.paper_printed import TABLES
-from benchmarks.paper_runs import COLUMNS, DISTINCT, find_seen, keep_whole, plan, time_slowest_tree
+from benchmarks.paper_runs import (
+    COLUMNS,
+    DISTINCT,
+    add_accuracy_runs,
+    find_seen,
+    keep_whole,
+    plan,
+    time_slowest_tree,
+)
 from benchmarks.paper_statistics import (
     FAILS,
     HOLDS,
@@ -102,6 +111,16 @@ def test_a_cut_run_keeps_whole_splits():
     found = {("wine", model): {0: {}, 1: {}} for model in COLUMNS} | {("seeds", "cart"): {0: {}}}
     del found["wine", "catboost"][1]
     assert keep_whole(found) == {("wine", model): {0: {}} for model in COLUMNS}
+
+
+def test_accuracy_runs_fill_gaps(tmp_path, monkeypatch):
+    monkeypatch.setattr(accuracy_runs, "RESULTS", tmp_path)
+    tasks = plan(["wine"], 2)
+    keep(accuracy_runs.Task("wine", "cart", 1).path, {"accuracy": 0.5, "fit_seconds": 1.0, "log_loss": 2.0})
+    found = add_accuracy_runs(
+        {("wine", "cart"): {0: {"train": 1.0}}}, [task for task in tasks if task.model == "cart"]
+    )
+    assert found == {("wine", "cart"): {0: {"train": 1.0}, 1: {"accuracy": 0.5}}}
 
 
 def test_all_sets_advance_alike():
