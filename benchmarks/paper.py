@@ -7,7 +7,7 @@ import argparse
 from . import data as datasets
 from .accuracy_runs import collect, run
 from .models import choose_build
-from .paper_runs import DISTINCT, add_accuracy_runs, keep_whole, measure, n_splits, plan
+from .paper_runs import DISTINCT, measure, n_splits, plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +28,11 @@ def main(args: argparse.Namespace) -> None:
     is_shown = args.show or bool(args.build)
     from .paper_claims import run_studies
     from .paper_page import render
+    from .when_page import read_accuracy
 
     names = [name for name in datasets.NAMES if not args.quick or n_splits(name) == 20]
     tasks = plan(names if args.quick else [*names, DISTINCT], 2 if args.quick else args.splits)
     studies = run_studies(lambda what: print(what, flush=True), is_quick=args.quick, is_shown=is_shown)
     if not is_shown:
         run(tasks, args.jobs, measure, "paper")
-    render(keep_whole(add_accuracy_runs(collect(tasks), tasks)), studies, is_draft=args.quick)
+    render(collect(tasks), {} if args.quick else read_accuracy(), studies, is_draft=args.quick)

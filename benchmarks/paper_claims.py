@@ -13,6 +13,7 @@ from . import data as datasets
 from .accuracy_runs import keep
 from .models import version_key
 from .paper_printed import BETAS
+from .paper_runs import find_seen
 from .report import RESULTS
 
 Result = dict[str, Any]
@@ -151,12 +152,14 @@ def study_eeg(n_splits: int) -> Result:
 
 
 def study_skin(n_splits: int) -> Result:
-    """Return how many rows of skin are distinct."""
+    """Return how many rows of skin are distinct, and which share of a test part stands in the training part."""
     data = datasets.load("skin")
+    parts = [datasets.split(data, seed) for seed in range(n_splits)]
     n_distinct = len(np.unique(np.column_stack([data.X, data.y]), axis=0))
     return {
         "n_rows": len(data.y),
         "n_distinct": n_distinct,
+        "seen_shares": [float(find_seen(part.X, part.X_test).mean()) for part in parts],
         "n_points": len(np.unique(data.X, axis=0)),  # fewer than n_distinct where a point has both classes
     }
 
@@ -166,7 +169,7 @@ STUDIES: dict[str, tuple[Callable[[int], Result], int, int]] = {
     "wine": (study_wine, 200, 20),
     "hundred": (study_hundred, 100, 10),
     "wolf": (study_wolf, 100, 5),
-    "skin": (study_skin, 1, 0),
+    "skin": (study_skin, 3, 0),
     "eeg": (study_eeg, 10, 0),
 }
 

@@ -33,9 +33,9 @@ from .paper_rivals import (
     rival_table,
     skin_table,
 )
-from .paper_runs import COLUMNS, DISTINCT, Results
+from .paper_runs import COLUMNS, Results, add_accuracies, count_equal, keep_whole
 from .paper_statistics import Claim
-from .paper_tables import accuracy_table, beta_table, lht, settings_table, there, time_table, values
+from .paper_tables import accuracy_table, beta_table, lht, settings_table, there, time_table
 from .report import PAGES, describe_machine, fill_page, markdown_table, write_json
 
 PAGE = PAGES.parent / "reproduction.md"
@@ -87,9 +87,9 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
     if "eeg" in studies:
         claims["eeg"] = claim_eeg(studies["eeg"])
         parts["eeg"] = eeg_table(studies["eeg"])
-    if "skin" in studies and len(there(results, ("skin", DISTINCT))) == 2:
+    if "skin" in studies and there(results, ["skin"]):
         claims["skin"] = claim_skin(results)
-        parts["skin"] = _skin_counts(studies["skin"], results) + "\n\n" + skin_table(results)
+        parts["skin"] = _say_copies(studies["skin"]) + "\n\n" + skin_table(results)
     order = ("wine", "wolf", "hundred", "best", "speed", "eeg", "skin")
     parts["verdicts"] = claim_table([claim for name in order for claim in claims.get(name, [])])
     parts["machine"] = f"Build of ours: `{version_key('paper_forest')}`. {describe_machine()}"
@@ -98,8 +98,8 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
     return parts
 
 
-def _skin_counts(skin: dict[str, int], results: Results) -> str:
-    share = float(np.mean(values(results, "skin", "cart", "seen_share")))
+def _say_copies(skin: Result) -> str:
+    share = float(np.mean(skin["seen_shares"]))
     n_repeated = skin["n_rows"] - skin["n_distinct"]
     return (
         f"Of {skin['n_rows']:,} rows {skin['n_distinct']:,} are distinct: {n_repeated:,} "
@@ -109,9 +109,14 @@ def _skin_counts(skin: dict[str, int], results: Results) -> str:
     )
 
 
-def render(results: Results, studies: dict[str, Result], *, is_draft: bool) -> None:
+def render(found: Results, accuracy: Results, studies: dict[str, Result], *, is_draft: bool) -> None:
     """Print the tables and, unless it is a draft, write the page with its pictures."""
+    results = keep_whole(add_accuracies(found, accuracy))
     parts = make_parts(results, studies)
+    n_both, n_equal = count_equal(found, accuracy)
+    parts["machine"] += (
+        f" Of {n_both} fits that this run and that of the accuracy page share, {n_equal} have equal test accuracies."
+    )
     print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
     if is_draft:
         return

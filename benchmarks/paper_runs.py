@@ -7,7 +7,6 @@ Wall times of fits are kept beside it.
 from __future__ import annotations
 
 import functools
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -75,15 +74,24 @@ def plan(names: Sequence[str], most_splits: int | None = None) -> list[accuracy_
     return [Task(name, model, seed) for name, seed in splits for model in COLUMNS]
 
 
-def add_accuracy_runs(found: Results, tasks: Sequence[accuracy_runs.Task]) -> Results:
-    """Add test accuracies of splits that only ``python -m benchmarks accuracy`` has: the same fits, timed elsewhere."""
+def add_accuracies(found: Results, accuracy: Results) -> Results:
+    """Add test accuracies of splits that only ``python -m benchmarks accuracy`` has."""
     joined = {key: dict(splits) for key, splits in found.items()}
-    for task in tasks:
-        path = accuracy_runs.Task(*task).path
-        if task.data != DISTINCT and path.exists():
-            known = {"accuracy": json.loads(path.read_text())["accuracy"]}
-            joined.setdefault((task.data, task.model), {}).setdefault(task.seed, known)
+    for (name, model), splits in accuracy.items():
+        for seed, result in splits.items() if model in COLUMNS else ():
+            joined.setdefault((name, model), {}).setdefault(seed, {"accuracy": result["accuracy"]})
     return joined
+
+
+def count_equal(found: Results, accuracy: Results) -> tuple[int, int]:
+    """Return how many fits both runs made, and of how many the test accuracies are equal."""
+    pairs = [
+        (result["accuracy"], accuracy[key][seed]["accuracy"])
+        for key, splits in found.items()
+        for seed, result in splits.items()
+        if seed in accuracy.get(key, {})
+    ]
+    return len(pairs), sum(one == other for one, other in pairs)
 
 
 def keep_whole(found: Results) -> Results:

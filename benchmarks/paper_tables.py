@@ -54,9 +54,9 @@ def _say_ms(seconds: Sequence[float]) -> str:
     return f"{ms:.4f}" if ms < 0.1 else f"{ms:.3f}" if ms < 1 else f"{ms:.1f}" if ms < 100 else f"{ms:.0f}"
 
 
-def there(results: Results, names: Iterable[str]) -> list[str]:
-    """Return the sets that all models have results of this run on."""
-    return [name for name in names if all(values(results, name, model, "train") for model in COLUMNS)]
+def there(results: Results, names: Iterable[str], metric: str = "accuracy") -> list[str]:
+    """Return the sets on which every model has been measured so."""
+    return [name for name in names if all(values(results, name, model, metric) for model in COLUMNS)]
 
 
 def accuracy_table(results: Results, names: Iterable[str]) -> str:
@@ -68,12 +68,13 @@ def accuracy_table(results: Results, names: Iterable[str]) -> str:
         for model in COLUMNS:
             line = printed(name, model)
             test = say_mean(found[model])
+            trains = values(results, name, model, "train")
             is_best = found[model].mean == best
             rows.append(
                 [
                     name,
                     TITLES[model],
-                    say_mean(summarise(values(results, name, model, "train"))),
+                    say_mean(summarise(trains)) if trains else "not run",
                     f"**{test}**" if is_best else test,
                     f"{line.train:g}" if line else "–",
                     f"{line.test:.2f}" if line else "–",
@@ -87,7 +88,7 @@ def accuracy_table(results: Results, names: Iterable[str]) -> str:
 def time_table(results: Results, names: Iterable[str]) -> str:
     """Return times of fits and single rows, whole models and slowest single trees, beside the paper's."""
     rows = []
-    for name in there(results, names):
+    for name in there(results, names, "row_seconds"):
         for model in COLUMNS:
             line = printed(name, model)
             rows.append(

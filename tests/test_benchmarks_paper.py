@@ -5,8 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks import accuracy_runs, paper_printed, paper_rivals
-from benchmarks.accuracy_runs import keep
+from benchmarks import paper_printed, paper_rivals
 from benchmarks.data import Split
 from benchmarks.paper_claims import (
     HUNDRED,
@@ -24,7 +23,8 @@ from benchmarks.paper_printed import TABLES
 from benchmarks.paper_runs import (
     COLUMNS,
     DISTINCT,
-    add_accuracy_runs,
+    add_accuracies,
+    count_equal,
     find_seen,
     keep_whole,
     plan,
@@ -113,14 +113,12 @@ def test_a_cut_run_keeps_whole_splits():
     assert keep_whole(found) == {("wine", model): {0: {}} for model in COLUMNS}
 
 
-def test_accuracy_runs_fill_gaps(tmp_path, monkeypatch):
-    monkeypatch.setattr(accuracy_runs, "RESULTS", tmp_path)
-    tasks = plan(["wine"], 2)
-    keep(accuracy_runs.Task("wine", "cart", 1).path, {"accuracy": 0.5, "fit_seconds": 1.0, "log_loss": 2.0})
-    found = add_accuracy_runs(
-        {("wine", "cart"): {0: {"train": 1.0}}}, [task for task in tasks if task.model == "cart"]
-    )
-    assert found == {("wine", "cart"): {0: {"train": 1.0}, 1: {"accuracy": 0.5}}}
+def test_the_accuracy_run_fills_gaps():
+    found = {("wine", "cart"): {0: {"train": 1.0, "accuracy": 0.9}}}
+    accuracy = {("wine", "cart"): {seed: {"accuracy": 0.9, "log_loss": 2.0} for seed in range(2)}}
+    joined = add_accuracies(found, accuracy | {("wine", "logistic"): accuracy["wine", "cart"]})
+    assert joined == {("wine", "cart"): {0: {"train": 1.0, "accuracy": 0.9}, 1: {"accuracy": 0.9}}}
+    assert count_equal(found, accuracy) == (1, 1)
 
 
 def test_all_sets_advance_alike():
@@ -179,7 +177,7 @@ def make_studies():
         "hundred": {name: {"n_test": 36, "errors": {title: [0, 1] for title in titles}} for name in HUNDRED},
         "wolf": {name: {str(n): jumps for n in (1, 10, 100)} for name in SMOOTHED},
         "eeg": {how: [0.94, 0.96] for how in NORMALIZE},
-        "skin": {"n_rows": 100, "n_distinct": 21, "n_points": 20},
+        "skin": {"n_rows": 100, "n_distinct": 21, "n_points": 20, "seen_shares": [0.8]},
     }
 
 
