@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -140,18 +139,13 @@ def choose_build(digest: str) -> None:
 
 @functools.cache
 def _digest_ours() -> str:
-    """Digest of the extension and of every module of lhtree that a fit loads."""
+    """Digest of the extension and of the modules beside it that a fit may load, whatever is loaded so far."""
     if _chosen_build:
         return _chosen_build[0]
-    import lhtree
+    import lhtree._core
 
-    for estimator in ("LHTClassifier", "LHForestClassifier"):
-        getattr(lhtree, estimator, None)
-    files = {
-        Path(file)
-        for name, module in sys.modules.items()
-        if name.split(".")[0] == "lhtree" and (file := getattr(module, "__file__", None))
-    }
+    folder = Path(lhtree.__file__).parent
+    files = {Path(lhtree._core.__file__), *folder.glob("_[a-z]*.py")}
     digest = hashlib.sha256()
     for file in sorted(files, key=lambda path: path.name):
         digest.update(file.read_bytes())

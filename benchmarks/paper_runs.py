@@ -1,0 +1,189 @@
+"""Fits of the paper's tables: accuracy on training and test rows, times, and the paper's way to count them.
+
+Every model has one thread, so CPU time is the wall time it takes on a core of its own, whatever else the machine does.
+Wall times of fits are kept beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import accuracy_runs
+from . import data as datasets
+from .accuracy_runs import keep
+from .models import MODELS, version_key
+from .paper_printed import PEERS, SIZES
+from .report import RESULTS
+from .timing import take_turns, time_call
+
+Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
+
+OURS = ("paper_tree", "paper_forest", "mixed_forest")
+COLUMNS = (*PEERS, *OURS)
+DISTINCT = "skin_distinct"  # every row of skin once
+N_SINGLE = 8  # test rows that are scored one by one
+_FEW_ROWS = 4000
+_SHORT = 0.02  # seconds
+# Share of the training rows that one tree sees; RandomForest draws as many as there are, with replacement.
+_SHARES = {"paper_tree": 1.0, "paper_forest": 0.8, "mixed_forest": 1.0, "rf": 1.0}
+
+
+class Task(accuracy_runs.Task):
+    """One fit of the paper's tables."""
+
+    __slots__ = ()
+
+    @property
+    def path(self) -> Path:
+        """Where its result is kept."""
+        folder = RESULTS / "paper" / self.data / f"{self.model}@{version_key(self.model)}"
+        return folder / f"{self.seed}.json"
+
+
+@functools.lru_cache(maxsize=2)
+def load(name: str) -> datasets.Data:
+    """Read one of the nine data sets, or the distinct rows of skin."""
+    if name != DISTINCT:
+        return datasets.load(name)
+    data = datasets.load("skin")
+    rows = np.unique(np.column_stack([data.X, data.y]), axis=0)
+    return datasets.Data(name, np.ascontiguousarray(rows[:, :-1]), rows[:, -1].astype(np.int64))
+
+
+def n_splits(name: str) -> int:
+    """Return the number of splits of a set: small sets vary more and cost less."""
+    if name.startswith("skin"):
+        return 5
+    return 20 if SIZES[name][0] < _FEW_ROWS else 10
+
+
+def plan(names: Sequence[str], most_splits: int | None = None) -> list[accuracy_runs.Task]:
+    """Return all fits; all sets advance alike, so that a run cut short has fewer splits of each."""
+    splits = [
+        (name, seed) for name in names for seed in range(min(n_splits(name), most_splits or sys.maxsize))
+    ]
+    splits.sort(key=lambda split: (split[1] + 1) / n_splits(split[0]))
+    return [Task(name, model, seed) for name, seed in splits for model in COLUMNS]
+
+
+def add_accuracies(found: Results, accuracy: Results) -> Results:
+    """Add test accuracies of splits that only ``python -m benchmarks accuracy`` has."""
+    joined = {key: dict(splits) for key, splits in found.items()}
+    for (name, model), splits in accuracy.items():
+        for seed, result in splits.items() if model in COLUMNS else ():
+            joined.setdefault((name, model), {}).setdefault(seed, {"accuracy": result["accuracy"]})
+    return joined
+
+
+def count_equal(found: Results, accuracy: Results) -> tuple[int, int]:
+    """Return how many fits both runs made, and of how many the test accuracies are equal."""
+    pairs = [
+        (result["accuracy"], accuracy[key][seed]["accuracy"])
+        for key, splits in found.items()
+        for seed, result in splits.items()
+        if seed in accuracy.get(key, {})
+    ]
+    return len(pairs), sum(one == other for one, other in pairs)
+
+
+def keep_whole(found: Results) -> Results:
+    """Return only the splits that all models have."""
+    whole: Results = {}
+    for name in {name for name, _ in found}:
+        seeds = set.intersection(*(set(found.get((name, model), {})) for model in COLUMNS))
+        for model in COLUMNS if seeds else ():
+            whole[name, model] = {seed: found[name, model][seed] for seed in sorted(seeds)}
+    return whole
+
+
+def find_seen(X: NDArray[np.float64], X_test: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether each test row stands among the training rows too."""
+    seen = {row.tobytes() for row in X + 0.0}  # -0 is 0
+    return np.array([row.tobytes() in seen for row in X_test + 0.0])
+
+
+def predict_call(name: str, model: Any) -> Callable[[NDArray[np.float64]], NDArray[Any]]:
+    """Return ``predict`` on one thread.
+
+    CatBoost takes all cores unless each call says so, and leaves the array it was given read-only.
+    """
+    if name == "catboost":
+        return lambda X: np.ravel(model.predict(X.view(), thread_count=1))
+    return model.predict  # type: ignore[no-any-return]
+
+
+def time_row(
+    predict: Callable[[NDArray[np.float64]], Any], X: NDArray[np.float64], n_rounds: int = 5
+) -> float:
+    """Seconds of one row, hot: median over rounds of some rows one by one."""
+    rows = [row[None].copy() for row in X[:N_SINGLE]]
+
+    def score_each() -> None:
+        for row in rows:
+            predict(row)
+
+    timing = take_turns({"rows": score_each}, n_rounds=n_rounds, seconds=2, least=0.002)["rows"]
+    return timing.cpu / len(rows)
+
+
+def time_slowest_tree(name: str, model: Any, part: datasets.Split) -> dict[str, float]:
+    """Fit and score every tree by itself and return the longest times: what the paper counts for a forest."""
+    from sklearn.base import clone
+
+    random = np.random.default_rng(0)
+    trees = getattr(model, "estimators_", [model])
+    targets = [part.y]
+    if name in OURS and len(np.unique(part.y)) > 2:  # one tree per class
+        targets = [part.y == code for code in np.unique(part.y)]
+    fits, rows = [], []
+    n_drawn = round(_SHARES[name] * len(part.y))
+    for tree in trees:
+        drawn = random.choice(len(part.y), size=n_drawn, replace=name == "rf")
+        for target in targets:
+            X, y = part.X[drawn], target[drawn]
+            times = []
+            for _ in range(
+                2
+            ):  # the better of two: else the longest of many is what disturbed the machine most
+                single = clone(tree)
+                begin = time.perf_counter()
+                single.fit(X, y)
+                times.append(time.perf_counter() - begin)
+            fits.append(min(times))
+            rows.append(min(time_row(single.predict, part.X_test, n_rounds=1) for _ in range(2)))
+    return {"tree_fit_seconds": max(fits), "tree_row_seconds": max(rows)}
+
+
+def measure(task: Task) -> dict[str, Any]:
+    """Fit and score one model on one split, and keep the result."""
+    part = datasets.split(load(task.data), task.seed)
+    estimator = MODELS[task.model].build(task.seed)
+    begin = time.perf_counter()
+    fit_seconds = time_call(lambda: estimator.fit(part.X, part.y))
+    wall_seconds = time.perf_counter() - begin
+    predict = predict_call(task.model, estimator)
+    is_right = np.ravel(predict(part.X_test)) == part.y_test
+    batch_seconds = time_call(lambda: predict(part.X_test)) / len(is_right)
+    is_seen = find_seen(part.X, part.X_test)
+    result = {
+        "train": float((np.ravel(predict(part.X)) == part.y).mean()),
+        "accuracy": float(is_right.mean()),
+        "unseen": float(is_right[~is_seen].mean()),
+        "seen_share": float(is_seen.mean()),
+        "fit_seconds": fit_seconds,
+        "fit_wall_seconds": wall_seconds,
+        "row_seconds": time_row(predict, part.X_test),
+        "batch_seconds": batch_seconds,  # per row, all test rows in one call
+    }
+    if task.seed == 0 and task.model in _SHARES:
+        result |= time_slowest_tree(task.model, estimator, part)
+    keep(task.path, result)
+    return result

@@ -1,0 +1,237 @@
+"""The generated parts of docs/when.md: the nine data sets beside what they look like, and the synthetic problems."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import data as datasets
+from .draw_grid import Curves
+from .models import MODELS, version_key
+from .paper_statistics import Mean, summarise
+from .report import RESULTS, describe_machine, markdown_table
+from .synthetic import SCALING, SWEEPS, Clusters
+from .when_runs import COMPARED, EEG, N_TEST, scaling_key, sweep_key
+
+Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
+PEERS = ("cart", "logistic", "rf", "extra_trees", "hist_gb", "xgboost", "lightgbm", "catboost")
+OURS = ("readable_tree", "paper_forest", "mixed_forest")
+_N_FACT_ROWS = 5000
+
+
+class Facts(NamedTuple):
+    """What a data set looks like."""
+
+    n_rows: int
+    n_features: int
+    n_classes: int
+    correlation: float  # mean |rank correlation| over all pairs of features
+    furthest: float  # largest distance of a value from its median, in robust scales
+
+
+def find_facts(X: NDArray[np.float64], y: NDArray[np.int64]) -> Facts:
+    """Describe a data set."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(X[:: -(-len(X) // _N_FACT_ROWS)], axis=0)
+    pairs = np.corrcoef(ranks, rowvar=False)[np.triu_indices(X.shape[1], 1)]
+    low, centre, high = np.percentile(X, [5, 50, 95], axis=0)
+    # Where nine values in ten are the same, far from them means nothing.
+    varies = high > low
+    scale = (high - low)[varies] / 3.29
+    furthest = (np.abs(X[:, varies] - centre[varies]) / scale).max()
+    return Facts(len(X), X.shape[1], len(np.unique(y)), float(np.abs(pairs).mean()), float(furthest))
+
+
+def say_verdict(difference: Mean) -> str:
+    """Return whether ours wins, ties or loses, with the difference in points."""
+    points = f"{100 * difference.mean:+.2f}"
+    if difference.is_level:
+        return f"ties ({points})"
+    return f"**{'wins' if difference.mean > 0 else 'loses'} {points}**"
+
+
+def read_accuracy() -> Results:
+    """Return the results of ``python -m benchmarks accuracy``."""
+    path = RESULTS / "accuracy.json"
+    if not path.exists():
+        raise SystemExit(
+            "There are no results of the nine data sets: run `python -m benchmarks accuracy` first."
+        )
+    runs = json.loads(path.read_text())["results"]["runs"]
+    return {
+        (run["data"], run["model"]): {int(seed): result for seed, result in run["splits"].items()}
+        for run in runs
+    }
+
+
+def subtract(results: Results, name: str, ours: str, peer: str, metric: str = "accuracy") -> Mean:
+    """Paired difference of ours and a peer over the splits; positive: ours is better."""
+    first, second = results[name, ours], results[name, peer]
+    sign = 1 if metric == "accuracy" else -1
+    return summarise(
+        [sign * (first[seed][metric] - second[seed][metric]) for seed in sorted(first.keys() & second.keys())]
+    )
+
+
+def count_verdicts(results: Results, names: Sequence[str], metric: str) -> str:
+    """Return on how many sets each of ours wins, ties and loses against each peer."""
+    rows = []
+    for ours in OURS:
+        cells = []
+        for peer in PEERS:
+            differences = [subtract(results, name, ours, peer, metric) for name in names]
+            n_ties = sum(difference.is_level for difference in differences)
+            n_wins = sum(difference.mean > 0 and not difference.is_level for difference in differences)
+            cells.append(f"{n_wins} / {n_ties} / {len(names) - n_wins - n_ties}")
+        rows.append([MODELS[ours].title, *cells])
+    head = f"{metric.replace('_', ' ')}: wins / ties / loses"
+    return markdown_table([head, *(MODELS[peer].title for peer in PEERS)], rows)
+
+
+def compare_fits(results: Results, names: Sequence[str]) -> str:
+    """Return the time of a fit as a multiple of each peer's, geometric mean over the sets."""
+
+    def log_seconds(model: str) -> NDArray[np.float64]:
+        return np.array(
+            [
+                np.log(np.mean([result["fit_seconds"] for result in results[name, model].values()]))
+                for name in names
+            ]
+        )
+
+    rows = [
+        [
+            MODELS[ours].title,
+            *(f"{np.exp((log_seconds(ours) - log_seconds(peer)).mean()):.2g}×" for peer in PEERS),
+        ]
+        for ours in OURS
+    ]
+    return markdown_table(["time of a fit", *(MODELS[peer].title for peer in PEERS)], rows)
+
+
+def table_nine(results: Results) -> dict[str, str]:
+    """Return the nine sets with what they look like and the verdicts of the mixed forest."""
+    names = [name for name in datasets.NAMES if (name, "mixed_forest") in results]
+    facts, verdicts = [], []
+    for name in names:
+        data = datasets.load(name)
+        found = find_facts(data.X, data.y)
+        means = {
+            model: float(np.mean([result["accuracy"] for result in results[name, model].values()]))
+            for model in (*PEERS, *OURS)
+        }
+        best = max(means, key=lambda model: means[model])
+        facts.append(
+            [
+                name,
+                f"{found.n_rows:,}",
+                found.n_features,
+                found.n_classes,
+                f"{found.correlation:.2f}",
+                f"{found.furthest:,.0f}",
+                f"{100 * (means[best] - means['logistic']):.1f}",
+                f"{100 * (1 - means[best]):.2f} %, {MODELS[best].title}",
+            ]
+        )
+        cells = [say_verdict(subtract(results, name, "mixed_forest", peer)) for peer in PEERS[1:]]
+        verdicts.append([name, *cells])
+    head = ["data", "rows", "features", "classes", "correlation", "furthest value", "a line loses"]
+    return {
+        "facts": markdown_table([*head, "least error"], facts),
+        "verdicts": markdown_table(["data", *(MODELS[peer].title for peer in PEERS[1:])], verdicts),
+        "counts": count_verdicts(results, names, "accuracy"),
+        "log-loss": count_verdicts(results, names, "log_loss"),
+        "fits": compare_fits(results, names),
+    }
+
+
+def table_time(nine: Results, results: Results) -> str:
+    """Return accuracies on EEG with rows split at random and with pieces of the recording held out."""
+    rows = []
+    for model in COMPARED:
+        by_time = [100 * result["accuracy"] for result in results[EEG, model].values()]
+        at_random = [100 * result["accuracy"] for result in nine["eeg", model].values()]
+        pieces = ", ".join(f"{value:.1f}" for value in by_time)
+        rows.append([MODELS[model].title, f"{np.mean(at_random):.1f}", f"{np.mean(by_time):.1f}", pieces])
+    return markdown_table(["accuracy on EEG, %", "rows at random", "pieces of time", "each piece"], rows)
+
+
+def _row(results: Results, key: str) -> tuple[float, list[float], Mean, str] | None:
+    """Bayes accuracy, mean accuracies, mixed against the best peer, and which that is; None without results."""
+    if any((key, model) not in results for model in COMPARED):
+        return None
+    accuracies = {
+        model: np.array([result["accuracy"] for result in results[key, model].values()]) for model in COMPARED
+    }
+    bayes = 1 - float(np.mean([result["bayes_error"] for result in results[key, COMPARED[0]].values()]))
+    means = {model: float(values.mean()) for model, values in accuracies.items()}
+    best = max(COMPARED[:-2], key=lambda model: means[model])
+    # Every drawing is new: nothing is shared between seeds.
+    gap = summarise(accuracies["mixed_forest"] - accuracies[best], test_share=0.0)
+    return bayes, list(means.values()), gap, best
+
+
+def _cells(row: tuple[float, list[float], Mean, str]) -> list[str]:
+    bayes, means, gap, best = row
+    shown = [f"**{100 * value:.1f}**" if value == max(means) else f"{100 * value:.1f}" for value in means]
+    gap_text = f"{say_verdict(gap)}: {MODELS[best].title}"
+    return [f"{100 * bayes:.1f}", *shown, gap_text]
+
+
+_HEAD = ["Bayes", *(MODELS[model].title for model in COMPARED), "mixed forest against the best peer"]
+
+
+def table_sweeps(results: Results) -> str:
+    """Return accuracies with one property of the data changed at a time."""
+    rows = []
+    for factor, levels in SWEEPS.items():
+        for level, clusters in levels.items():
+            found = _row(results, sweep_key(clusters))
+            if found:
+                mark = " (base)" if clusters == Clusters() else ""
+                rows.append([factor, level + mark, *_cells(found)])
+    return markdown_table(["what changes", "to", *_HEAD], rows)
+
+
+def table_scaling(results: Results, sizes: Sequence[int]) -> str:
+    """Return accuracies by problem and number of training rows."""
+    rows = []
+    for name, problem in SCALING.items():
+        for n_rows in sizes:
+            found = _row(results, scaling_key(name, n_rows))
+            if found:
+                rows.append([problem.title, f"{n_rows:,}", *_cells(found)])
+    return markdown_table(["problem", "rows", *_HEAD], rows)
+
+
+def curves(results: Results, sizes: Sequence[int]) -> list[Curves]:
+    """Return the scaling study as curves."""
+    panels = []
+    for name, problem in SCALING.items():
+        found = {n_rows: _row(results, scaling_key(name, n_rows)) for n_rows in sizes}
+        rows = {n_rows: row for n_rows, row in found.items() if row}
+        lines = {
+            MODELS[model].title: (
+                [float(n_rows) for n_rows in rows],
+                [100 * row[1][i] for row in rows.values()],
+            )
+            for i, model in enumerate(COMPARED)
+        }
+        panels.append(Curves(problem.title, 100 * (1 - problem.bayes_error), lines))
+    return panels
+
+
+def say_run(results: Results) -> str:
+    """Return what the synthetic runs are."""
+    n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
+    drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
+    return (
+        f"`python -m benchmarks when`. Every model at its defaults, one thread; {drawings} drawings of a problem, the "
+        f"same for every model; {N_TEST:,} test rows. Build of ours: `{version_key('mixed_forest')}`. "
+        f"{describe_machine()}"
+    )

@@ -1,0 +1,160 @@
+"""Synthetic problems have the Bayes error they say; verdicts and facts of data sets."""
+
+import numpy as np
+import pytest
+from benchmarks.data import Data
+from benchmarks.paper_statistics import Mean
+from benchmarks.report import fill_page
+from benchmarks.synthetic import ERROR, SCALING, Clusters, mislabel
+from benchmarks.when_page import (
+    OURS,
+    PEERS,
+    compare_fits,
+    count_verdicts,
+    curves,
+    find_facts,
+    say_verdict,
+    table_scaling,
+    table_sweeps,
+)
+from benchmarks.when_pictures import PLANES, is_ordinary
+from benchmarks.when_runs import COMPARED, EEG, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
+
+RULES = {
+    "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
+    "ball": lambda X: (X[:, :4] ** 2).sum(axis=1) > 3.3567,
+    "xor": lambda X: X[:, 0] * X[:, 1] > 0,
+}
+
+
+@pytest.mark.parametrize("name", SCALING)
+def test_bayes_rule_has_the_error_of_the_problem(name):
+    X, y = SCALING[name].draw(np.random.default_rng(0), 40_000)
+    if name == "tilted":
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        guess = LinearDiscriminantAnalysis().fit(X, y).predict(X)  # normal, one covariance: its own method
+    else:
+        guess = RULES[name](X)
+    assert (guess != y).mean() == pytest.approx(ERROR, abs=0.005)
+    assert y.mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_no_rule_of_clusters_beats_bayes():
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+    from sklearn.neighbors import KNeighborsClassifier
+
+    clusters, random = Clusters(), np.random.default_rng(0)
+    (X, y), _ = clusters.draw(0, random, 4000)
+    (X_test, y_test), error = clusters.draw(0, random, 4000)
+    for model in (QuadraticDiscriminantAnalysis(), KNeighborsClassifier(20)):
+        assert (model.fit(X, y).predict(X_test) != y_test).mean() > error - 0.005
+    centres = clusters.centres(0)
+    nearest = ((X_test[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1) % 2
+    assert (nearest != y_test).mean() == pytest.approx(error, abs=0.04)
+
+
+def test_wrong_labels_add_to_the_error():
+    errors = [Clusters(noise=noise).draw(0, np.random.default_rng(0), 2000)[1] for noise in (0, 0.3)]
+    assert errors[1] == pytest.approx(0.3 + errors[0] * 0.4)
+
+
+def test_correlation_does_not_make_clusters_easier():
+    errors = [Clusters(correlation=rho).draw(0, np.random.default_rng(0), 2000)[1] for rho in (0, 0.95)]
+    assert errors[0] == pytest.approx(errors[1])
+
+
+def test_clusters_have_what_they_are_told():
+    (X, y), _ = Clusters(n_classes=3, n_useless=4, outliers=0.1).draw(1, np.random.default_rng(0), 5000)
+    assert X.shape == (5000, 14)
+    assert set(y) == {0, 1, 2}
+    assert (np.abs(X) > 20).any(axis=1).mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_mislabelled_rows_have_another_class():
+    y = np.arange(3000) % 3
+    other = mislabel(np.random.default_rng(0), y, 3, 1.0)
+    assert (other != y).all()
+    assert set(other) == {0, 1, 2}
+
+
+def test_drawings_are_the_same_for_every_model():
+    first, second = draw("xor 100", 1, n_test=50), draw("xor 100", 1, n_test=50)
+    assert all(np.array_equal(a, b) for a, b in zip(first.split, second.split, strict=True))
+    assert len(first.split.y) == 100
+    assert len(draw(sweep_key(Clusters()), 0, n_test=10).split.y) == N_SWEEP
+
+
+def test_pieces_of_time_are_held_out_once():
+    data = Data("eeg", np.arange(13.0)[:, None], np.arange(13) % 2)
+    pieces = [cut_out(data, piece) for piece in range(N_PIECES)]
+    assert np.concatenate([piece.X_test for piece in pieces]).ravel().tolist() == data.X.ravel().tolist()
+    assert all(len(piece.y) + len(piece.y_test) == 13 for piece in pieces)
+
+
+def test_facts():
+    random = np.random.default_rng(0)
+    x = random.normal(size=1000)
+    X = np.column_stack([x, -x, np.zeros(1000)])
+    X[3, 0] = 1000
+    facts = find_facts(X[:, :2], np.arange(1000) % 4)
+    assert (facts.n_rows, facts.n_features, facts.n_classes) == (1000, 2, 4)
+    assert facts.correlation > 0.98
+    assert 900 < facts.furthest < 1100
+
+
+def test_verdicts():
+    assert say_verdict(Mean(0.01, 0.005, 0, 0, 0)) == "**wins +1.00**"
+    assert say_verdict(Mean(-0.01, 0.005, 0, 0, 0)) == "**loses -1.00**"
+    assert say_verdict(Mean(-0.01, 0.02, 0, 0, 0)) == "ties (-1.00)"
+
+
+def test_counts_and_times_of_ours_against_peers():
+    results = {
+        (name, model): {
+            seed: {"accuracy": accuracy, "log_loss": 1 - accuracy, "fit_seconds": seconds} for seed in (0, 1)
+        }
+        for name in ("wine", "seeds")
+        for models, accuracy, seconds in ((PEERS, 0.8, 1.0), (OURS, 0.9, 2.0))
+        for model in models
+    }
+    for metric in ("accuracy", "log_loss"):
+        table = count_verdicts(results, ["wine", "seeds"], metric)
+        assert table.count("2 / 0 / 0") == len(PEERS) * len(OURS)
+    assert compare_fits(results, ["wine", "seeds"]).count(" 2×") == len(PEERS) * len(OURS)
+
+
+def test_tables_leave_out_what_is_not_there():
+    results = {
+        ("xor 100", model): {seed: {"accuracy": 0.9 + 0.01 * seed, "bayes_error": 0.05} for seed in (0, 1)}
+        for model in COMPARED
+    }
+    assert len(table_scaling(results, (100, 300)).splitlines()) == 3
+    assert len(table_sweeps(results).splitlines()) == 2
+    panel = curves(results, (100, 300))[-1]
+    assert panel.bayes == 95
+    assert panel.lines["mixed forest"] == ([100.0], [pytest.approx(90.5)])
+
+
+def test_plan_goes_one_drawing_after_the_other():
+    tasks = plan()
+    seeds = [task.seed for task in tasks if task.data != EEG]
+    assert seeds == sorted(seeds)
+    assert len(set(tasks)) == len(tasks)
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_planes_have_two_features_and_classes(name):
+    X, y = PLANES[name].draw(np.random.default_rng(0), 400)
+    assert X.shape == (400, 2)
+    assert set(y) == {0, 1}
+    assert is_ordinary(X).mean() > 0.9
+
+
+def test_page_is_filled_between_its_marks(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- a -->\nold\n<!-- /a -->\nafter\n")
+    fill_page(page, {"a": "new"})
+    assert page.read_text() == "before\n<!-- a -->\nnew\n<!-- /a -->\nafter\n"
+    with pytest.raises(SystemExit, match="<!-- b -->"):
+        fill_page(page, {"b": "new"})
