@@ -9,7 +9,7 @@ SUMMARY = (
     "difference), that trees of a mixed forest do not see all features in every block, and enough trees (100; 30 "
     "give away a fraction of a point). Offset, membership, confidence and, for scaled data, normalisation are worth "
     "less than these nine sets can show. `gamma` and `min_samples_split` should grow with the noise of the labels. "
-    "Two splits of cut sets are a first look (the full run is the default): differences below half a point are noise here."
+    "Two splits of cut sets are a first look (the full run is the default): less than half a point is noise here."
 )
 NOTES = {
     "direction": (
