@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ def find_facts(X: NDArray[np.float64], y: NDArray[np.int64]) -> Facts:
 def say_verdict(difference: Mean) -> str:
     """Return whether ours wins, ties or loses, with the difference in points."""
     points = f"{100 * difference.mean:+.2f}"
+    if math.isinf(difference.half):  # a single drawing: no verdict
+        return points
     if difference.is_level:
         return f"ties ({points})"
     return f"**{'wins' if difference.mean > 0 else 'loses'} {points}**"
@@ -231,7 +234,7 @@ def say_run(results: Results) -> str:
     n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
-        f"`python -m benchmarks when`. Every model at its defaults, one thread; {drawings} drawings of a problem, the "
+        f"`python -m benchmarks when`. Every model at its defaults, one thread; drawings of a problem: {drawings}, the "
         f"same for every model; {N_TEST:,} test rows. Build of ours: `{version_key('mixed_forest')}`. "
         f"{describe_machine()}"
     )

@@ -1,5 +1,7 @@
 """Synthetic problems have the Bayes error they say; verdicts and facts of data sets."""
 
+import math
+
 import numpy as np
 import pytest
 from benchmarks.data import Data
@@ -107,6 +109,7 @@ def test_verdicts():
     assert say_verdict(Mean(0.01, 0.005, 0, 0, 0)) == "**wins +1.00**"
     assert say_verdict(Mean(-0.01, 0.005, 0, 0, 0)) == "**loses -1.00**"
     assert say_verdict(Mean(-0.01, 0.02, 0, 0, 0)) == "ties (-1.00)"
+    assert say_verdict(Mean(-0.01, math.inf, 0, 0, 0)) == "-1.00"
 
 
 def test_counts_and_times_of_ours_against_peers():
