@@ -30,10 +30,12 @@ class Task(NamedTuple):
     model: str
     seed: int
 
+    kept_in = "accuracy"  # the folder of a run
+
     @property
     def path(self) -> Path:
         """Where its result is kept."""
-        folder = RESULTS / "accuracy" / self.data / f"{self.model}@{version_key(self.model)}"
+        folder = RESULTS / self.kept_in / self.data / f"{self.model}@{version_key(self.model)}"
         return folder / f"{self.seed}.json"
 
 

@@ -10,7 +10,6 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,8 @@ from numpy.typing import NDArray
 from . import accuracy_runs
 from . import data as datasets
 from .accuracy_runs import keep
-from .models import MODELS, version_key
+from .models import MODELS
 from .paper_printed import PEERS, SIZES
-from .report import RESULTS
 from .timing import take_turns, time_call
 
 Results = dict[tuple[str, str], dict[int, dict[str, Any]]]
@@ -40,12 +38,7 @@ class Task(accuracy_runs.Task):
     """One fit of the paper's tables."""
 
     __slots__ = ()
-
-    @property
-    def path(self) -> Path:
-        """Where its result is kept."""
-        folder = RESULTS / "paper" / self.data / f"{self.model}@{version_key(self.model)}"
-        return folder / f"{self.seed}.json"
+    kept_in = "paper"
 
 
 @functools.lru_cache(maxsize=2)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import accuracy_runs
 from .data import Data, Split, load
-from .models import MODELS, version_key
-from .report import RESULTS
+from .models import MODELS
 from .synthetic import SCALING, SWEEPS, Clusters
 
 COMPARED = (
@@ -77,12 +75,7 @@ class Task(accuracy_runs.Task):
     """One fit: the data is the name of a problem."""
 
     __slots__ = ()
-
-    @property
-    def path(self) -> Path:
-        """Where its result is kept."""
-        folder = RESULTS / "when" / self.data / f"{self.model}@{version_key(self.model)}"
-        return folder / f"{self.seed}.json"
+    kept_in = "when"
 
 
 def measure(task: Task) -> dict[str, Any]:

@@ -28,6 +28,13 @@ def is_integer(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def check_count(name: str, value: Any, least: int) -> int:
+    """A whole number of at least so many."""
+    if not is_integer(value) or value < least:
+        raise refuse(name, value, f"an integer of at least {least}")
+    return int(value)
+
+
 def is_real(value: object) -> bool:
     """Whether a value is a finite number, True and False aside."""
     if isinstance(value, bool) or not isinstance(value, Real):

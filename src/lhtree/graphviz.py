@@ -6,7 +6,7 @@ from typing import Any
 
 from ._fitted import choose_trees, read
 from ._forest_data import TreeView
-from ._parameters import is_integer, refuse
+from ._parameters import check_count
 from .text import find_heaviest
 
 
@@ -32,9 +32,8 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     str
     """
     chosen = choose_trees(tree, read(model).forest.n_trees)
-    for name, value in (("n_features", n_features), ("max_depth", max_depth)):
-        if not is_integer(value) or value < 0:
-            raise refuse(name, value, "an integer of at least 0")
+    check_count("n_features", n_features, 0)
+    check_count("max_depth", max_depth, 0)
     lines = [
         "digraph lhtree {",
         '  node [shape=box, style=filled, fontname="Helvetica", fontsize=10];',

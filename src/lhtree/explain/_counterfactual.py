@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import Fitted
-from .._parameters import is_integer, refuse
+from .._parameters import check_count, is_integer, refuse
 from ._facts import make_plain
 from ._search import Task, search
 from ._words import name_class
@@ -73,8 +73,7 @@ def find_counterfactuals(
     fitted: Fitted, x: NDArray[np.float64], features: Any = None, n: int = 3, to: Any = None
 ) -> list[Counterfactual]:
     """See ``Explanation.counterfactuals``."""
-    if not is_integer(n) or n < 1:
-        raise refuse("n", n, "an integer of at least 1")
+    check_count("n", n, 1)
     free = _check_features(fitted, features) & ~np.isnan(x) & ~np.isnan(fitted.low)
     code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
     task = Task(

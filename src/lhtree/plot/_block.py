@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._fitted import read
 from .._forest_data import TreeView
 from .._parameters import is_integer, refuse
-from .._validate import check_rows, refuse_infinity
+from .._validate import check_rows, encode_known, refuse_infinity
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
@@ -52,9 +52,9 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
         known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
         raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
     rows = check_rows(model, X)
-    labels = np.asarray(y)
-    if labels.shape != (len(rows),):
-        raise ValueError(f"y has shape {labels.shape} and X {len(rows)} rows: pass one class per row.")
+    if np.shape(y) != (len(rows),):
+        raise ValueError(f"y has shape {np.shape(y)} and X {len(rows)} rows: pass one class per row.")
+    codes = encode_known(y, fitted.classes, len(rows))
     leaves: Any = fitted.scorer.apply(rows)
     if leaves is None:
         refuse_infinity(rows)
@@ -63,7 +63,7 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     inside = (entered == left) | (entered == left + 1)
     weights = np.array([view.weights(block).get(name, 0.0) for name in fitted.feature_names])
     sums = fitted.normalise(rows[inside]).astype(np.float64) @ weights if inside.any() else np.array([])
-    is_target = labels[inside] == view.target
+    is_target = codes[inside] == fitted.forest.target[tree]
     extremes: dict[str, float] = {}
     for name, own in (("TFS", is_target), ("NFS", ~is_target)):
         if own.any():

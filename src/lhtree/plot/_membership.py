@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import Fitted, read
-from .._parameters import refuse
+from .._parameters import check_count, refuse
 from ._held import hold, make_grid, say_held
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit, fit_all, sequential, strip, take_axes
-from ._take import take_class, take_count, take_features, take_range
+from ._take import take_class, take_features, take_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def plot_membership(
         raise refuse("features", features, "one feature, or two different ones")
     held = hold(fitted, model, row)
     code = None if target is None else take_class(fitted.labels, target)
-    points = take_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
+    points = check_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
     ranges = [take_range(fitted, f, held[f : f + 1]) for f in along]
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
     where = "the row given" if row is not None else "their centres"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._parameters import is_integer, refuse
+from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
 from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
-from ._take import take_class, take_count
+from ._take import take_class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,8 +116,8 @@ def plot_path(
     """
     if not isinstance(explanation, Explanation):
         raise TypeError(f"explanation is a {type(explanation).__name__}: pass what model.explain(row) gives.")
-    take_count("n_features", n_features, 1)
-    take_count("max_steps", max_steps, 2)
+    check_count("n_features", n_features, 1)
+    check_count("max_steps", max_steps, 2)
     path = take_path(explanation, target, tree)
     sections = find_sections(path, n_features, max_steps)
     n_lines = sum(len(section.bars) + 1.5 for section in sections)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .._fitted import Fitted, read
-from .._parameters import refuse
+from .._parameters import check_count, refuse
 from .._validate import check_rows, refuse_infinity
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
-from ._take import take_count, take_features, take_range
+from ._take import take_features, take_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def plot_decision_regions(
     along = take_features(fitted, features)
     if len(along) != 2 or along[0] == along[1]:
         raise refuse("features", features, "two different features")
-    take_count("n_points", n_points, 2)
+    check_count("n_points", n_points, 2)
     points, codes = take_points(fitted, model, X, y)
     held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, None if points is None else points[:, f]) for f in along]

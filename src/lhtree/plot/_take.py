@@ -32,13 +32,6 @@ def take_tree(model: Any, tree: Any) -> TreeView:
     return view
 
 
-def take_count(name: str, value: Any, least: int) -> int:
-    """A whole number of at least so many."""
-    if not is_integer(value) or value < least:
-        raise refuse(name, value, f"an integer of at least {least}")
-    return int(value)
-
-
 def take_feature(fitted: Fitted, feature: Any) -> int:
     """Number of a feature given by name or number."""
     if is_integer(feature) and -fitted.n_features <= feature < fitted.n_features:

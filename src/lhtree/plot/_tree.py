@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
 from .._forest_data import TreeView
+from .._parameters import check_count
 from ..text import find_heaviest
 from ._layout import Card, Layout, Sizes, choose_depth, lay_out
 from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure, name_class
-from ._take import take_count, take_tree
+from ._take import take_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,9 +55,9 @@ def plot_tree(
     Axes
     """
     view = take_tree(model, tree)
-    take_count("n_features", n_features, 0)
+    check_count("n_features", n_features, 0)
     if max_depth is not None:
-        take_count("max_depth", max_depth, 0)
+        check_count("max_depth", max_depth, 0)
     room = _LARGEST
     if ax is not None:
         box = check_axes(ax).get_window_extent()

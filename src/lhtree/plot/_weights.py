@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fitted import read
+from .._parameters import check_count
 from ..weights import WeightTable, weight_table
 from ._style import (
     INK,
@@ -23,7 +24,7 @@ from ._style import (
     strip,
     take_axes,
 )
-from ._take import new_panels, room_left_of, take_count, take_panels, take_tree, width_of
+from ._take import new_panels, room_left_of, take_panels, take_tree, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,7 @@ def plot_weights(
     -------
     array of Axes, one per panel
     """
-    take_count("n_features", n_features, 1)
+    check_count("n_features", n_features, 1)
     trees = range(read(model).n_targets) if tree is None else [tree]
     panels = [_Panel(model, number, weight_table(model, number)) for number in trees]
     features = choose_features([panel.table for panel in panels], n_features)
@@ -196,7 +197,7 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
     """
     names = read(model).feature_names
     importances = model.feature_importances_
-    n_shown = min(take_count("n_features", n_features, 1), len(names))
+    n_shown = min(check_count("n_features", n_features, 1), len(names))
     order = np.argsort(-importances, kind="stable")
     shown, others = order[:n_shown], order[n_shown:]
     room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
