@@ -1,0 +1,148 @@
+"""Rows and models that can be explained, in any form, and those that are refused."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree._fitted import read
+from lhtree.explain import Explanation
+
+
+def test_a_row_may_have_any_form():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = LHTClassifier().fit(X, y)
+    values = X.iloc[5].to_numpy()
+    expected = model.explain(values).to_dict()
+    shuffled = X.iloc[5].sample(frac=1.0, random_state=0)
+    forms = [
+        values.tolist(),
+        values[None],
+        X.iloc[[5]],
+        X.iloc[5],
+        shuffled,
+        X.iloc[5].to_dict(),
+        pd.Series(values),
+    ]
+    for row in forms:
+        assert model.explain(row).to_dict() == expected
+    none = X.iloc[5].to_dict() | {"ash": None}
+    assert math.isnan(model.explain(none).row["ash"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda X: X.iloc[:2],
+            r"row has the shape \(2, 13\): pass one row, for example X\[0\], or explain_batch",
+        ),
+        (lambda X: X.to_numpy()[0, :12], "row has 12 values and the model 13 features"),
+        (lambda X: X.iloc[0].drop("ash"), "row lacks 'ash': pass a value for every feature"),
+        (
+            lambda X: {**X.iloc[0], "acid": 1, "x": 2, "y": 3, "z": 4},
+            "has 'acid', 'x', 'y' and 1 more, which",
+        ),
+        (lambda X: ["a"] * 13, "row is not numeric"),
+        (lambda X: [np.inf] * 13, "Input X contains infinity"),
+        (lambda X: X.iloc[[0]].rename(columns={"ash": "acid"}), "feature names should match"),
+        (lambda X: 5.0, r"row has the shape \(\)"),
+    ],
+)
+def test_rows_that_are_refused(change, message):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    with pytest.raises(ValueError, match=message):
+        LHTClassifier().fit(X, y).explain(change(X))
+
+
+HOSTILE = [
+    "<script>alert('1')</script>",
+    'a "quoted" name',
+    "🍷 \n new\tline \x1b[31m",
+    "x" * 300,
+    "</td>&amp;",
+    "{0} %s",
+]
+
+
+def test_hostile_names_are_harmless():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(60, 6)), columns=HOSTILE)
+    y = np.where(X.sum(axis=1) > 0, "<img src=x onerror=alert(1)>", "fine & well")
+    explanation = LHTClassifier(keep_prototypes=True).fit(X, y).explain(X.iloc[0])
+    page, text = explanation._repr_html_(), str(explanation)
+    assert not [bad for bad in ("<script", "<img", "</td>&amp;", "x" * 61) if bad in page]
+    assert "&lt;script&gt;" in page
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) < 600
+    assert list(explanation.row) == HOSTILE
+    json.dumps(explanation.to_dict())
+
+
+def test_only_fitted_models_are_read():
+    with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier or LHForestClassifier"):
+        read({})
+    with pytest.raises(NotFittedError):
+        LHTClassifier().explain([1.0])
+    with pytest.raises(NotFittedError):
+        LHForestClassifier().explain_batch([[1.0]])
+
+
+@pytest.mark.parametrize("maker", [LHTClassifier, lambda **kw: LHForestClassifier(3, **kw)])
+def test_a_pickled_model_explains_alike(maker):
+    X, y = load_wine(return_X_y=True)
+    model = maker(keep_prototypes=20, random_state=0).fit(X, y)
+    expected = model.explain(X[0])
+    explanation = pickle.loads(pickle.dumps(model)).explain(X[0])
+    assert isinstance(explanation, Explanation)
+    assert explanation.to_dict() == expected.to_dict()
+    assert str(pickle.loads(pickle.dumps(expected))) == str(expected)  # an explanation can travel, too
+
+
+def test_a_deep_tree_is_explained_without_recursion():
+    # Every cut takes one row off: the classes alternate along the only feature, ever wider apart.
+    X = 1.02 ** np.arange(1200.0)[:, None]
+    model = LHTClassifier(gamma=1, min_samples_split=2, normalize=None).fit(X, np.arange(1200) % 2)
+    row = X[model.decision_path(X)[0].sum(axis=1).argmax()]
+    explanation = model.explain(row)
+    assert len(explanation.paths[0].steps) > 200
+    assert explanation.to_dict()
+    assert explanation._repr_html_()
+
+
+def test_dates_as_classes_are_fit_for_json():
+    X, y = load_wine(return_X_y=True)
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="M8[D]")[y]
+    explanation = LHTClassifier(keep_prototypes=True).fit(X, days).explain(X[0])
+    facts = json.loads(json.dumps(explanation.to_dict()))
+    assert facts["prediction"] == "2020-01-01"
+    assert list(facts["proba"]) == facts["classes"] == ["2020-01-01", "2020-01-02", "2020-01-03"]
+    assert json.loads(json.dumps(explanation.counterfactuals(n=1)[0].to_dict()))["before"] == "2020-01-01"
+
+
+@pytest.mark.parametrize("index", ["a", 1.0, None, True])
+def test_a_tree_of_a_forest_has_a_number(index):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"index=.* is not valid: pass a number from 0 to 1"):
+        LHForestClassifier(2).fit(X, y).explain(X[0]).tree(index)
+
+
+def test_rounding_takes_no_value_out_of_the_training_range():
+    X = np.array([[0.1], [0.3], [0.7], [0.9]], dtype=np.float32)
+    model = LHTClassifier(gamma=1).fit(X, [0, 0, 1, 1])
+    assert not any("outside" in str(model.explain([value])) for value in (0.1, 0.9))
+    assert "outside the training range" in str(model.explain([0.91]))
+
+
+def test_weights_are_not_called_rows():
+    X = np.random.default_rng(0).normal(size=(150, 3))
+    y = np.repeat([0, 1], [100, 50])
+    text = str(LHTClassifier(class_weight="balanced").fit(X, y).explain(X[0]))
+    assert "50 % of the weight of the training rows is class" in text
+    assert "150 training rows, 50 % of their weight class" in text
