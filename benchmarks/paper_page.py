@@ -49,10 +49,10 @@ def claim_table(claims: list[Claim]) -> str:
 def load_share(results: Results) -> float:
     """Return CPU time over wall time of all fits: below 1, other work had the core."""
     timed = [
-        (result["fit_seconds"], result["fit_wall_seconds"])
+        (result["fit_cpu_seconds"], result["fit_seconds"])
         for splits in results.values()
         for result in splits.values()
-        if "fit_wall_seconds" in result
+        if "fit_cpu_seconds" in result
     ]
     cpu, wall = np.sum(timed, axis=0)
     return float(cpu / wall)

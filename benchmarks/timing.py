@@ -19,20 +19,28 @@ class Timing(NamedTuple):
     n_rounds: int
 
 
-def _time_both(call: Callable[[], Any], n_calls: int) -> tuple[float, float]:
+class Seconds(NamedTuple):
+    """Of one call."""
+
+    cpu: float
+    wall: float
+
+
+def time_both(call: Callable[[], Any], n_calls: int = 1) -> Seconds:
+    """CPU and wall seconds of a call."""
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in range(n_calls):
         call()
     cpu = time.process_time() - cpu
-    return cpu / n_calls, (time.perf_counter() - wall) / n_calls
+    return Seconds(cpu / n_calls, (time.perf_counter() - wall) / n_calls)
 
 
 def time_call(call: Callable[[], Any], n_calls: int = 1) -> float:
     """CPU seconds of a call. Each model has one thread, so other work on the machine does not count."""
-    return _time_both(call, n_calls)[0]
+    return time_both(call, n_calls).cpu
 
 
-def _summarise(rounds: Sequence[tuple[float, float]]) -> Timing:
+def _summarise(rounds: Sequence[Seconds]) -> Timing:
     cpu, wall = np.array(rounds).T
     low, median, high = (float(value) for value in np.percentile(cpu, [25, 50, 75]))
     return Timing(median, low, high, float(np.median(wall)), len(rounds))
@@ -47,20 +55,20 @@ def take_turns(
     a call is repeated until it fills about ``least`` seconds.
     """
     end = time.perf_counter() + seconds
-    first = {name: _time_both(call, 1) for name, call in calls.items()}
+    first = {name: time_both(call) for name, call in calls.items()}
     # The first call of what is short was cold: it says nothing of how often it fits into a round.
     warm = {
-        name: _time_both(call, 1)[0] if first[name][0] < least else first[name][0]
+        name: time_both(call).cpu if first[name].cpu < least else first[name].cpu
         for name, call in calls.items()
     }
     repeats = {name: min(100_000, max(1, round(least / max(warm[name], 1e-7)))) for name in calls}
     # What took long enough in the first round counts.
-    rounds = {name: [first[name]] if first[name][0] > 0.5 else [] for name in calls}
+    rounds = {name: [first[name]] if first[name].cpu > 0.5 else [] for name in calls}
     for _ in range(n_rounds):
         if time.perf_counter() > end and all(rounds.values()):
             break
         for name, call in calls.items():
-            rounds[name].append(_time_both(call, repeats[name]))
+            rounds[name].append(time_both(call, repeats[name]))
     return {name: _summarise(values) for name, values in rounds.items()}
 
 

@@ -1,11 +1,14 @@
 """Hypothesis profiles and small data sets. `LHTREE_PROFILE=thorough` tries more, and new cases every time."""
 
 import os
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from browser import browser, open_page, open_report  # noqa: F401
+from lhtree import LHTClassifier
 from uci import server, small  # noqa: F401
 
 slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -34,3 +37,20 @@ def two():
 def three():
     """Three classes, 5 features."""
     return make_clouds(240, 5, 3)
+
+
+@pytest.fixture(scope="module")
+def wine_model():
+    pd = pytest.importorskip("pandas")
+    X, y = make_clouds(240, 13, 3)
+    X = pd.DataFrame(10 + 3 * X, columns=[f"feature {i}" for i in range(13)])
+    y = np.array(["red", "green", "blue"])[y]
+    return LHTClassifier(beta=0.25).fit(X, y), X, y
+
+
+@pytest.fixture
+def closing():
+    """Close the figures of a test."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")

@@ -4,9 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 from matplotlib.text import Text
 from sklearn.datasets import load_iris, load_wine
 
@@ -14,13 +12,6 @@ from conftest import make_clouds
 from lhtree import LHTClassifier
 
 HOSTILE = ["$a_b$ " + "very long " * 30, "🍷 flavanoids 😀 $x", "W" * 300, "酒 hue\nnewline\t<b>\"'\\"]
-
-
-@pytest.fixture
-def closing():
-    """Close the figures of a test."""
-    yield
-    plt.close("all")
 
 
 def wine(**arguments):

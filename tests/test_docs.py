@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier
-from pictures import closing  # noqa: F401
 from test_readme import Trimmed
 
 DOCS = Path(__file__).parents[1] / "docs"

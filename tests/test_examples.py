@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pictures import closing  # noqa: F401
-
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.usefixtures("closing")
 

@@ -73,6 +73,20 @@ def test_auto_follows_the_direction(three, direction):
     assert auto.predict_proba(three[0]).tobytes() == explicit.predict_proba(three[0]).tobytes()
 
 
+@pytest.mark.parametrize("direction", ["fisher", "mixed"])
+def test_trees_differ_where_no_features_are_drawn(direction):
+    for n_features, params in ((1, {}), (2, {}), (5, {"max_features": None})):
+        data = make_clouds(200, n_features, 2)
+        first, second = fit(data, direction=direction, n_estimators=2, **params).estimators_
+        assert not np.array_equal(first.predict_proba(data[0]), second.predict_proba(data[0]))
+
+
+def test_a_block_considers_both_of_two_features():
+    X, y = make_clouds(200, 2, 2)
+    model = LHForestClassifier(10, direction="fisher", random_state=0).fit(X, y)
+    assert np.diff(model._forest.hyperplane_ptr).max() == 2
+
+
 BAD = test_parameters.BAD | {
     "beta": [-0.1, 1.0, 2, np.nan, "scheduled", None, True],
     "n_estimators": [0, -1, 1.5, "100", None, True, np.nan],

@@ -9,7 +9,6 @@ import pictures
 from lhtree import LHTClassifier, plot_block
 from lhtree._fitted import read
 from lhtree.plot._block import _find_edges, find_sums
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

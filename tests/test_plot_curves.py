@@ -7,7 +7,6 @@ from lhtree import plot_coverage, plot_sparsity
 from lhtree.abstain import coverage_curve
 from lhtree.plot._curves import find_limits
 from lhtree.sparsity import sparsity_curve
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

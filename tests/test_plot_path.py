@@ -4,7 +4,6 @@ import pytest
 import pictures
 from lhtree import LHForestClassifier, plot_path
 from lhtree.plot._path import find_sections, take_path
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import pictures
 from lhtree.plot import _style
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

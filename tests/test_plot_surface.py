@@ -14,7 +14,6 @@ from lhtree.plot._lines import find_lines, part
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle
 from lhtree.plot._style import REST, TARGET
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

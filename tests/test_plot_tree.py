@@ -7,7 +7,6 @@ import pictures
 from lhtree import LHForestClassifier, LHTClassifier, plot_tree, weight_table
 from lhtree.plot._style import LINE, REST, TARGET
 from lhtree.plot._tree import plan_tree
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

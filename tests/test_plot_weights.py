@@ -4,7 +4,6 @@ import pytest
 
 import pictures
 from lhtree import LHForestClassifier, LHTClassifier, plot_importances, plot_weights, weight_table
-from pictures import closing  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("closing")
 

@@ -28,8 +28,8 @@ class LHForestClassifier(BaseLHT):
     n_estimators : int, default=100
         Trees per class.
     max_samples : "auto", int or float, default="auto"
-        Rows each tree sees, drawn by class: a count or a share. "auto" is 0.8 for the mean difference, else 1.0, which
-        is every row.
+        Rows each tree sees, drawn by class: a count or a share. "auto" is 0.8 for the mean difference. For the
+        others it is 1.0, every row, unless a block considers all features: then 0.8 makes the trees differ.
     bootstrap : bool, default=False
         Draw rows with replacement.
     alpha, gamma, offset, membership, confidence, normalize, min_samples_split, min_samples_leaf, max_depth, shrinkage
@@ -40,7 +40,7 @@ class LHForestClassifier(BaseLHT):
         As for :class:`LHTClassifier`.
     max_features : "auto", "sqrt", None, int or float, default="auto"
         Active features a block considers, drawn at random. "auto" is all for the mean difference, else
-        ``max(min(7, ceil(m/2)), floor(sqrt(m)))``.
+        ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
         Weights of classes, multiplied into ``sample_weight``.
     keep_prototypes : bool or int, default=False
@@ -150,7 +150,7 @@ class LHForestClassifier(BaseLHT):
         betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
         sizes = np.bincount(training.codes)
         bootstrap = check_flag("bootstrap", self.bootstrap)
-        counts = count_rows(self.max_samples, sizes, is_paper=settled.is_paper, bootstrap=bootstrap)
+        counts = count_rows(self.max_samples, sizes, auto=settled.max_samples, bootstrap=bootstrap)
         if check_flag("oob_score", self.oob_score) and counts is None:
             raise refuse(
                 "oob_score",
@@ -243,12 +243,12 @@ class Estimators(Sequence[LHTClassifier]):
 
 
 def count_rows(
-    max_samples: Any, sizes: NDArray[np.int64], *, is_paper: bool, bootstrap: bool
+    max_samples: Any, sizes: NDArray[np.int64], *, auto: float, bootstrap: bool
 ) -> NDArray[np.int64] | None:
     """Rows of each class that a tree sees; None where it sees all."""
     n_rows = int(sizes.sum())
     if isinstance(max_samples, str) and max_samples == "auto":
-        share = 0.8 if is_paper else 1.0
+        share = auto
     elif is_integer(max_samples) and max_samples >= 1:
         if max_samples > (2**31 - 1 if bootstrap else n_rows):
             most = "2**31 - 1" if bootstrap else f"{n_rows}, the number of rows"

@@ -93,7 +93,8 @@ def count_features(max_features: Any, n_features: int, *, is_oblique_forest: boo
         if max_features == "auto":
             if not is_oblique_forest:
                 return 0
-            return max(min(7, math.ceil(n_features / 2)), math.isqrt(n_features))
+            # Of one feature no hyperplane is oblique, so never fewer than two.
+            return min(n_features, max(2, min(7, math.ceil(n_features / 2)), math.isqrt(n_features)))
         if max_features == "sqrt":
             return max(1, math.isqrt(n_features))
     elif is_integer(max_features) and max_features >= 1:
@@ -113,7 +114,6 @@ class Settled:
     def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
         direction = _choose("direction", params["direction"], DIRECTIONS)
         is_paper = direction == "mean_difference"
-        self.is_paper = is_paper
         offset = _choose("offset", params["offset"], OFFSETS)
         if offset == "auto":
             offset = "purity" if is_paper else "gini"
@@ -137,6 +137,11 @@ class Settled:
         confidence = _choose("confidence", params["confidence"], CONFIDENCES)
         self.confidence: str | None = ("last" if is_paper else None) if confidence == "auto" else confidence
         self.beta = self._settle_beta(params["beta"], is_paper=is_paper, is_forest=is_forest)
+        n_considered = count_features(
+            params["max_features"], n_features, is_oblique_forest=is_forest and not is_paper
+        )
+        # Where blocks draw no features, draws of rows must make the trees differ.
+        self.max_samples = 1.0 if not is_paper and 0 < n_considered < n_features else 0.8
         self._core = {
             "direction": direction,
             "offset": offset,
@@ -146,9 +151,7 @@ class Settled:
             "min_samples_split": min_split_amount,
             "min_samples_leaf": _amount("min_samples_leaf", params["min_samples_leaf"], 1),
             "max_depth": -1 if max_depth is None else min(int(max_depth), 2**62),
-            "max_features": count_features(
-                params["max_features"], n_features, is_oblique_forest=is_forest and not is_paper
-            ),
+            "max_features": n_considered,
             "shrinkage": _number("shrinkage", params["shrinkage"]),
             # One tree is read block by block; a forest is not, and would pay for it in time and memory.
             "branching_membership": not is_forest,
