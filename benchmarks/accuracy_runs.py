@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,29 +52,38 @@ def calibration_error(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float
     return float(np.abs(gaps).sum() / len(y))
 
 
-def measure(task: Task) -> dict[str, Any]:
-    """Fit and score one model on one split, and keep the result."""
-    part = datasets.split(datasets.load(task.data), task.seed)
-    model = MODELS[task.model]
-    estimator = model.build(task.seed)
+def score(estimator: Any, part: datasets.Split) -> dict[str, Any]:
+    """Fit an estimator on one split and score it, with CPU times."""
     begin = time.process_time()  # of this one thread: other work on the machine does not count
     estimator.fit(part.X, part.y)
     fit_seconds = time.process_time() - begin
     begin = time.process_time()
     proba = np.asarray(estimator.predict_proba(part.X_test), dtype=np.float64)
     proba_seconds = time.process_time() - begin
-    result = {
+    return {
         "accuracy": float((np.ravel(estimator.predict(part.X_test)) == part.y_test).mean()),
         "log_loss": log_loss(proba, part.y_test),
         "calibration_error": calibration_error(proba, part.y_test),
         "fit_seconds": fit_seconds,
         "proba_seconds": proba_seconds,
-        "n_blocks": int(model.count(estimator)) if model.count else None,
     }
-    task.path.parent.mkdir(parents=True, exist_ok=True)
-    draft = task.path.with_suffix(f".{os.getpid()}")
+
+
+def keep(path: Path, result: dict[str, Any]) -> None:
+    """Write a result whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
     draft.write_text(json.dumps(result))
-    draft.replace(task.path)
+    draft.replace(path)
+
+
+def measure(task: Task) -> dict[str, Any]:
+    """Fit and score one model on one split, and keep the result."""
+    model = MODELS[task.model]
+    estimator = model.build(task.seed)
+    result = score(estimator, datasets.split(datasets.load(task.data), task.seed))
+    result["n_blocks"] = int(model.count(estimator)) if model.count else None
+    keep(task.path, result)
     return result
 
 
@@ -97,19 +106,26 @@ def collect(tasks: Sequence[Task]) -> dict[tuple[str, str], dict[int, dict[str, 
     return found
 
 
-def _work(tasks: Sequence[Task], n_jobs: int) -> Iterator[tuple[Task, dict[str, Any]]]:
+def _work(
+    tasks: Sequence[Task], n_jobs: int, work: Callable[[Any], dict[str, Any]]
+) -> Iterator[tuple[Task, dict[str, Any]]]:
     if n_jobs == 1:
         for task in tasks:
-            yield task, measure(task)
+            yield task, work(task)
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(n_jobs, mp_context=context) as pool:
-        running = {pool.submit(measure, task): task for task in tasks}
+        running = {pool.submit(work, task): task for task in tasks}
         for future in as_completed(running):
             yield running[future], future.result()
 
 
-def run(tasks: Sequence[Task], n_jobs: int) -> None:
+def run(
+    tasks: Sequence[Task],
+    n_jobs: int,
+    work: Callable[[Any], dict[str, Any]] = measure,
+    what: str = "accuracy",
+) -> None:
     """Do what is not cached yet, with a bar in terminals and a line per fit elsewhere."""
     from rich.progress import Progress, TimeElapsedColumn
 
@@ -118,9 +134,9 @@ def run(tasks: Sequence[Task], n_jobs: int) -> None:
     with Progress(
         *Progress.get_default_columns(), TimeElapsedColumn(), disable=not sys.stdout.isatty()
     ) as bar:
-        line = bar.add_task("accuracy", total=len(open_tasks))
-        for i, (task, result) in enumerate(_work(open_tasks, n_jobs), start=1):
-            bar.update(line, advance=1, description=f"{task.data} {MODELS[task.model].title}")
+        line = bar.add_task(what, total=len(open_tasks))
+        for i, (task, result) in enumerate(_work(open_tasks, n_jobs, work), start=1):
+            bar.update(line, advance=1, description=f"{task.data} {task.model}")
             if not sys.stdout.isatty():
                 print(
                     f"{i}/{len(open_tasks)} {task.data} {task.model} {task.seed}: "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gzip
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import lhtree.datasets
+
 # By number of rows, so that a run that is cut short has finished most sets.
 NAMES = ("wine", "seeds", "wdbc", "banknote", "rice", "spambase", "eeg", "magic", "skin")
-_FILES = {"eeg": "eeg_eye_state"}
+_LOADERS = {"eeg": "load_eeg_eye_state"}
+_FOLDER = Path(__file__).resolve().parents[2] / "shared" / "datasets"
 _FEW_ROWS = 5000
 
 
@@ -25,26 +27,18 @@ class Data(NamedTuple):
     y: NDArray[np.int64]
 
 
-def _folder() -> Path:
-    default = Path(__file__).resolve().parents[2] / "shared" / "datasets"
-    return Path(os.environ.get("LHTREE_DATA", default))
-
-
 @functools.lru_cache(maxsize=2)
 def load(name: str) -> Data:
     """Read one of the nine data sets."""
-    path = _folder() / f"{_FILES.get(name, name)}.csv.gz"
-    if not path.exists():
-        raise SystemExit(
-            f"{path.name} is not in {path.parent}: set LHTREE_DATA to the folder that holds the nine data sets."
-        )
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        header = file.readline().strip().split(",")
-        if header[-1] != "class":
-            raise SystemExit(f"The last column of {path.name} is {header[-1]!r}; it should be 'class'.")
-        cells = np.loadtxt(file, delimiter=",", dtype=str)
-    y = np.unique(cells[:, -1], return_inverse=True)[1].astype(np.int64)
-    return Data(name, np.ascontiguousarray(cells[:, :-1], dtype=np.float64), y)
+    if _FOLDER.is_dir():
+        os.environ.setdefault("LHTREE_DATA", str(_FOLDER))
+    loader = getattr(lhtree.datasets, _LOADERS.get(name, f"load_{name}"))
+    try:
+        X, y = loader(return_X_y=True, as_frame=False)
+    except FileNotFoundError as error:
+        raise SystemExit(str(error)) from None
+    # Classes count in the order of their published labels: B, M. The splits depend on it.
+    return Data(name, np.ascontiguousarray(X), np.asarray(1 - y if name == "wdbc" else y, dtype=np.int64))
 
 
 def n_splits(data: Data) -> int:

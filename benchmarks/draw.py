@@ -35,7 +35,8 @@ def _mark(ax: Axes, values: Sequence[float]) -> None:
     ax.set_xlim(low, high)
 
 
-def _save(figure: Any, name: str, folder: Path = PAGES) -> None:
+def save(figure: Any, name: str, folder: Path = PAGES) -> None:
+    """Write a figure as PNG."""
     import matplotlib.pyplot as plt
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +64,7 @@ def draw_bars(name: str, title: str, labels: Sequence[str], figures: Sequence[Fi
     _mark(ax, (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100))
     ax.set_title(title)
     ax.legend(frameon=False)
-    _save(figure, name)
+    save(figure, name)
 
 
 def draw_table(
@@ -91,7 +92,7 @@ def draw_table(
     ax.set_yticks(range(len(rows)), rows)
     ax.set_title(title, pad=12)
     ax.tick_params(length=0)
-    _save(figure, name)
+    save(figure, name)
 
 
 def draw_differences(
@@ -111,7 +112,7 @@ def draw_differences(
     ax.set_xlabel("points of accuracy, 95 % interval over the splits (right of 0: ours is better)")
     ax.set_title(title)
     ax.legend(frameon=False, ncols=2, fontsize="small")
-    _save(figure, name)
+    save(figure, name)
 
 
 class Panel(NamedTuple):
@@ -125,7 +126,7 @@ class Panel(NamedTuple):
 
 
 # One colour per model on every picture; ours are full lines, peers dashed.
-_COLOURS = {
+COLOURS = {
     "paper tree": "#08306b",
     "readable tree": "#6baed6",
     "paper forest": "#2171b5",
@@ -133,8 +134,10 @@ _COLOURS = {
     "mixed forest": "#cb181d",
     "mixed forest, as accurate as XGBoost": "#fc9272",
 }
-_PEER_COLOURS = {
+PEER_COLOURS = {
     "CART": "#8c564b",
+    "logistic regression": "#17becf",
+    "ExtraTrees": "#bcbd22",
     "RandomForest": "#e377c2",
     "HistGradientBoosting": "#7f7f7f",
     "LightGBM": "#9a9b0a",
@@ -159,10 +162,10 @@ def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
     handles: dict[str, Any] = {}
     for ax, panel in zip(grid.flat, panels, strict=True):
         for number, (line, (x, y)) in enumerate(panel.lines.items()):
-            if line in _COLOURS:
-                style = {"color": _COLOURS[line], "linewidth": 2.2, "marker": "o", "zorder": 3}
+            if line in COLOURS:
+                style = {"color": COLOURS[line], "linewidth": 2.2, "marker": "o", "zorder": 3}
             else:
-                style = {"color": _PEER_COLOURS[line], "linewidth": 1.2, "linestyle": "--", "marker": "s"}
+                style = {"color": PEER_COLOURS[line], "linewidth": 1.2, "linestyle": "--", "marker": "s"}
             (handles[line],) = ax.plot(x, y, markersize=4, **style)
             marks = (panel.marks or {}).get(line, [])
             for i in sorted({0, len(marks) - 1}) if len(marks) > 1 else ():
@@ -182,7 +185,7 @@ def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
             ax.set_yscale("log")
             _mark_plainly(ax.yaxis)
         ax.grid(visible=True, which="major", alpha=0.3)
-    order = [line for line in (*_COLOURS, *_PEER_COLOURS) if line in handles]
+    order = [line for line in (*COLOURS, *PEER_COLOURS) if line in handles]
     figure.legend(
         [handles[line] for line in order],
         order,
@@ -191,7 +194,7 @@ def draw_panels(name: str, panels: Sequence[Panel], folder: Path) -> None:
         frameon=False,
         fontsize=9,
     )
-    _save(figure, name, folder)
+    save(figure, name, folder)
 
 
 def _mark_plainly(axis: Any) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,14 +91,31 @@ def figure_table(figures: Sequence[Figure]) -> str:
     return markdown_table(["what", "target", "measured", "verdict"], [figure.row() for figure in figures])
 
 
-def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES) -> Path:
-    """Write a page, by default below docs/benchmarks, with the machine it was measured on at its foot."""
+def describe_machine() -> str:
+    """Return machine and versions as a sentence."""
     facts = machine_facts()
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
-    foot = f"Measured on {machine}; {versions}."
+    return f"Measured on {machine}; {versions}."
+
+
+def write_page(name: str, title: str, parts: Sequence[str], folder: Path = PAGES) -> Path:
+    """Write a page, by default below docs/benchmarks, with the machine it was measured on at its foot."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = "\n\n".join([f"# {title}", *parts, foot]) + "\n"
+    text = "\n\n".join([f"# {title}", *parts, describe_machine()]) + "\n"
     path = folder / f"{name}.md"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def fill_page(path: Path, parts: Mapping[str, str]) -> None:
+    """Put generated parts into a written page, each between ``<!-- name -->`` and ``<!-- /name -->``."""
+    text = path.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        head, found_begin, rest = text.partition(begin)
+        _, found_end, tail = rest.partition(end)
+        if not (found_begin and found_end):
+            raise SystemExit(f"{path.name} has no {begin} … {end}: write both where the part belongs.")
+        text = f"{head}{begin}\n{part}\n{end}{tail}"
+    path.write_text(text, encoding="utf-8")

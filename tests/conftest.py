@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from uci import server, small  # noqa: F401
+
 slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "default", derandomize=True, deadline=None, max_examples=100, suppress_health_check=slow_is_fine

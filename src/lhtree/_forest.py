@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -12,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import BaseLHT, Growth
-from ._extras import import_extra
 from ._parameters import Settled, check_flag, is_integer, is_real, refuse
+from ._progress import show_progress
 from ._prototypes import spread
 from ._tree import LHTClassifier
 from ._validate import Training
@@ -262,16 +261,3 @@ def count_rows(
             "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
         )
     return None if share == 1.0 and not bootstrap else spread(share, sizes)
-
-
-@contextmanager
-def show_progress(n_tasks: int, what: str = "growing trees") -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar where somebody looks: in a terminal or a notebook."""
-    console = import_extra("rich.console", "progress").Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
-        yield None
-        return
-    with import_extra("rich.progress", "progress").Progress(console=console) as bar:
-        task = bar.add_task(what, total=n_tasks)
-        yield lambda n_done: bar.update(task, completed=n_done)
-        bar.update(task, completed=n_tasks)

@@ -13,8 +13,8 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from ._base import BaseLHT
 from ._extras import import_extra
-from ._forest import show_progress
 from ._parameters import is_integer, is_real, refuse
+from ._progress import show_progress
 from ._tree import LHTClassifier
 
 if TYPE_CHECKING:
