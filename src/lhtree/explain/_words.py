@@ -154,15 +154,21 @@ def tell_step(step: Step, levels: dict[str, str]) -> str:
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
     """How every value compares with those of the training rows, in a word."""
-    fitted = explanation._fitted
+    fitted, encoding = explanation._fitted, explanation._fitted.encoding
     is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
     z = fitted.normalise(explanation._x[None])[0]
     levels = [next(word for least, word in _LEVELS if value >= least) if is_known else "" for value in z]
     missing = np.isnan(explanation._x)
-    return {
+    if encoding is not None:
+        levels = [
+            "" if is_category else level
+            for level, is_category in zip(levels, encoding.is_category, strict=True)
+        ]
+    by_feature = {
         name: "missing" if is_missing else level
         for name, level, is_missing in zip(fitted.feature_names, levels, missing, strict=True)
     }
+    return {name: "missing" if value is None else "" for name, value in explanation.row.items()} | by_feature
 
 
 def _choose_steps(path: Path) -> list[int]:
@@ -181,15 +187,17 @@ def _count_rows(block: Any, label: Any, is_mirrored: bool) -> str:
 
 def _name_term(term: Term, levels: dict[str, str]) -> str:
     level = levels[term.feature]
-    return (
-        f"{_name_value(term.feature, term.value)} ({level})"
-        if level
-        else _name_value(term.feature, term.value)
-    )
+    return f"{_tidy_term(term)} ({level})" if level else _tidy_term(term)
 
 
-def _name_value(name: str, value: float) -> str:
-    return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+def _tidy_term(term: Term) -> str:
+    return tidy(term.what) if term.column is not None else _name_value(term.feature, term.value)
+
+
+def _name_value(name: str, value: Any) -> str:
+    if isinstance(value, float):
+        return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+    return tidy(name) if value is None else tidy(f"{name} = {value}")
 
 
 def name_class(label: Any) -> str:

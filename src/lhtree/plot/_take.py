@@ -41,7 +41,9 @@ def take_feature(fitted: Fitted, feature: Any) -> int:
         return int(feature) % fitted.n_features
     if isinstance(feature, str) and feature in fitted.feature_names:
         return fitted.feature_names.index(feature)
-    raise refuse("features", feature, f"names of features or numbers from 0 to {fitted.n_features - 1}")
+    own = [name for name in fitted.feature_names if fitted.encoding and name.startswith(f"{feature} = ")]
+    also = f"; {feature!r} has one for each category, such as {own[0]!r}" if own else ""
+    raise refuse("features", feature, f"names of features or numbers from 0 to {fitted.n_features - 1}{also}")
 
 
 def take_features(fitted: Fitted, features: Any) -> list[int]:
