@@ -7,12 +7,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import Scorer
+    from ._files import inspect, load, save
     from ._forest import LHForestClassifier
+    from ._json import ModelFileError
     from ._report import report
+    from ._scorer import Scorer
     from ._tree import LHTClassifier
     from .abstain import coverage_curve
     from .graphviz import export_graphviz
+    from .persist import load_scorer
     from .plot import (
         plot_block,
         plot_coverage,
@@ -32,11 +35,15 @@ __version__ = "0.1.0"
 __all__ = [
     "LHForestClassifier",
     "LHTClassifier",
+    "ModelFileError",
     "Scorer",
     "__version__",
     "coverage_curve",
     "export_graphviz",
     "export_text",
+    "inspect",
+    "load",
+    "load_scorer",
     "plot_block",
     "plot_coverage",
     "plot_decision_regions",
@@ -47,6 +54,7 @@ __all__ = [
     "plot_tree",
     "plot_weights",
     "report",
+    "save",
     "sparsity_curve",
     "weight_table",
 ]
@@ -54,10 +62,14 @@ __all__ = [
 _HOMES = {
     "LHForestClassifier": "._forest",
     "LHTClassifier": "._tree",
-    "Scorer": "._core",
+    "ModelFileError": "._json",
+    "Scorer": "._scorer",
     "coverage_curve": ".abstain",
     "export_graphviz": ".graphviz",
     "export_text": ".text",
+    "inspect": "._files",
+    "load": "._files",
+    "load_scorer": ".persist",
     "plot_block": ".plot",
     "plot_coverage": ".plot",
     "plot_decision_regions": ".plot",
@@ -68,6 +80,7 @@ _HOMES = {
     "plot_tree": ".plot",
     "plot_weights": ".plot",
     "report": "._report",
+    "save": "._files",
     "sparsity_curve": ".sparsity",
     "weight_table": ".weights",
 }
