@@ -144,6 +144,12 @@ def test_categories_that_are_numbers():
         assert all(type(category) is int for category in categories)
 
 
+def test_categories_that_json_cannot_hold():
+    (column,) = split_columns(np.array([[np.inf], [1.5]]))
+    codes, categories = column.categories()
+    assert (codes.tolist(), categories) == ([1, 0], [1.5, "inf"])
+
+
 def test_other_categories_are_known_by_their_text():
     (column,) = split_columns(pd.DataFrame({"c": pd.cut(pd.Series([1, 9]), [0, 5, 10])}))
     assert column.categories()[1] == ["(0, 5]", "(5, 10]"]

@@ -236,8 +236,10 @@ class TestPictures:
         assert "school ≠ doctor" in texts
 
     def test_a_column_of_categories_is_no_axis(self, tree):
-        with pytest.raises(ValueError, match="'school = school'"):
-            plot_membership(tree, features="school")
+        for features in ("school", 2):
+            with pytest.raises(ValueError, match="'school' holds categories"):
+                plot_membership(tree, features=features)
+        assert plot_membership(tree, features=3).get_xlabel() == "gain"
 
 
 class TestReport:

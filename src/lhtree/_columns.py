@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -147,6 +148,13 @@ def is_polars(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "columns")
 
 
+def holds_numbers(X: Any) -> bool:
+    """Whether the types of a frame say that all of it is numbers; looks at no values."""
+    if is_polars(X):
+        return all(dtype.is_numeric() for dtype in X.dtypes)
+    return all(dtype.kind in "biuf" for dtype in X.dtypes)
+
+
 def split_columns(X: Any) -> list[Column]:
     """The columns of a table."""
     if is_polars(X):
@@ -210,9 +218,9 @@ def sort_categories(codes: Codes, found: list[Any]) -> tuple[Codes, list[Categor
 
 
 def settle(value: Any) -> Category:
-    """A category as it is kept: text, a number, True or False; anything else by its text."""
+    """A category as it is kept: text, a finite number, True or False; anything else by its text."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, (str, int, float, bool)) else str(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value if math.isfinite(value) else str(value)
+    return value if isinstance(value, (str, int)) else str(value)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import ArrayColumn, Category, Column, is_frame, split_columns
+from ._columns import ArrayColumn, Category, Column, holds_numbers, is_frame, split_columns
 from ._parameters import is_integer, refuse
 
 MOST_CATEGORIES = 255
@@ -127,7 +127,7 @@ class Encoding:
 def learn_encoding(X: Any, categorical_features: Any, sample_weight: Any = None) -> Encoding | None:
     """How the columns of X become features; None where all hold numbers. Rows of weight 0 bring no categories."""
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
-        if not is_frame(X):
+        if not is_frame(X) or holds_numbers(X):
             return None
         columns = split_columns(X)
         chosen = {number for number, column in enumerate(columns) if column.kind == "categories"}
