@@ -189,6 +189,22 @@ class TestCounterfactuals:
             for found in tree.explain(row).counterfactuals():
                 assert found.row["school"] is None
 
+    def test_a_category_and_a_number_together_where_neither_suffices(self):
+        generator = np.random.default_rng(0)
+        X = pd.DataFrame(
+            {"size": generator.uniform(size=600), "colour": generator.choice(["red", "blue"], 600)}
+        )
+        y = np.where((X["size"] > 0.5) & (X["colour"] == "red"), "yes", "no")
+        model = LHTClassifier(direction="mixed").fit(X, y)
+        explanation = model.explain({"size": 0.2, "colour": "blue"})
+        (found, *_) = explanation.counterfactuals()
+        assert set(found.changes) == {"size", "colour"}
+        assert found.changes["colour"] == ("blue", "red")
+        assert 0.5 < found.changes["size"][1] < 0.52
+        assert model.predict(pd.DataFrame([found.row]))[0] == "yes"
+        assert explanation.counterfactuals("colour") == []
+        assert explanation.counterfactuals("size") == []
+
     def test_unknown_columns(self, tree, table):
         with pytest.raises(ValueError, match="'scool' is none, the nearest is 'school'"):
             tree.explain(table[0].iloc[0]).counterfactuals(["scool"])

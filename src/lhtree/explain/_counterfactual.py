@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._fitted import Fitted
 from .._parameters import is_integer, refuse
-from ._search import Task, search
+from ._search import MOST_BASES, Task, search
 
 _SHOWN = 4  # changes named in a sentence
 _ALIKE = 0.8  # cosine above which two changes go the same way
@@ -86,7 +86,11 @@ def find_counterfactuals(
         low=np.where(free, np.fmin(fitted.low, x), x),
         high=np.where(free, np.fmax(fitted.high, x), x),
     )
-    rows = np.concatenate([search(task), switch_categories(task, may_change)])
+    rows, switched = search(task), switch_categories(task, may_change)
+    if len(switched):
+        rows = np.concatenate([rows, switched[task.is_reached(switched)]])
+        if not len(rows):
+            rows = _search_beyond(task, switched)
     if not len(rows):
         return []
     rows = rows[_spread(task, rows)[: 4 * n]]
@@ -102,7 +106,7 @@ def find_counterfactuals(
 
 
 def switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The row with another category in one column, for every column and category that change the prediction."""
+    """The row with another category in one column, for every column that may change and every category of it."""
     encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
     for column, categories in enumerate(() if encoding is None else encoding.categories):
         own = encoding.features_of(column)  # type: ignore[union-attr]  # without it there are no columns here
@@ -112,8 +116,23 @@ def switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.f
         part = np.repeat(task.x[None], len(categories) - 1, axis=0)
         part[:, own] = np.eye(len(categories))[~is_on]
         parts.append(part)
-    rows = np.concatenate(parts)
-    return rows[task.is_reached(rows)] if len(rows) else rows
+    return np.concatenate(parts)
+
+
+def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows found from the most promising rows with another category, which they keep."""
+    near = switched[np.argsort(task.leads(switched), kind="stable")[:MOST_BASES]]
+    is_held = task.low == task.high
+    return np.concatenate(
+        [
+            search(
+                replace(
+                    task, x=row, low=np.where(is_held, row, task.low), high=np.where(is_held, row, task.high)
+                )
+            )
+            for row in near
+        ]
+    )
 
 
 def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
