@@ -61,6 +61,21 @@ def test_kinds_of_pandas(name):
     assert column.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("values", "name", "kind"),
+    [
+        (["a", None], "string", "categories"),
+        ([1, None], "int64", "numbers"),
+        ([True, None], "bool_", "numbers"),
+        ([datetime.date(2020, 1, 1)], "date32", "times"),
+    ],
+)
+def test_kinds_of_arrow_in_pandas(values, name, kind):
+    dtype = pd.ArrowDtype(getattr(pytest.importorskip("pyarrow"), name)())
+    (column,) = split_columns(pd.DataFrame({"c": pd.Series(values, dtype=dtype)}))
+    assert column.kind == kind
+
+
 @pytest.mark.parametrize("name", POLARS)
 def test_kinds_of_polars(name):
     values, kind = POLARS[name]

@@ -65,10 +65,12 @@ class PandasColumn(Column):
         self._is_categorical = dtype.name == "category"
         if self._is_categorical or dtype.name in ("str", "string"):
             self.kind = "categories"
-        elif dtype.kind == "O":
-            self.kind = find_kind(values.dropna().to_numpy())
+        elif dtype.kind in "biuf":
+            self.kind = "numbers"
+        elif dtype.kind in "Mm":
+            self.kind = "times"
         else:
-            self.kind = {"M": "times", "m": "times", "c": "other", "V": "other"}.get(dtype.kind, "numbers")
+            self.kind = find_kind(values.dropna())
 
     def numbers(self) -> NDArray[np.float64]:
         numbers: NDArray[np.float64] = self.values.to_numpy(dtype=np.float64, na_value=np.nan)
