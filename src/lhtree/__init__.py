@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._scorer import Scorer
     from ._tree import LHTClassifier
     from .abstain import coverage_curve
+    from .export import export_c, export_onnx, export_sql
     from .graphviz import export_graphviz
     from .persist import load_scorer
     from .plot import (
@@ -39,7 +40,10 @@ __all__ = [
     "Scorer",
     "__version__",
     "coverage_curve",
+    "export_c",
     "export_graphviz",
+    "export_onnx",
+    "export_sql",
     "export_text",
     "inspect",
     "load",
@@ -65,7 +69,10 @@ _HOMES = {
     "ModelFileError": "._json",
     "Scorer": "._scorer",
     "coverage_curve": ".abstain",
+    "export_c": ".export",
     "export_graphviz": ".graphviz",
+    "export_onnx": ".export",
+    "export_sql": ".export",
     "export_text": ".text",
     "inspect": "._files",
     "load": "._files",
