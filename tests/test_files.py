@@ -91,14 +91,15 @@ def test_with_all_that_can_be_kept(again, kind, n_classes):
     assert_same(model.apply(frame), copy.apply(frame))
 
 
-def test_categories_come_back(again, tmp_path):
+@pytest.mark.parametrize("chosen", ["from_dtype", ["colour"]])
+def test_categories_come_back(again, tmp_path, chosen):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(90, 2, 3)
     frame = pandas.DataFrame(X, columns=["a", "b"])
     frame["colour"] = np.array(["red", "green", None], dtype=object)[
         np.random.default_rng(0).integers(0, 3, 90)
     ]
-    model = LHTClassifier(gamma=3).fit(frame, y)
+    model = LHTClassifier(gamma=3, categorical_features=chosen).fit(frame, y)
     copy = again(model)
     assert_same_model(model, copy)
     assert_same(model.predict_proba(frame), copy.predict_proba(frame))
@@ -177,7 +178,12 @@ def test_what_is_no_model(tmp_path, two):
 def test_metadata(tmp_path, two):
     path = tmp_path / "model.lht"
     model = LHTClassifier().fit(*two)
-    given = {"author": "me", "scores": [0.5, 1, None, True], "nested": {"ä": {}}}
+    given = {
+        "author": "me",
+        "scores": [0.5, 1, None, True],
+        "nested": {"ä": {}},
+        "brackets": '[{"\\\\\\"' * 50,
+    }
     save(model, path, metadata=given)
     assert inspect(path)["metadata"] == given == load_scorer(path).metadata
     before = path.read_bytes()
