@@ -187,7 +187,7 @@ class TestWhichColumns:
 
     def test_none_refuses_text(self, small):
         X, y = small
-        with pytest.raises(ValueError, match=r"must be numeric.*categorical_features"):
+        with pytest.raises(ValueError, match=r"column 'colour' holds text.*categorical_features"):
             LHTClassifier(categorical_features=None).fit(X, y)
 
 
@@ -261,7 +261,7 @@ class TestPrediction:
             (lambda X: X[["size"]], ["- colour", "missing"]),
             (lambda X: X.assign(more=1), ["- more"]),
             (lambda X: X.to_numpy()[:, :1], ["2 features", "same order"]),
-            (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "fitted with numbers"]),
+            (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "takes numbers"]),
             (lambda X: X.assign(size=np.inf), ["infinity", "column 'size'", "row 0"]),
             (
                 lambda X: X.assign(size=pd.Series([10**400] * 20, dtype=object)),
@@ -282,6 +282,27 @@ class TestPrediction:
                 method(change(X))
             for word in words:
                 assert word in str(error.value)
+
+    def test_models_of_numbers_refuse_the_rest(self, small):
+        X, y = small
+        numbers = X.assign(colour=1.0)
+        model = LHTClassifier().fit(numbers, y)
+        day = pd.Timestamp(0)
+        for bad, words in (
+            (X, "column 'colour' holds text or categories, such as 'red', where the model takes numbers"),
+            (X.assign(colour=day), "column 'colour' holds dates or times"),
+            (X.assign(size=day, colour=day), "column 'size' holds dates or times"),
+            (
+                pl.DataFrame({"size": [1.0], "colour": [day.to_pydatetime()]}),
+                "column 'colour' holds dates or times",
+            ),
+        ):
+            with pytest.raises(ValueError, match=words):
+                model.predict(bad)
+        with pytest.raises(ValueError, match="column 'size' holds dates or times"):
+            LHTClassifier(categorical_features=None).fit(X.assign(size=day, colour=day), y)
+        with pytest.raises(ValueError, match="column 0 holds dates or times"):
+            LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
 
     def test_a_column_that_is_all_missing(self, small):
         X, y = small
@@ -331,7 +352,7 @@ class TestLife:
         with pytest.raises(ValueError, match="column 'size' holds text"):
             forest.set_params(n_estimators=3).fit(X.assign(size="a"), y)
         numbers = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X.assign(colour=1.0), y)
-        with pytest.raises(ValueError, match="must be numeric"):
+        with pytest.raises(ValueError, match="column 'colour' holds text"):
             numbers.set_params(n_estimators=3).fit(X, y)
 
     def test_rows_of_weight_zero_bring_no_categories(self, small):

@@ -160,6 +160,17 @@ def learn_encoding(X: Any, categorical_features: Any, sample_weight: Any = None)
     return encoding
 
 
+def check_numbers(X: Any) -> None:
+    """Refuse columns of a frame that hold no numbers, and times in an array, which NumPy would take for numbers."""
+    is_frame_of_more = is_frame(X) and not holds_numbers(X)
+    if is_frame_of_more or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "mM"):
+        for column in split_columns(X):
+            if column.kind in ("times", "mixed"):
+                column.refuse()
+            elif column.kind == "categories":
+                _take_numbers(column)
+
+
 def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
     """Numbers of the columns listed by name, by number or by a mask."""
     remedy = "'from_dtype', None, or a list of names, of numbers or of one True or False per column"
@@ -229,8 +240,8 @@ def _take_numbers(column: Column) -> NDArray[np.float64]:
         if (codes >= 0).any():
             some = known[codes[codes >= 0][0]]
             raise ValueError(
-                f"X: {column.title} holds text or categories, such as {some!r}, where the model was fitted with "
-                "numbers: pass numbers there, for example with pandas.to_numeric."
+                f"X: {column.title} holds text or categories, such as {some!r}, where the model takes numbers: "
+                "pass numbers there, for example with pandas.to_numeric, or fit with categorical_features."
             )
         return np.full(len(codes), np.nan)
     try:

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, validate_data
 
 from ._columns import is_polars
-from ._encode import Encoding, learn_encoding
+from ._encode import Encoding, check_numbers, learn_encoding
 from ._parameters import refuse
 
 # What to do about scikit-learn's messages, most of which say only what is wrong.
@@ -72,6 +72,7 @@ def check_training(
     """
     encoding = _find_encoding(estimator, X, sample_weight, earlier)
     if encoding is None:
+        check_numbers(X)
         X, y = _validate(
             estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
         )
@@ -150,6 +151,7 @@ def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
     if encoding is not None:
         _validate(estimator, X=X, reset=False, skip_check_array=True)
         return encoding.encode(X)
+    check_numbers(X)
     checked: NDArray[Any] = _validate(
         estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
