@@ -1,5 +1,6 @@
 # One target per daily need. Needs Python 3.10 or newer, a C++ compiler and make; the rest comes from PyPI into .venv.
 PYTHON ?= python3
+FUZZ_RUNS ?= 1000000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,6 +27,13 @@ native: $(TOOLS)  ## run the C++ tests under address and undefined-behaviour san
 		-DLHTREE_PYTHON=OFF -DLHTREE_TESTS=ON -DLHTREE_SANITIZE=ON --log-level=WARNING
 	$(BIN)/cmake --build build/native
 	$(BIN)/ctest --test-dir build/native --output-on-failure
+
+fuzz: $(TOOLS)  ## feed the checks of models a million hostile inputs; needs clang (FUZZ_RUNS=n for n of them)
+	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ \
+		-DLHTREE_PYTHON=OFF -DLHTREE_FUZZ=ON -DLHTREE_SANITIZE=ON --log-level=WARNING
+	$(BIN)/cmake --build build/fuzz
+	mkdir -p build/fuzz/corpus
+	build/fuzz/lhtree_fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -artifact_prefix=build/fuzz/ build/fuzz/corpus
 
 lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/ruff check
@@ -56,7 +64,7 @@ $(TOOLS): pyproject.toml
 	$(PIP) install --group build
 	@touch $@
 
-$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/%,$(CPP))
+$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP))
 	$(PIP) install --no-build-isolation --editable '.[all]'
 	@rm -f $(VENV)/.package-* && touch $@
 
@@ -64,5 +72,5 @@ $(VENV)/.group-%: $(TOOLS)
 	$(PIP) install --group $*
 	@touch $@
 
-.PHONY: help demo test native lint fix stubs bench clean
+.PHONY: help demo test native fuzz lint fix stubs bench clean
 .DELETE_ON_ERROR:

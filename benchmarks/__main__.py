@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-QUESTIONS = ("tree", "accuracy", "cost", "speed", "explain", "paper", "ablations", "when")
+QUESTIONS = ("tree", "accuracy", "cost", "speed", "explain", "paper", "ablations", "when", "exports")
 
 
 def main() -> None:

@@ -15,8 +15,9 @@ PAGES = [page for page in sorted(DOCS.glob("*.md")) if "\n>>> " in page.read_tex
 
 @pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples(page: Path) -> None:
+def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)  # for what examples save
     blocks = re.findall(
         r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import bridge
 from conftest import make_clouds
-from lhtree import LHTClassifier, _core
+from lhtree import LHTClassifier
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -244,14 +244,6 @@ def test_refitting_forgets_the_first_fit(two, three):
     fresh = LHTClassifier().fit(*three)
     bridge.assert_same_bits(bridge.arrays_of(fresh), bridge.arrays_of(model))
     assert set(model.__dict__) == set(fresh.__dict__)
-
-
-def test_scorer_is_part_of_the_public_face(two):
-    import lhtree
-
-    model = LHTClassifier().fit(*two)
-    assert isinstance(model._scorer, lhtree.Scorer)
-    assert lhtree.Scorer is _core.Scorer
 
 
 def test_nothing_warns(three):

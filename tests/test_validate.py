@@ -66,10 +66,10 @@ BAD_FITS = [
     ("a number as X", ValueError, (3.0, Y), ["X", "scalar"]),
     ("unequal lengths", ValueError, (X, Y[:-1]), ["X", "[60, 59]", "Pass one class"]),
     (
-        "text column",
+        "column of text and numbers",
         ValueError,
-        (pd.DataFrame(X).assign(c="x").rename(columns=str), Y),
-        ["X", "'x'", "OneHotEncoder"],
+        (pd.DataFrame(X).assign(c=pd.Series(["x", 1] * 30, dtype=object)).rename(columns=str), Y),
+        ["X", "column 'c'", "text and numbers", "to_numeric"],
     ),
     ("negative weight", ValueError, (X, Y, -ONES), ["sample_weight", "-1.0", "pass weights of at least 0"]),
     ("all-zero weight", ValueError, (X, Y, 0 * ONES), ["sample_weight is zero everywhere", "give"]),

@@ -46,6 +46,7 @@ const ForestView& checked(const ForestView& forest, std::size_t n_features, std:
                           std::size_t n_classes) {
     std::string fault = find_fault(forest, n_features, n_classes);
     if (fault.empty() && n_scales != n_features) fault = "centre and scale differ in length";
+    if (fault.empty() && n_features == 0) fault = "there are no features";
     if (fault.empty() && n_classes < 2) fault = "fewer than two classes";
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
     return forest;

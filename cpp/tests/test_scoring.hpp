@@ -203,6 +203,13 @@ inline void test_faults() {
     CHECK_THROWS(Scorer(view_of(sound), four, three, three, Confidence::last), std::invalid_argument);
     CHECK_THROWS(Scorer(view_of(sound), four, four, {}, Confidence::last), std::invalid_argument);
     CHECK_THROWS(Scorer(view_of(sound), four, four, {1.0}, Confidence::last), std::invalid_argument);
+    Forest stump;  // a tree that is a leaf and asks for no feature
+    stump.add(1, [] {
+        Blocks blocks;
+        blocks.add(1, {0.0, 1.0}, {}, {}, -1);
+        return blocks;
+    }());
+    CHECK_THROWS(plain_scorer(stump, 0, 2), std::invalid_argument);
     Forest lone;
     lone.add(0, grow_table(table, Options{}).blocks);
     CHECK_THROWS(plain_scorer(lone, 4, 2), std::invalid_argument);  // two classes: the tree's target is 1

@@ -7,12 +7,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._core import Scorer
+    from ._files import inspect, load, save
     from ._forest import LHForestClassifier
+    from ._json import ModelFileError
     from ._report import report
+    from ._scorer import Scorer
     from ._tree import LHTClassifier
     from .abstain import coverage_curve
+    from .export import export_c, export_onnx, export_sql
     from .graphviz import export_graphviz
+    from .persist import load_scorer
     from .plot import (
         plot_block,
         plot_coverage,
@@ -32,11 +36,18 @@ __version__ = "0.1.0"
 __all__ = [
     "LHForestClassifier",
     "LHTClassifier",
+    "ModelFileError",
     "Scorer",
     "__version__",
     "coverage_curve",
+    "export_c",
     "export_graphviz",
+    "export_onnx",
+    "export_sql",
     "export_text",
+    "inspect",
+    "load",
+    "load_scorer",
     "plot_block",
     "plot_coverage",
     "plot_decision_regions",
@@ -47,6 +58,7 @@ __all__ = [
     "plot_tree",
     "plot_weights",
     "report",
+    "save",
     "sparsity_curve",
     "weight_table",
 ]
@@ -54,10 +66,17 @@ __all__ = [
 _HOMES = {
     "LHForestClassifier": "._forest",
     "LHTClassifier": "._tree",
-    "Scorer": "._core",
+    "ModelFileError": "._json",
+    "Scorer": "._scorer",
     "coverage_curve": ".abstain",
+    "export_c": ".export",
     "export_graphviz": ".graphviz",
+    "export_onnx": ".export",
+    "export_sql": ".export",
     "export_text": ".text",
+    "inspect": "._files",
+    "load": "._files",
+    "load_scorer": ".persist",
     "plot_block": ".plot",
     "plot_coverage": ".plot",
     "plot_decision_regions": ".plot",
@@ -68,6 +87,7 @@ _HOMES = {
     "plot_tree": ".plot",
     "plot_weights": ".plot",
     "report": "._report",
+    "save": "._files",
     "sparsity_curve": ".sparsity",
     "weight_table": ".weights",
 }

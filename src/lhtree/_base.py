@@ -63,7 +63,8 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Numbers; NaN counts as missing.
+            Numbers, and text or categories in a frame of pandas or polars (see ``categorical_features``). NaN, None
+            and null count as missing.
         y : array-like of shape (n,)
             Classes, two or more.
         sample_weight : array-like of shape (n,), optional
@@ -78,8 +79,10 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         fitted = type(self)(**params)
         continues = check_flag("warm_start", params.get("warm_start", False))
         earlier = self if continues and "_forest" in self.__dict__ else None
-        training = check_training(fitted, X, y, sample_weight, self.class_weight, is_forest=self._is_forest)
-        settled = Settled(params, fitted.n_features_in_, is_forest=self._is_forest)
+        training = check_training(
+            fitted, X, y, sample_weight, self.class_weight, is_forest=self._is_forest, earlier=earlier
+        )
+        settled = Settled(params, training.X.shape[1], is_forest=self._is_forest)
         if earlier is not None:
             check_continued(earlier, fitted, training)
         growth = fitted._plan(settled, training, earlier)
@@ -87,7 +90,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         n_kept = count_kept(self.keep_prototypes, training)
 
         if earlier is None:
-            fitted._span = Span.unknown(fitted.n_features_in_)
+            fitted._span = Span.unknown(training.X.shape[1])
             fitted._normalisation = learn_normalisation(
                 training.X, training.weight, settled.normalize, training.row, n_threads, fitted._span
             )
@@ -105,6 +108,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         fitted._prototypes = keep_rows(n_kept, training, fitted._seed)
         for name in [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]:
             del self.__dict__[name]  # of an earlier fit
+        self.__dict__.pop("_encoding", None)
         self.__dict__.update(fitted.__dict__)
         return self
 
@@ -140,6 +144,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             "n_features_in_",
             "feature_names_in_",
             "classes_",
+            "_encoding",
             "_seed",
             "_normalisation",
             "_span",
@@ -158,13 +163,13 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__().copy()
         if state.pop("_scorer", None) is not None:
-            state["_forest"] = pack(self._forest, self.n_features_in_)
+            state["_forest"] = pack(self._forest, len(self._normalisation.centre))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_forest" in self.__dict__:
-            self._forest = unpack(state["_forest"], self.n_features_in_)
+            self._forest = unpack(state["_forest"], len(self._normalisation.centre))
             self._build_scorer()
 
     def __sklearn_tags__(self) -> Any:
@@ -176,7 +181,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Call a method of the scorer with rows in any form; exact arrays go straight to it."""
         state = self.__dict__
         scorer: Any = state.get("_scorer")
-        if scorer is None or "feature_names_in_" in state or not scorer.takes(X):
+        if scorer is None or "feature_names_in_" in state or "_encoding" in state or not scorer.takes(X):
             check_is_fitted(self)
             X = check_rows(self, X)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
@@ -269,9 +274,13 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of |weight| over the branching blocks, weighted by their samples, shape (m,)."""
-        check_is_fitted(self)
-        return self._forest.importances(self.n_features_in_)
+        """Share of |weight| over the branching blocks, weighted by their samples, shape (m,).
+
+        That of a column of categories is the sum over its categories.
+        """
+        fitted = self._fitted
+        importances = fitted.forest.importances(fitted.n_features)
+        return importances if fitted.encoding is None else fitted.encoding.sum_columns(importances)
 
     @property
     def _fitted(self) -> Fitted:
@@ -288,9 +297,13 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             high=self._span.high,
             prototypes=self._prototypes,
             scorer=self._scorer,
+            encoding=self.__dict__.get("_encoding"),
         )
 
     def _names(self) -> list[str]:
+        if "_encoding" in self.__dict__:
+            names: list[str] = self._encoding.feature_names
+            return names
         if hasattr(self, "feature_names_in_"):
             return [str(name) for name in self.feature_names_in_]
         return [f"x{f}" for f in range(self.n_features_in_)]

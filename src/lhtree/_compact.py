@@ -1,4 +1,4 @@
-"""The arrays of a forest without what can be told from the rest: how models are pickled and saved.
+"""The arrays of a forest without what can be told from the rest: how models are pickled.
 
 Blocks are numbered breadth-first, so one bit per block gives the children; a parent's counts are the sums of its
 children's; a membership without slopes is the share of the target. Unpacking gives back every bit.

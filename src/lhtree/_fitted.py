@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._encode import Encoding
 from ._forest_data import ForestData
 from ._normalise import Normalisation
 from ._parameters import is_integer, refuse
@@ -32,6 +33,7 @@ class Fitted:
     high: NDArray[np.float64]
     prototypes: Prototypes | None
     scorer: _core.Scorer
+    encoding: Encoding | None = None  # how a table with categories becomes features
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "scorer"}
@@ -45,6 +47,17 @@ class Fitted:
     def n_features(self) -> int:
         """Number of features."""
         return len(self.feature_names)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns given to fit: the features, where none of them stands for a category."""
+        return self.feature_names if self.encoding is None else list(self.encoding.names)
+
+    def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
+        """Values of a row by column, in the user's units and categories."""
+        if self.encoding is not None:
+            return self.encoding.decode(x)
+        return dict(zip(self.feature_names, x.tolist(), strict=True))
 
     @property
     def n_classes(self) -> int:

@@ -43,6 +43,8 @@ class LHForestClassifier(BaseLHT):
         ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
         Weights of classes, multiplied into ``sample_weight``.
+    categorical_features : "from_dtype", None or list, default="from_dtype"
+        As for :class:`LHTClassifier`.
     keep_prototypes : bool or int, default=False
         Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     oob_score : bool, default=False
@@ -97,6 +99,7 @@ class LHForestClassifier(BaseLHT):
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
         keep_prototypes: bool | int = False,
         oob_score: bool = False,
         warm_start: bool = False,
@@ -121,6 +124,7 @@ class LHForestClassifier(BaseLHT):
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.categorical_features = categorical_features
         self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
         self.warm_start = warm_start

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from . import _core
 
@@ -77,6 +76,8 @@ def check_flag(name: str, value: Any) -> bool:
 
 def draw_seed(random_state: Any) -> int:
     """A seed for the core from what scikit-learn calls a random state."""
+    from sklearn.utils import check_random_state  # the rest of this file serves those who do without
+
     try:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     except (ValueError, TypeError):

@@ -9,8 +9,10 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_X_y, validate_data
 
+from ._columns import is_polars
+from ._encode import Encoding, check_numbers, learn_encoding
 from ._parameters import refuse
 
 # What to do about scikit-learn's messages, most of which say only what is wrong.
@@ -19,10 +21,10 @@ _REMEDIES = {
     "0 sample(s)": "Pass at least one row, and for fit at least one row of each of two classes.",
     "0 feature(s)": "Pass at least one column.",
     "inconsistent numbers of samples": "Pass one class (and one sample weight) per row of X.",
-    "could not convert": "Every column of X must be numeric: encode text and categories first, "
-    "for example with sklearn.preprocessing.OneHotEncoder.",
-    "not compatible with arrays of bytes/strings": "Encode text and categories first, for example with "
-    "sklearn.preprocessing.OneHotEncoder.",
+    "could not convert": "Every column of X must be numeric, as in fit: fit with a pandas or polars frame or with "
+    "categorical_features to use text, or encode it first, for example with sklearn.preprocessing.OneHotEncoder.",
+    "not compatible with arrays of bytes/strings": "Fit with categorical_features to use text, or encode it first, for "
+    "example with sklearn.preprocessing.OneHotEncoder.",
     "argument must be": "Every column of X must be numeric: encode objects first.",
     "features, but": "Pass the columns the model was fitted with, in the same order.",
     "too large to convert": "Pass numbers that fit a float.",
@@ -56,13 +58,29 @@ class Training(NamedTuple):
 
 
 def check_training(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any, *, is_forest: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any,
+    *,
+    is_forest: bool,
+    earlier: Any = None,
 ) -> Training:
-    """Check the input of fit. Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``."""
-    X, y = _validate(
-        estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
-    )
-    X = _straighten(X)
+    """Check the input of fit; categories become numbers, as in the ``earlier`` model if there is one.
+
+    Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``, and ``_encoding`` where X has categories.
+    """
+    encoding = _find_encoding(estimator, X, sample_weight, earlier)
+    if encoding is None:
+        check_numbers(X)
+        X, y = _validate(
+            estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
+        )
+        X = _straighten(X)
+    else:
+        estimator._encoding = encoding
+        X, y = _encode(estimator, encoding, X, y)
     n_given = len(X)
     weight = check_sample_weight(sample_weight, len(X))
     row = None
@@ -85,6 +103,26 @@ def check_training(
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
     return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given)
+
+
+def _find_encoding(estimator: Any, X: Any, sample_weight: Any, earlier: Any) -> Encoding | None:
+    if earlier is not None:
+        encoding: Encoding | None = earlier.__dict__.get("_encoding")
+        return encoding
+    return learn_encoding(X, estimator.categorical_features, sample_weight)
+
+
+def _encode(estimator: Any, encoding: Encoding, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rows and classes of a table with categories."""
+    _validate(estimator, X=X, reset=True, skip_check_array=True)
+    encoded = encoding.encode(X)
+    try:
+        checked: tuple[NDArray[Any], NDArray[Any]] = check_X_y(
+            encoded, y, dtype=np.float64, ensure_all_finite=False, estimator=estimator
+        )
+    except ValueError as error:
+        _raise_with_remedy(error)
+    return checked
 
 
 def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
@@ -110,6 +148,11 @@ def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
 
 def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
     """Check the input of predict: float32 or float64, two-dimensional, the features of fit."""
+    encoding: Encoding | None = estimator.__dict__.get("_encoding")
+    if encoding is not None:
+        _validate(estimator, X=X, reset=False, skip_check_array=True)
+        return encoding.encode(X)
+    check_numbers(X)
     checked: NDArray[Any] = _validate(
         estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
@@ -255,8 +298,7 @@ class _Named:
 
 
 def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
-    is_polars = type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "columns")
-    if is_polars and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
+    if is_polars(X) and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
         X = _Named(X)
     try:
         return validate_data(estimator, X=X, **arguments)

@@ -33,6 +33,7 @@ def find_warnings(fitted: Fitted, classes: Sequence[str], given: Rows, test: Row
     found = [
         *_check_counts(classes, given.codes),
         *_check_features(names, given.X),
+        *_check_missing(fitted, given.X),
         *_check_leaks(classes, names, given),
         *_check_leaves(fitted),
     ]
@@ -114,7 +115,6 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[
 
 def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
     is_missing = np.isnan(X)
-    n_there = (~is_missing).sum(axis=0)
     low = np.min(X, axis=0, where=~is_missing, initial=np.inf)
     high = np.max(X, axis=0, where=~is_missing, initial=-np.inf)
     constant = [name for name, varies in zip(names, low < high, strict=True) if not varies]
@@ -124,9 +124,17 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
             "Features that say nothing",
             f"In the rows given, these have one value only, or none at all: {_list(constant)}. They can be left out.",
         )
-    share = 1.0 - n_there / len(X)
+
+
+def _check_missing(fitted: Fitted, X: NDArray[Any]) -> Iterator[Warned]:
+    share = np.isnan(X).mean(axis=0)
+    names, first = fitted.feature_names, np.arange(fitted.n_features)
+    if fitted.encoding is not None:  # the categories of a column are missing together
+        column, first = np.unique(fitted.encoding.column, return_index=True)
+        names = [fitted.encoding.names[c] for c in column]
+    share = share[first]
     gappy = [
-        f"{names[f]} ({share[f]:.0%})" for f in np.argsort(-share, kind="stable") if share[f] > MUCH_MISSING
+        f"{names[c]} ({share[c]:.0%})" for c in np.argsort(-share, kind="stable") if share[c] > MUCH_MISSING
     ]
     if gappy:
         yield _warn(

@@ -57,7 +57,7 @@ def summarise(
         "labels": [str(label) for label in fitted.labels],  # where it is plain that they are classes
         "prior": fitted.prior,
         "model": _describe_model(model, fitted),
-        "features": _describe_features(model, fitted, rows.X),
+        "features": _describe_features(fitted, rows.X),
         "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
         "given": on_given,
         "test": on_test,
@@ -99,7 +99,7 @@ def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _describe_features(model: Any, fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:
+def _describe_features(fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:
     return {
         "names": fitted.feature_names,
         "centre": fitted.normalisation.centre,
@@ -107,8 +107,21 @@ def _describe_features(model: Any, fitted: Fitted, X: NDArray[Any]) -> dict[str,
         "low": fitted.low,
         "high": fitted.high,
         "missing": np.isnan(X).mean(axis=0).tolist(),
-        "importance": model.feature_importances_.tolist(),
+        "importance": fitted.forest.importances(fitted.n_features).tolist(),
+        "groups": _describe_groups(fitted),
     }
+
+
+def _describe_groups(fitted: Fitted) -> list[dict[str, Any]]:
+    """Columns of categories: the first of their features, and the categories in the order of the features."""
+    encoding = fitted.encoding
+    if encoding is None:
+        return []
+    return [
+        {"name": name, "first": int(first), "categories": list(map(str, categories))}
+        for name, first, categories in zip(encoding.names, encoding.ptr, encoding.categories, strict=False)
+        if categories
+    ]
 
 
 def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:

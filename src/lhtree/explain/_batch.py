@@ -22,10 +22,16 @@ def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataF
     """One line per row and class; see ``explain_batch``."""
     pandas = import_extra("pandas", "pandas")
     n_rows, n_classes, names = len(X), fitted.n_classes, ["proba", "wolf", "membership", "confidence"]
-    table = np.zeros((n_rows, n_classes, len(names) + 1 + fitted.n_features))
+    table = np.zeros((n_rows, n_classes, len(names) + 1 + len(fitted.column_names)))
     for column, name in enumerate(names):
         table[:, :, column] = getattr(fitted.scorer, name)(X)
-    table[:, :, len(names)] = find_contributions(fitted, X, out=table[:, :, len(names) + 1 :])
+    own = table[:, :, len(names) + 1 :]
+    if fitted.encoding is None:
+        table[:, :, len(names)] = find_contributions(fitted, X, out=own)
+    else:
+        of_features = np.zeros((n_rows, n_classes, fitted.n_features))
+        table[:, :, len(names)] = find_contributions(fitted, X, out=of_features)
+        own[:] = fitted.encoding.sum_columns(of_features)
     codes, rows = flatten(pandas.RangeIndex(n_rows) if index is None else index).factorize()
     lines = pandas.MultiIndex(
         levels=[flatten(rows), fitted.labels],
@@ -35,7 +41,7 @@ def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataF
     frame: pd.DataFrame = pandas.DataFrame(
         table.reshape(n_rows * n_classes, -1),
         index=lines,
-        columns=[*names, "base", *(f"contribution.{name}" for name in fitted.feature_names)],
+        columns=[*names, "base", *(f"contribution.{name}" for name in fitted.column_names)],
         copy=False,
     )
     predicted: Any = fitted.scorer.predict(X)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from .._fitted import Fitted
 from .._parameters import check_count, is_integer, refuse
 from ._facts import make_plain
-from ._search import Task, search
+from ._search import MOST_BASES, Task, search
 from ._words import name_class
 
 _SHOWN = 4  # changes named in a sentence
@@ -29,7 +28,7 @@ class Counterfactual:
     Attributes
     ----------
     row : dict
-        Values by feature, in the user's units; the model predicts ``prediction`` for them.
+        Values by column, in the user's units and categories; the model predicts ``prediction`` for them.
     changes : dict
         From feature to (value before, value after) for the features that differ, the largest change first.
     distance : float
@@ -38,8 +37,8 @@ class Counterfactual:
         Class of the changed row, and of the row explained.
     """
 
-    row: dict[str, float]
-    changes: dict[str, tuple[float, float]]
+    row: dict[str, Any]
+    changes: dict[str, tuple[Any, Any]]
     distance: float
     prediction: Any
     before: Any
@@ -51,7 +50,7 @@ class Counterfactual:
             "before": make_plain(self.before),
             "distance": self.distance,
             "changes": {name: list(values) for name, values in self.changes.items()},
-            "row": {name: None if math.isnan(value) else value for name, value in self.row.items()},
+            "row": {name: None if value != value else value for name, value in self.row.items()},
         }
 
     def __str__(self) -> str:
@@ -74,7 +73,10 @@ def find_counterfactuals(
 ) -> list[Counterfactual]:
     """See ``Explanation.counterfactuals``."""
     check_count("n", n, 1)
-    free = _check_features(fitted, features) & ~np.isnan(x) & ~np.isnan(fitted.low)
+    may_change = _check_features(fitted, features)
+    free = may_change & ~np.isnan(x) & ~np.isnan(fitted.low)
+    if fitted.encoding is not None:  # a category changes as a whole
+        free &= ~fitted.encoding.is_category
     code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
     task = Task(
         fitted,
@@ -85,7 +87,11 @@ def find_counterfactuals(
         low=np.where(free, np.fmin(fitted.low, x), x),
         high=np.where(free, np.fmax(fitted.high, x), x),
     )
-    rows = search(task)
+    rows, switched = search(task), switch_categories(task, may_change)
+    if len(switched):
+        rows = np.concatenate([rows, switched[task.is_reached(switched)]])
+        if not len(rows):
+            rows = _search_beyond(task, switched)
     if not len(rows):
         return []
     rows = rows[_spread(task, rows, 4 * n, is_reserving=n > 1)]
@@ -100,11 +106,41 @@ def find_counterfactuals(
     ]
 
 
+def switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The row with another category in one column, for every column that may change and every category of it."""
+    encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
+    for column, categories in enumerate(() if encoding is None else encoding.categories):
+        own = encoding.features_of(column)  # type: ignore[union-attr]  # without it there are no columns here
+        is_on = task.x[own] == 1.0
+        if categories is None or not is_on.any() or not may_change[own].all():  # a missing one stays missing
+            continue
+        part = np.repeat(task.x[None], len(categories) - 1, axis=0)
+        part[:, own] = np.eye(len(categories))[~is_on]
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows found from the most promising rows with another category, which they keep."""
+    near = switched[np.argsort(task.leads(switched), kind="stable")[:MOST_BASES]]
+    is_held = task.low == task.high
+    return np.concatenate(
+        [
+            search(
+                replace(
+                    task, x=row, low=np.where(is_held, row, task.low), high=np.where(is_held, row, task.high)
+                )
+            )
+            for row in near
+        ]
+    )
+
+
 def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
-    """Which features may change."""
-    names = fitted.feature_names
+    """Which features may change; they are given by column, with all of a column's categories."""
+    names, encoding = fitted.column_names, fitted.encoding
     if features is None:
-        return np.ones(len(names), dtype=bool)
+        return np.ones(fitted.n_features, dtype=bool)
     is_one = isinstance(features, str) or not isinstance(features, Iterable)
     listed: Sequence[Any] = [features] if is_one else list(features)
     free = np.zeros(len(names), dtype=bool)
@@ -124,7 +160,7 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
             )
     if not free.any():
         raise refuse("features", features, "at least one feature, or None for all")
-    return free
+    return free if encoding is None else free[encoding.column]
 
 
 def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
@@ -167,7 +203,7 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
 def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.float64]:
     """The row with every change rounded up to few decimals, so that it grows by one part in ``fineness`` at most."""
     rounded = row.copy()
-    for feature in np.flatnonzero(task.is_changed(row[None])[0]):
+    for feature in np.flatnonzero(task.is_changed(row[None])[0] & (task.low < task.high)):
         before, after = float(task.x[feature]), float(row[feature])
         step = abs(after - before) / fineness
         if not step > abs(after) * 1e-15:  # the value has no decimals to spare
@@ -179,9 +215,9 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
     return rounded
 
 
-def _write(value: float) -> str:
-    """A value that reads back as itself."""
-    return repr(value).removesuffix(".0")
+def _write(value: Any) -> str:
+    """A number that reads back as itself, or a category."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) -> Counterfactual:
@@ -189,10 +225,12 @@ def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) 
     changed = np.flatnonzero(task.is_changed(row[None])[0])
     size = np.abs(row - task.x)[changed] / fitted.normalisation.scale[changed]
     changed = changed[np.argsort(-size, kind="stable")]
-    names = fitted.feature_names
+    if fitted.encoding is not None:
+        changed = fitted.encoding.column[changed]
+    names, before, after = fitted.column_names, fitted.name_values(task.x), fitted.name_values(row)
     return Counterfactual(
-        row=dict(zip(names, row.tolist(), strict=True)),
-        changes={names[f]: (float(task.x[f]), float(row[f])) for f in changed},
+        row=after,
+        changes={names[f]: (before[names[f]], after[names[f]]) for f in changed},
         distance=distance,
         prediction=fitted.labels[code],
         before=fitted.labels[task.code],

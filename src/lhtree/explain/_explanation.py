@@ -33,7 +33,7 @@ class Explanation:
     classes : list
         All classes, in the order of the model.
     row : dict
-        Values of the row by feature, in the user's units; NaN is missing.
+        Values of the row by column, in the user's units; NaN is missing, and None where it is a category.
     wolf, proba, membership, confidence : dict
         What the model's ``predict_…`` methods give, by class.
     paths : tuple of Path
@@ -52,7 +52,7 @@ class Explanation:
     def __init__(self, fitted: Fitted, x: NDArray[np.float64]) -> None:
         self._fitted, self._x = fitted, x
         self.classes = fitted.labels
-        self.row = dict(zip(fitted.feature_names, x.tolist(), strict=True))
+        self.row = fitted.name_values(x)
         self.prediction = self.classes[int(self._ask("predict"))]
 
     def _ask(self, method: str) -> Any:
@@ -102,13 +102,13 @@ class Explanation:
 
     @cached_property
     def contributions(self) -> dict[Any, dict[str, float]]:
-        """What every feature adds to the membership of every class."""
-        names = self._fitted.feature_names
-        dealt = np.zeros((len(self.classes), len(names)))
+        """What every feature adds to the membership of every class; the categories of a column together."""
+        names, encoding = self._fitted.column_names, self._fitted.encoding
+        dealt = np.zeros((len(self.classes), self._fitted.n_features))
         for terms, amount in self._walk.deal():
             target = self._fitted.forest.target[self._walk.tree[terms.stop]]
             np.add.at(dealt, (target, terms.feature), amount)
-        dealt /= self.n_estimators
+        dealt = (dealt if encoding is None else encoding.sum_columns(dealt)) / self.n_estimators
         if len(dealt) == 2:  # one tree serves both
             dealt[0] = -dealt[1]
         return {
@@ -153,9 +153,11 @@ class Explanation:
         The nearest hyperplanes on the way are crossed, each by the shortest move overall and by each feature alone, and
         from there the next ones (in a leaf, the one where its membership is one half). What the model then predicts
         otherwise is shortened, rounded a little outwards and predicted again. Values stay within the range of the
-        training data (one outside it may only move towards it), and missing values stay missing. A change that
-        says little new after a smaller one is left out: one in nearly the same direction, or of the same features and
-        more. One place is kept for the smallest change of a single feature, if one was found and n is above 1.
+        training data (one outside it may only move towards it), and missing values stay missing. A column of
+        categories is tried with every other category, the rest of the row as it is, or, where nothing else is found,
+        with other numbers, too. A change that says little new after a smaller one is left out: one in nearly the same
+        direction, or of the same features and more. One place is kept for the smallest change of a single feature, if
+        one was found and n is above 1.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,21 @@ _ROWS_AT_ONCE = 4096
 class Term:
     """What one feature adds to a feature sum, or to a membership."""
 
-    feature: str
-    value: float  # in the user's units; NaN is missing
+    feature: str  # "colour = red" where it stands for a category
+    value: float  # in the user's units, 1 or 0 of a category; NaN is missing
     weight: float  # per normalised unit
     unit_weight: float  # per unit of the user
     term: float  # weight · z
+    column: str | None = None  # the column of a category; None where the feature is a column of its own
+
+    @property
+    def what(self) -> str:
+        """The feature in words: "colour = red", "colour ≠ red" or, where it is missing, "colour"; else its name."""
+        if self.column is None or self.value == 1.0:
+            return self.feature
+        if math.isnan(self.value):
+            return self.column
+        return f"{self.column} ≠ {self.feature.removeprefix(f'{self.column} = ')}"
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Neighbour:
     """A training row that ended in the same leaf."""
 
     given: int  # its number among the rows given to fit
-    row: dict[str, float]
+    row: dict[str, Any]
     label: Any
     distance: float  # Euclidean, of normalised values
 
@@ -138,13 +149,17 @@ def _namer(fitted: Fitted, terms: Terms, x: Any) -> Callable[[int], tuple[Term, 
     """A function that gives the terms of a stop, largest first."""
     order = np.lexsort((-np.abs(terms.value), terms.stop))
     feature = terms.feature[order]
-    lists = [
+    lists: list[list[Any]] = [
         [fitted.feature_names[f] for f in feature],
         x[feature].tolist(),
         terms.weight[order].tolist(),
         fitted.per_unit(terms.weight[order], feature).tolist(),
         terms.value[order].tolist(),
     ]
+    if fitted.encoding is not None:
+        names, column = fitted.encoding.names, fitted.encoding.column
+        is_category = fitted.encoding.is_category
+        lists.append([names[column[f]] if is_category[f] else None for f in feature])
 
     def name(stop: int) -> tuple[Term, ...]:
         some = slice(terms.ptr[stop], terms.ptr[stop + 1])
@@ -176,7 +191,7 @@ def find_neighbours(walk: Walk) -> list[tuple[Neighbour, ...]]:
     known = {
         i: Neighbour(
             int(prototypes.given[i]),
-            dict(zip(fitted.feature_names, prototypes.X[i].tolist(), strict=True)),
+            fitted.name_values(prototypes.X[i]),
             fitted.labels[prototypes.codes[i]],
             float(distance[i]),
         )

@@ -13,16 +13,16 @@ from .._validate import check_rows, refuse_infinity
 
 
 def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
-    """Values of one row by feature, shape (m,)."""
+    """Values of one row by feature, shape (m,); of a table with categories the row has numbers and categories."""
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
-    if isinstance(row, Mapping):
-        values = _take_mapping(fitted, row)
-    elif hasattr(row, "columns"):
+    if hasattr(row, "columns"):
         values = check_rows(model, row)
+    elif fitted.encoding is not None:
+        return fitted.encoding.encode_row(_list_values(fitted, row))
     else:
-        values = _take_array(row)
+        values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
     if values.ndim == 1:
         values = values[None]
     if values.ndim != 2 or len(values) != 1:
@@ -49,9 +49,26 @@ def _settle_series(row: Any) -> Any:
     return dict(zip(row.index, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
 
 
-def _take_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> NDArray[np.float64]:
-    missing = [name for name in fitted.feature_names if name not in row]
-    extra = [name for name in row if name not in set(fitted.feature_names)]
+def _list_values(fitted: Fitted, row: Any) -> list[Any]:
+    """Numbers and categories of a row by column; an array may have a first axis of one."""
+    if isinstance(row, Mapping):
+        return _order_mapping(fitted, row)
+    values = np.asarray(row, dtype=object)
+    if values.ndim == 2 and len(values) == 1:
+        values = values[0]
+    if values.shape != (len(fitted.column_names),):
+        raise ValueError(
+            f"row has the shape {values.shape}: pass one value for each of the {len(fitted.column_names)} columns, or "
+            "explain_batch(X) for many rows."
+        )
+    listed: list[Any] = values.tolist()
+    return listed
+
+
+def _order_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> list[Any]:
+    names = fitted.column_names
+    missing = [name for name in names if name not in row]
+    extra = [name for name in row if name not in set(names)]
     if missing or extra:
         what = (
             f"lacks {_name_some(missing)}"
@@ -59,7 +76,7 @@ def _take_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> NDArray[np.float64]
             else f"has {_name_some(extra)}, which the model does not know"
         )
         raise ValueError(f"row {what}: pass a value for every feature; NaN counts as missing.")
-    return _take_array([row[name] for name in fitted.feature_names])
+    return [row[name] for name in names]
 
 
 def _take_array(row: Any) -> NDArray[np.float64]:

@@ -152,7 +152,7 @@ def tell_step(step: Step, levels: dict[str, str]) -> str:
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
     """How every value compares with those of the training rows, in a word or a few."""
-    fitted = explanation._fitted
+    fitted, encoding = explanation._fitted, explanation._fitted.encoding
     is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
     z = fitted.normalise(explanation._x[None])[0]
     levels = [next(word for least, word in _LEVELS if value >= least) if is_known else "" for value in z]
@@ -162,10 +162,16 @@ def find_levels(explanation: Explanation) -> dict[str, str]:
         ", ".join(filter(None, [level, "outside the training range" if outside else ""]))
         for level, outside in zip(levels, is_outside, strict=True)
     ]
-    return {
+    if encoding is not None:
+        levels = [
+            "" if is_category else level
+            for level, is_category in zip(levels, encoding.is_category, strict=True)
+        ]
+    by_feature = {
         name: "missing" if is_missing else level
         for name, level, is_missing in zip(fitted.feature_names, levels, np.isnan(x), strict=True)
     }
+    return {name: "missing" if value is None else "" for name, value in explanation.row.items()} | by_feature
 
 
 def _coarsen(values: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -190,15 +196,17 @@ def _count_rows(block: Any, label: Any, is_mirrored: bool, is_counted: bool) -> 
 
 def _name_term(term: Term, levels: dict[str, str]) -> str:
     level = levels[term.feature]
-    return (
-        f"{_name_value(term.feature, term.value)} ({level})"
-        if level
-        else _name_value(term.feature, term.value)
-    )
+    return f"{_tidy_term(term)} ({level})" if level else _tidy_term(term)
 
 
-def _name_value(name: str, value: float) -> str:
-    return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+def _tidy_term(term: Term) -> str:
+    return tidy(term.what) if term.column is not None else _name_value(term.feature, term.value)
+
+
+def _name_value(name: str, value: Any) -> str:
+    if isinstance(value, float):
+        return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+    return tidy(name) if value is None else tidy(f"{name} = {value}")
 
 
 def name_class(label: Any) -> str:

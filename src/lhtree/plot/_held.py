@@ -28,5 +28,5 @@ def make_grid(
 
 def say_held(fitted: Fitted, n_drawn: int, where: str) -> str:
     """What a picture says about the features it does not show."""
-    n_held = fitted.n_features - n_drawn
+    n_held = len(fitted.column_names) - n_drawn
     return f"{n_held} other feature{'s' if n_held > 1 else ''} at {where}" if n_held else ""

@@ -79,7 +79,9 @@ def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
 
 
 def _name_value(term: Term) -> str:
-    return f"{term.feature} = {'missing' if isnan(term.value) else f'{term.value:.5g}'}"
+    if isnan(term.value):
+        return f"{term.what} = missing"
+    return f"{term.feature} = {term.value:.5g}" if term.column is None else term.what
 
 
 def plot_path(

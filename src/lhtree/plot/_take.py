@@ -33,12 +33,19 @@ def take_tree(model: Any, tree: Any) -> TreeView:
 
 
 def take_feature(fitted: Fitted, feature: Any) -> int:
-    """Number of a feature given by name or number."""
-    if is_integer(feature) and -fitted.n_features <= feature < fitted.n_features:
-        return int(feature) % fitted.n_features
-    if isinstance(feature, str) and feature in fitted.feature_names:
-        return fitted.feature_names.index(feature)
-    raise refuse("features", feature, f"names of features or numbers from 0 to {fitted.n_features - 1}")
+    """Number of a feature given by the name or number of its column, which holds numbers."""
+    names, encoding = fitted.column_names, fitted.encoding
+    if is_integer(feature) and -len(names) <= feature < len(names):
+        column = int(feature) % len(names)
+    elif isinstance(feature, str) and feature in names:
+        column = names.index(feature)
+    else:
+        raise refuse("features", feature, f"names of features or numbers from 0 to {len(names) - 1}")
+    if encoding is None:
+        return column
+    if encoding.categories[column] is not None:
+        raise refuse("features", feature, f"features that are numbers: {names[column]!r} holds categories")
+    return int(encoding.ptr[column])
 
 
 def take_features(fitted: Fitted, features: Any) -> list[int]:

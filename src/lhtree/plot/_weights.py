@@ -195,7 +195,7 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
     -------
     Axes
     """
-    names = read(model).feature_names
+    names = read(model).column_names
     importances = model.feature_importances_
     n_shown = min(check_count("n_features", n_features, 1), len(names))
     order = np.argsort(-importances, kind="stable")

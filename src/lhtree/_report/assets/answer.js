@@ -28,9 +28,9 @@ function describeTruth({ facts, chosen, isOwn, isWhole, proba }) {
   return el("p", { class: "note" }, ...forest, "In the data this row is ", named(classes[samples.codes[chosen]]), ".");
 }
 
-function contributionsOf(model, score, cls) {
+function contributionsOf(facts, model, score, cls) {
   const { base, byFeature } = model.contributions(score, cls);
-  const parts = Array.from(byFeature, (value, feature) => ({ feature, value })).filter((part) => part.value !== 0);
+  const parts = facts.columns.map((column) => ({ column, value: column.features.reduce((sum, f) => sum + byFeature[f], 0) })).filter((part) => part.value !== 0);
   return { base, parts: parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
 }
 
@@ -41,17 +41,26 @@ function levelOf(model, value, z) {
   return model.knowsUsual ? LEVELS.find(([least]) => z >= least)[1] : "";
 }
 
-// "proline 1065 (high, +12 points)", against the typical value.
-function tell(facts, model, values, z, { feature, value }) {
-  const level = levelOf(model, values[feature], z[feature]);
-  const shown = Number.isNaN(values[feature]) ? "" : ` ${format(values[feature], facts.features.digits[feature])}`;
-  return [named(facts.features.names[feature]), `${shown} (${level && `${level}, `}${signed(100 * value, 2)} points)`];
+// "colour = red", or the name of a column of numbers or of a missing category.
+function nameOf(column, values) {
+  const category = column.categories ? categoryOf(column, values) : -1;
+  return category < 0 ? column.name : `${column.name} = ${column.categories[category]}`;
+}
+
+// "proline 1065 (high, +12 points)", against the typical value; "colour = red (+12 points)".
+function tell(facts, model, values, z, { column, value }) {
+  const points = `${signed(100 * value, 2)} points`;
+  const f = column.features[0];
+  const level = levelOf(model, values[f], z[f]);
+  if (level === "missing") return [named(column.name), ` (missing, ${points})`];
+  if (column.categories) return [named(nameOf(column, values)), ` (${points})`];
+  return [named(column.name), ` ${format(values[f], facts.features.digits[f])} (${level && `${level}, `}${points})`];
 }
 
 const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.length - 1 ? " and " : ", ", ...list]);
 
 function describe(facts, model, values, score, cls) {
-  const { base, parts } = contributionsOf(model, score, cls);
+  const { base, parts } = contributionsOf(facts, model, score, cls);
   const words = [`${percent(base)} of the ${model.isCounted ? "rows it learned from are" : "weight of the rows it learned from is"} `, named(facts.classes[cls]), ". "];
   const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
@@ -59,7 +68,7 @@ function describe(facts, model, values, score, cls) {
   if (against.length) words.push("Against it: ", ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
   if (score.fallback === "membership") words.push("The row lies on the edge everywhere, so the memberships alone decide. ");
   if (score.fallback === "prior") words.push("No tree says anything of this row, so the shares of the classes decide. ");
-  const missing = values.filter(Number.isNaN).length;
+  const missing = facts.columns.filter((column) => Number.isNaN(values[column.features[0]])).length;
   if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "counts" : "count"} as typical. `);
   const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
   const outside = values.map((_, f) => f).filter((f) => values[f] < low[f] || values[f] > high[f]);
@@ -68,10 +77,11 @@ function describe(facts, model, values, score, cls) {
 }
 
 function showContributions(facts, model, values, score, cls) {
-  const { base, parts } = contributionsOf(model, score, cls);
+  const { base, parts } = contributionsOf(facts, model, score, cls);
   if (!parts.length) return null;
   const end = parts.reduce((sum, part) => sum + part.value, base);
-  const rows = parts.map(({ feature, value }) => ({ name: facts.features.names[feature], value, figure: signed(100 * value, 3), note: Number.isNaN(values[feature]) ? "missing" : format(values[feature], facts.features.digits[feature]) }));
+  const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : format(values[f], facts.features.digits[f]));
+  const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(100 * value, 3), note: note(column) }));
   return el("div", { id: "contributions" }, el("h3", {}, "What made the difference for ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
     el("p", { class: "note" }, `Percentage points. From the share ${percent(base)} of ${model.isCounted ? "all rows" : "the weight of all rows"} they lead to the membership ${percent(end)}. Each change on the way is dealt to the features in proportion to their terms: a convention that adds up, not a cause.`));
 }

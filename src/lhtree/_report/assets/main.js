@@ -1,6 +1,7 @@
 // Everything in its place.
 
 const facts = JSON.parse(find("facts").textContent);
+facts.columns = findColumns(facts.features);
 const model = new Model(facts);
 showOverview(facts);
 showWarnings(facts.warnings);
@@ -46,6 +47,7 @@ if (row.isWhole) {
 // For auditors at the console, and for the tests.
 window.lhtree = {
   facts, model,
+  row: () => row.values.map((value) => (Number.isNaN(value) ? null : value)),
   predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
   percent, levelOf,
   contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),

@@ -20,6 +20,20 @@ function addUp(sizes) {
 
 const clip = (value) => (value < 0 ? 0 : value > 1 ? 1 : value);
 
+// The columns of the table: one feature each, or one per category.
+function findColumns({ names, groups }) {
+  const groupAt = new Map(groups.map((group) => [group.first, group]));
+  const columns = [];
+  for (let f = 0; f < names.length; f += columns.at(-1).features.length) {
+    const { name, categories } = groupAt.get(f) || { name: names[f], categories: null };
+    columns.push({ name, categories, features: (categories || [name]).map((_, i) => f + i) });
+  }
+  return columns;
+}
+
+// Which category of its column a row has; -1 if it is missing.
+const categoryOf = (column, values) => column.features.findIndex((f) => values[f] === 1);
+
 class Model {
   constructor(facts) {
     const trees = facts.trees;

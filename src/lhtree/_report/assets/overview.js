@@ -107,12 +107,12 @@ function showSparsity(curve) {
 }
 
 function showCard(facts) {
-  const { model, features, data } = facts;
+  const { model, features, data, columns } = facts;
   const list = (pairs) => el("dl", {}, pairs.map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
-  const missing = features.missing.filter((share) => share > 0).length;
+  const missing = columns.filter((column) => features.missing[column.features[0]] > 0).length;
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
-      list([["Rows given", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", features.names.length], ["With missing values", missing ? count(missing, "feature") : "none"]]),
+      list([["Rows given", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} of ${count(columns.length, "column")}`], ["With missing values", missing ? count(missing, "column") : "none"]]),
       table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
     el("div", { class: "card" }, el("h3", {}, "Model"),
       list([["Kind", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),

@@ -31,6 +31,7 @@ class RowExplorer {
     features.digits = Array.from(this.low, (low, f) => digitsBetween(low, this.high[f]));
     this.values = Array.from({ length: model.nFeatures }, () => NaN);
     this.fields = new Map();
+    this.choices = [];
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
     find("row-hint").append("Pick a row or type values. The prediction is computed in this page, with the model’s own arithmetic. An empty field is a missing value.");
     if (!this.isWhole)
@@ -62,8 +63,9 @@ class RowExplorer {
 
   makeFields() {
     const { importance } = this.facts.features;
-    const order = importance.map((_, f) => f).sort((a, b) => importance[b] - importance[a]);
-    const make = (some) => el("div", {}, some.map((f) => this.makeField(f)));
+    const weigh = (column) => column.features.reduce((sum, f) => sum + importance[f], 0);
+    const order = [...this.facts.columns].sort((a, b) => weigh(b) - weigh(a));
+    const make = (some) => el("div", {}, some.map((column) => (column.categories ? this.makeChoice(column) : this.makeField(column.features[0]))));
     find("inputs").append(make(order.slice(0, FIRST_FIELDS + 2)));
     const rest = order.slice(FIRST_FIELDS + 2);
     if (rest.length) find("inputs").append(unfold(`${rest.length} more features`, () => make(rest)));
@@ -78,6 +80,27 @@ class RowExplorer {
     this.fields.set(f, { input, slider, problem });
     this.fill(f);
     return el("div", { class: "field" }, el("label", { for: id }, short(this.facts.features.names[f])), input, slider, problem);
+  }
+
+  makeChoice(column) {
+    const id = `value-${column.features[0]}`;
+    const select = el("select", { id, onchange: () => this.take(column, Number(select.value)) },
+      el("option", { value: -1 }, "missing"), column.categories.map((category, i) => el("option", { value: i }, short(category))));
+    this.choices.push({ column, select });
+    select.value = String(categoryOf(column, this.values));
+    return el("div", { class: "field choice" }, el("label", { for: id }, short(column.name)), select);
+  }
+
+  // One category of a column, or none: it is missing.
+  take(column, category) {
+    column.features.forEach((f, i) => (this.values[f] = category < 0 ? NaN : Number(i === category)));
+    this.isOwn = true;
+    this.update();
+  }
+
+  fillAll() {
+    for (const f of this.fields.keys()) this.fill(f);
+    for (const { column, select } of this.choices) select.value = String(categoryOf(column, this.values));
   }
 
   fill(f) {
@@ -121,14 +144,14 @@ class RowExplorer {
     this.isOwn = false;
     this.select.value = String(sample);
     this.values = Array.from(this.X.subarray(sample * m, (sample + 1) * m));
-    for (const f of this.fields.keys()) this.fill(f);
+    this.fillAll();
     this.update(true);
   }
 
   clear() {
     this.values.fill(NaN);
     this.isOwn = true;
-    for (const f of this.fields.keys()) this.fill(f);
+    this.fillAll();
     this.update();
   }
 

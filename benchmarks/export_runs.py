@@ -1,0 +1,121 @@
+"""Exported models at work: rows in, labels and probabilities out. Used by the benchmark and by the tests."""
+
+import shutil
+import sqlite3
+import subprocess
+from typing import NamedTuple
+
+import numpy as np
+
+from lhtree import export_c, export_onnx, export_sql
+
+FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+MAIN = r"""
+#include <stdio.h>
+extern const char *const lhtree_features[], *const lhtree_classes[];
+int lhtree_predict(const double *x, double *probabilities);
+int main(int argc, char **argv) {
+    static double x[N], p[K];
+    int c;
+    if (argc > 1 && argv[1][0] == 'n') { /* names, each with the zero byte that ends it */
+        for (c = 0; c < N; ++c) { fputs(lhtree_features[c], stdout); putchar(0); }
+        for (c = 0; c < K; ++c) { fputs(lhtree_classes[c], stdout); putchar(0); }
+        return 0;
+    }
+    while (fread(x, sizeof(double), N, stdin) == N) {
+        const double cls = lhtree_predict(x, p);
+        if (lhtree_predict(x, NULL) != (int)cls) return 1;
+        fwrite(&cls, sizeof cls, 1, stdout);
+        fwrite(p, sizeof(double), K, stdout);
+    }
+    return 0;
+}
+"""
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+
+
+class Result(NamedTuple):
+    """Labels (n,) and probabilities (n, K)."""
+
+    label: np.ndarray
+    proba: np.ndarray
+
+
+def run_onnx(model, X, folder, batch=4096):
+    import onnxruntime
+
+    path = folder / "model.onnx"
+    export_onnx(model, path, dtype=X.dtype.name)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    parts = [session.run(None, {"X": X[i : i + batch]}) for i in range(0, len(X), batch)]
+    return Result(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def compile_c(model, folder, flags=FLAGS):
+    export_c(model, folder / "model.c")
+    (folder / "main.c").write_text(MAIN)
+    sizes = [f"-DN={model._fitted.n_features}", f"-DK={len(model.classes_)}"]
+    done = subprocess.run(
+        [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "model"
+
+
+def run_c(model, X, folder, flags=FLAGS):
+    program = compile_c(model, folder, flags)
+    rows = np.ascontiguousarray(X, dtype=np.float64).tobytes()
+    done = subprocess.run([program], input=rows, capture_output=True, check=True)
+    table = np.frombuffer(done.stdout).reshape(len(X), 1 + len(model.classes_))
+    return Result(model.classes_[table[:, 0].astype(int)], table[:, 1:])
+
+
+def quote(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def open_sqlite(X, names, kind="REAL"):
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f"{quote(name)} {kind}" for name in names)
+    connection.execute(f"CREATE TABLE data (row_number INTEGER PRIMARY KEY, {columns})")
+    marks = ", ".join("?" * (1 + len(names)))
+    rows = ([i, *row] for i, row in enumerate(X.tolist()))  # sqlite3 writes NaN as NULL
+    connection.executemany(f"INSERT INTO data VALUES ({marks})", rows)
+    return connection
+
+
+def open_duckdb(X, names):
+    import duckdb
+    import pyarrow
+
+    connection = duckdb.connect()
+    columns = [pyarrow.array(np.arange(len(X))), *(pyarrow.array(column) for column in X.T)]
+    given = pyarrow.Table.from_arrays(columns, ["row_number", *names])
+    connection.execute("CREATE TABLE data AS SELECT * FROM given")
+    del given
+    return connection
+
+
+def read_rows(rows):
+    """What a SELECT with the key row_number gave, in the order of the rows."""
+    rows = sorted(rows)
+    assert [row[0] for row in rows] == list(range(len(rows)))
+    return Result(np.array([row[1] for row in rows]), np.array([row[2:] for row in rows], dtype=float))
+
+
+def run_sqlite(model, X):
+    connection = open_sqlite(X, model._fitted.feature_names)
+    try:
+        return read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
+    finally:
+        connection.close()
+
+
+def run_duckdb(model, X):
+    with open_duckdb(X, model._fitted.feature_names) as connection:
+        text = export_sql(model, keys=["row_number"], dialect="duckdb")
+        return read_rows(connection.execute(text).fetchall())

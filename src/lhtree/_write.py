@@ -1,0 +1,39 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> None:
+    """Write a file so that whatever happens the old one or the new one is there, whole."""
+    place = os.path.realpath(path)
+    mode = None
+    if os.path.exists(place):
+        status = os.stat(place)
+        if not stat.S_ISREG(status.st_mode):  # a device would be replaced by a file
+            raise ValueError(f"path={os.fspath(path)!r} is not a regular file: pass the name of a file.")
+        mode = stat.S_IMODE(status.st_mode)
+    folder, name = os.path.split(place)
+    temporary = os.path.join(folder, f".{name[:100]}.{os.getpid()}-{os.urandom(4).hex()}.part")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content.data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, place)
+    finally:
+        if os.path.exists(temporary):  # something failed
+            os.unlink(temporary)
+    if hasattr(os, "O_DIRECTORY"):  # the new name, too, outlives a failing computer
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,116 @@
+"""Values and sums in SQL, exact in SQLite and DuckDB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from ._labels import Label, check_text
+
+_POWER = 59  # 2^59 has 18 digits, which SQLite reads exactly
+
+
+def write_number(value: float) -> str:
+    """A float64 as whole numbers times or over powers of 2.
+
+    SQLite may read a decimal fraction a last digit off, and DuckDB reads one without an exponent as a decimal number.
+    """
+    mantissa, power = math.frexp(value)
+    whole = int(math.ldexp(mantissa, 53))
+    power -= 53
+    while whole and whole % 2 == 0:
+        whole, power = whole // 2, power + 1
+    if whole == 0:
+        return "0e0"
+    if power > 0 and abs(whole) << power < 2**53:
+        whole, power = whole << power, 0
+    text, sign = f"{whole}e0", "*" if power > 0 else "/"
+    power = abs(power)
+    while power:
+        step = min(power, _POWER)
+        text += f"{sign}{2**step}e0"
+        power -= step
+    return f"({text})" if sign in text or whole < 0 else text
+
+
+def quote_name(name: str) -> str:
+    """A column or table; quotes are doubled."""
+    return '"' + check_text(name, "name", "SQL").replace('"', '""') + '"'
+
+
+def write_label(label: Label) -> str:
+    """A class, or a category, as a value of its own type."""
+    if isinstance(label, str):
+        return "'" + check_text(label, "class or category", "SQL").replace("'", "''") + "'"
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    return str(label) if isinstance(label, int) else write_number(label)
+
+
+def add_terms(terms: Iterable[tuple[int, float]]) -> str:
+    """A feature sum of the columns z0, z1, ... in the order of the core."""
+    lanes: list[list[str]] = [[] for _ in range(8)]
+    for place, (feature, value) in enumerate(terms):
+        lanes[place % 8].append(f"z{feature}" if value == 1.0 else f"{write_number(value)}*z{feature}")
+    sums = ["+".join(lane) for lane in lanes]
+    while len(sums) > 1:
+        half = len(sums) // 2
+        sums = [_add(low, high) for low, high in zip(sums[:half], sums[half:], strict=True)]
+    return sums[0] or "0e0"
+
+
+def _add(low: str, high: str) -> str:
+    return f"({low})+({high})" if high else low
+
+
+def choose(value: str, cases: Iterable[tuple[int, str]], otherwise: str) -> str:
+    """One of many texts, by a number in ascending order.
+
+    Halving keeps the way to a case short, where a list would be read from its beginning.
+    """
+    listed = list(cases)
+    if len(listed) <= 4:
+        whens = " ".join(f"WHEN {number} THEN {text}" for number, text in listed)
+        return f"CASE {value} {whens} ELSE {otherwise} END" if listed else otherwise
+    middle = len(listed) // 2
+    low = choose(value, listed[:middle], otherwise)
+    high = choose(value, listed[middle:], otherwise)
+    return f"CASE WHEN {value}<{listed[middle][0]} THEN {low} ELSE {high} END"
+
+
+def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
+    """The value that belongs to the largest of the columns, the first of equal ones."""
+    whens = []
+    for place, (column, value) in enumerate(zip(columns[:-1], values[:-1], strict=True)):
+        others = " AND ".join(f"{column}>={other}" for other in columns[place + 1 :])
+        whens.append(f"WHEN {others} THEN {value}")
+    return f"CASE {' '.join(whens)} ELSE {values[-1]} END"
+
+
+def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
+    """Two names that SQL, which does not look at upper and lower case, takes for one."""
+    ordered = sorted(names, key=str.casefold)
+    return next((pair for pair in pairwise(ordered) if pair[0].casefold() == pair[1].casefold()), None)
+
+
+class Query:
+    """A SELECT of common table expressions, each made from the one before.
+
+    They are materialised: an engine that put them into one another would double its work with every level.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._parts: list[str] = []
+
+    def add(self, name: str, columns: Iterable[str]) -> None:
+        """Add an expression with these columns."""
+        self._parts.append(f"{name} AS MATERIALIZED (SELECT {', '.join(columns)}\nFROM {self._source})")
+        self._source = name
+
+    def finish(self, columns: Iterable[str]) -> str:
+        """The whole text."""
+        together = ",\n".join(self._parts)
+        shown = ",\n  ".join(columns)
+        return f"WITH {together}\nSELECT {shown}\nFROM {self._source}"

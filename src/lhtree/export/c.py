@@ -1,0 +1,127 @@
+"""A model as one file of C99: no dependencies, no allocation, the arithmetic of the core to the bit."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._fitted import Fitted, read
+from .._parameters import refuse
+from .._write import write_whole
+from ._c_template import TEMPLATE
+from ._labels import check_text, find_labels
+from ._walks import find_walks
+
+_MOST_TEXT = 4095  # bytes of a string that every C99 compiler takes
+_MOST_TERMS = 2**32 - 1
+
+
+def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") -> None:
+    """Write a model as one file of C99, which needs no library and allocates nothing.
+
+    The file defines ``int <name>_predict(const double *x, double *probabilities)``, which returns the number of the
+    class, or -1 if x holds an infinity, and writes the K probabilities unless the pointer is NULL. NaN is missing. A
+    column of categories takes one number per category: 1 or 0, or NaN throughout where it is missing or unknown. The
+    texts ``<name>_classes`` and ``<name>_features`` tell the order. Results are equal to the model's to the bit; a
+    file compiled with ``-ffast-math`` would not be, and refuses.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    path : str or path
+        Where to write.
+    name : str, default="lhtree"
+        What the file's public names begin with, so that a program can hold several models.
+    """
+    fitted = read(model)
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name):
+        raise refuse(
+            "name", name, "a C identifier: a lower-case letter, then letters, digits and _, up to 31 in all"
+        )
+    write_whole(path, np.frombuffer(_write(fitted, name).encode("ascii"), dtype=np.uint8))
+
+
+def _write(fitted: Fitted, name: str) -> str:
+    walks = find_walks(fitted.forest)
+    if max(len(walks.weights.value), len(walks.slopes.value)) > _MOST_TERMS:
+        raise ValueError(
+            "the model has more weights or slopes than 32 bits count: fit fewer or smaller trees."
+        )
+    labels = [str(label) for label in find_labels(fitted, "C")]
+    feature = "uint16_t" if fitted.n_features <= 2**16 else "uint32_t"
+    distance = {
+        "last": "d = y < 0.0 ? -y : y;",
+        "path": "if ((y < 0.0 ? -y : y) < d) d = y < 0.0 ? -y : y;",
+        None: "",
+    }[fitted.confidence]
+    return Template(TEMPLATE).substitute(
+        name=name,
+        macro=name.upper(),
+        version=__version__,
+        n_features=fitted.n_features,
+        n_classes=fitted.n_classes,
+        n_targets=fitted.n_targets,
+        n_estimators=fitted.n_estimators,
+        features=_strings([check_text(text, "feature", "C") for text in fitted.feature_names]),
+        classes=_strings([check_text(text, "class", "C") for text in labels]),
+        distance=distance,
+        add=_ADD_TWO if fitted.n_classes == 2 else _ADD,
+        centre=_doubles("centre", fitted.normalisation.centre),
+        scale=_doubles("scale", fitted.normalisation.scale),
+        prior=_doubles("prior", fitted.prior),
+        root=_array("int32_t", "root", map(str, walks.root.tolist())),
+        child=_array("int32_t", "child", map(str, walks.child.ravel().tolist())),
+        offset=_doubles("offset", walks.offset),
+        weight_start=_array("uint32_t", "weight_start", map(str, walks.weights.ptr.tolist())),
+        weight_feature=_array(feature, "weight_feature", map(str, walks.weights.feature.tolist())),
+        weight=_array("float", "weight", (f"{value}f" for value in walks.weights.value)),
+        intercept=_doubles("intercept", walks.intercept),
+        slope_start=_array("uint32_t", "slope_start", map(str, walks.slopes.ptr.tolist())),
+        slope_feature=_array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
+        slope=_doubles("slope", walks.slopes.value),
+    )
+
+
+_ADD = """\
+            wolf[target] += d * mu;
+            membership[target] += mu;"""
+_ADD_TWO = """\
+            wolf[1] += d * mu;  /* one tree serves two classes */
+            wolf[0] += d * (1.0 - mu);
+            membership[1] += mu;
+            membership[0] += 1.0 - mu;"""
+
+
+def _doubles(name: str, values: NDArray[np.float64]) -> str:
+    return _array("double", name, map(repr, values.tolist()))
+
+
+def _array(kind: str, name: str, values: Any) -> str:
+    """An array; C has none without elements, so that an empty one gets a 0 nobody reads."""
+    lines = textwrap.wrap(", ".join(values) or "0", 100, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"static const {kind} {name}[] = {{", *(f"    {line}" for line in lines), "};"])
+
+
+def _strings(texts: list[str]) -> str:
+    return "\n".join(f"    {_quote(text)}," for text in texts)
+
+
+def _quote(text: str) -> str:
+    """Text as a C string: its bytes in UTF-8, those that are no plain sign as octal numbers."""
+    data = text.encode()
+    if len(data) > _MOST_TEXT:
+        raise ValueError(
+            f"the name {text[:20]!r}... has {len(data)} bytes, and C takes {_MOST_TEXT}: shorten it."
+        )
+    plain = re.compile(
+        rb"[A-Za-z0-9 _.,:;=+*/()<>\[\]{}'!#$%&@^`|~-]"
+    )  # no quotes, backslashes and trigraphs
+    return '"' + "".join(chr(b) if plain.match(bytes([b])) else f"\\{b:03o}" for b in data) + '"'

@@ -1,0 +1,243 @@
+"""A model in ONNX, of standard operators only.
+
+All rows go down all trees at once, a level in every round of a loop; a walk that has come to a leaf leaves the loop.
+Sums keep the order of the core, so that results are equal to the bit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._fitted import Fitted, read
+from .._parameters import refuse
+from .._write import write_whole
+from ._labels import check_text, find_labels
+from ._onnx_graph import Graph, as_shape
+from ._walks import Terms, Walks, find_walks
+
+_MOST_BYTES = 2_000_000_000  # a protobuf message ends at 2 GiB
+_MOST_Z = 1e30
+
+
+def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
+    """Write a model as an ONNX file, which runs wherever onnxruntime does.
+
+    The input ``X`` has the shape (n, m), with n free; NaN is missing, and an infinity ends the run with an error. A
+    column of categories takes one number per category: 1 or 0, or NaN throughout where it is missing or unknown. The
+    outputs are ``label``, shape (n,), and ``probabilities``, float64 of shape (n, K). Names of features and classes
+    are in the file's metadata as JSON. Needs the extra ``onnx``.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one.
+    path : str or path
+        Where to write.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of ``X``. Rows of float32 are predicted as the model predicts rows of float32.
+    """
+    fitted = read(model)
+    if dtype not in ("float64", "float32"):
+        raise refuse("dtype", dtype, "'float64' or 'float32'")
+    walks = find_walks(fitted.forest)
+    _check_size(walks)
+    labels = find_labels(fitted, "ONNX")
+    for label in labels:
+        if isinstance(label, str):
+            check_text(label, "class", "ONNX")
+
+    graph = Graph()
+    z = _normalise(graph, fitted, dtype)
+    n_rows = graph.add("Shape", "X", start=0, end=1)
+    rows = _Rows(graph, z, n_rows, fitted)
+    place, confidence = _walk(graph, rows, walks, fitted.confidence)
+    membership = _estimate(graph, rows, walks, place)
+    scores = _score(graph, rows, membership, confidence)
+    total = graph.add_up(scores, rows.fill(graph, n_rows, 0.0), 2, 1)
+    column = graph.add("Unsqueeze", total, graph.constant(as_shape([1])))
+    probabilities = graph.add("Div", scores, column)
+    known = np.array(labels, dtype=np.int64 if type(labels[0]) is int else None)
+    first = graph.add("ArgMax", scores, axis=1, keepdims=0)
+    label = graph.add("Gather", graph.constant(known, name="labels"), first)
+    file = graph.finish(
+        {"X": (dtype, ["n", fitted.n_features])},
+        {
+            "label": (label, object if known.dtype.kind == "U" else known.dtype, ["n"]),
+            "probabilities": (probabilities, np.float64, ["n", fitted.n_classes]),
+        },
+        {"feature_names": json.dumps(fitted.feature_names), "classes": json.dumps(labels)},
+        __version__,
+    )
+    write_whole(path, np.frombuffer(file.SerializeToString(), dtype=np.uint8))
+
+
+def _check_size(walks: Walks) -> None:
+    """Refuse what does not fit a file."""
+    weights, slopes = _width(walks.weights.widest), _width(walks.slopes.widest)
+    n_bytes = len(walks.offset) * (20 + 8 * weights) + len(walks.intercept) * (12 + 12 * slopes)
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"the model would need {n_bytes / 1e9:.1f} GB, and an ONNX file holds 2: fit fewer or smaller trees, or "
+            "use export_c."
+        )
+
+
+def _width(n_terms: int) -> int:
+    """Terms with which a sum is padded: 1, 2, 4 or a multiple of 8."""
+    return next((width for width in (0, 1, 2, 4) if n_terms <= width), -(-n_terms // 8) * 8)
+
+
+def _normalise(graph: Graph, fitted: Fitted, dtype: str) -> str:
+    """Normalise: z = float32((x - centre) / scale), clipped; NaN becomes 0."""
+    x = "X" if dtype == "float64" else graph.cast("X", np.float64)
+    # Nothing but a place outside an array makes a run fail, as it must where a value is infinite.
+    is_infinite = graph.cast(graph.add("IsInf", x), np.int64)
+    worst = graph.add("ReduceMax", is_infinite, graph.constant(as_shape([1])), keepdims=1)
+    nothing = graph.add("Gather", graph.constant([0.0]), worst, name="X_must_not_hold_infinities")
+    x = graph.add("Add", x, nothing)
+    moved = graph.add("Sub", x, graph.constant(fitted.normalisation.centre, name="centre"))
+    quotient = graph.add("Div", moved, graph.constant(fitted.normalisation.scale, name="scale"))
+    clipped = graph.add("Clip", quotient, graph.constant(-_MOST_Z), graph.constant(_MOST_Z))
+    known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), clipped)
+    return graph.cast(known, np.float32)
+
+
+class _Rows:
+    """The normalised rows, and where the walks of every row through every tree lie: tree after tree of a row."""
+
+    def __init__(self, graph: Graph, z: str, n_rows: str, fitted: Fitted) -> None:
+        self.fitted = fitted
+        self.flat = graph.add("Reshape", z, graph.constant(as_shape([-1])))
+        self.n_rows = n_rows
+        self._n_trees = graph.constant(as_shape([fitted.forest.n_trees]))
+        self.n_walks = graph.add("Mul", n_rows, self._n_trees)
+
+    def fill(self, graph: Graph, shape: str, value: float) -> str:
+        """An array of one value."""
+        tensor = graph.onnx.numpy_helper.from_array(np.array([value]))
+        return graph.add("ConstantOfShape", shape, value=tensor)
+
+    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
+        """Feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,)."""
+        feature, value, width = terms
+        row = graph.add("Div", walk, self._n_trees)
+        start = graph.add(
+            "Unsqueeze",
+            graph.add("Mul", row, graph.constant(as_shape([self.fitted.n_features]))),
+            graph.constant(as_shape([1])),
+        )
+        at = graph.add("Add", graph.cast(graph.add("Gather", feature, number), np.int64), start)
+        z = graph.cast(graph.add("Gather", self.flat, at), np.float64)
+        product = graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
+        lanes = product
+        if width > 8:
+            first, *others = graph.add_many(
+                "Split", product, n_outputs=width // 8, axis=1, num_outputs=width // 8
+            )
+            lanes = first
+            for more in others:
+                lanes = graph.add("Add", lanes, more)
+        n_lanes = min(width, 8)
+        while n_lanes > 1:
+            low, high = graph.add_many("Split", lanes, n_outputs=2, axis=1, num_outputs=2)
+            lanes = graph.add("Add", low, high)
+            n_lanes //= 2
+        return graph.add("Squeeze", lanes, graph.constant(as_shape([1])))
+
+
+def _store(graph: Graph, terms: Terms, name: str) -> tuple[str, str, int]:
+    width = _width(terms.widest)
+    feature, value = terms.pad(width)
+    return graph.constant(feature, name=f"{name}_feature"), graph.constant(value, name=name), width
+
+
+def _find(graph: Graph, condition: str) -> str:
+    """Places where a vector is true."""
+    return graph.add("Squeeze", graph.add("NonZero", condition), graph.constant(as_shape([0])))
+
+
+def _walk(graph: Graph, rows: _Rows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
+    """The leaf of every walk, as -1 - its number, and d(x) (None where it is 1)."""
+    shape = graph.add("Concat", rows.n_rows, graph.constant(as_shape([len(walks.root)])), axis=0)
+    roots = graph.add("Expand", graph.constant(walks.root, np.int64, "root"), shape)
+    place = graph.add("Reshape", roots, rows.n_walks, allowzero=1)
+    distance = None if confidence is None else rows.fill(graph, rows.n_walks, 1.0)
+    if not len(walks.offset):
+        return place, distance
+    zero, two, nil = graph.constant(0, np.int64), graph.constant(2, np.int64), graph.constant(0.0)
+    weights = _store(graph, walks.weights, "weight")
+    offset = graph.constant(walks.offset, name="offset")
+    child = graph.constant(walks.child.ravel(), np.int64, "child")
+
+    def step(body: Graph, states: list[str]) -> tuple[str, list[str]]:
+        walk, place, *distance = states
+        block = body.add("Gather", place, walk)
+        y = body.add("Sub", rows.add_terms(body, weights, block, walk), body.add("Gather", offset, block))
+        is_right = body.cast(body.add("GreaterOrEqual", y, nil), np.int64)
+        following = body.add("Gather", child, body.add("Add", body.add("Mul", block, two), is_right))
+        place = body.add("ScatterElements", place, walk, following)
+        if distance:
+            length = body.add("Min", body.add("Abs", y), body.constant(1.0))
+            if confidence == "path":
+                length = body.add("Min", length, body.add("Gather", distance[0], walk))
+            distance = [body.add("ScatterElements", distance[0], walk, length)]
+        walk = body.add("Compress", walk, body.add("GreaterOrEqual", following, zero), axis=0)
+        return body.add("Greater", body.add("Size", walk), zero), [walk, place, *distance]
+
+    walk = _find(graph, graph.add("GreaterOrEqual", place, zero))
+    states: list[tuple[str, Any]] = [(walk, np.int64), (place, np.int64)]
+    states += [] if distance is None else [(distance, np.float64)]
+    is_going = graph.add("Greater", graph.add("Size", walk), zero)
+    _, place, *last = graph.loop(is_going, states, step)
+    return place, last[0] if last else None
+
+
+def _estimate(graph: Graph, rows: _Rows, walks: Walks, place: str) -> str:
+    """μ(x) of the leaf of every walk (eq. 15)."""
+    leaf = graph.add("Sub", graph.constant(-1, np.int64), place)
+    estimate = graph.add("Gather", graph.constant(walks.intercept, name="intercept"), leaf)
+    sloped = np.flatnonzero(np.diff(walks.slopes.ptr))
+    if len(sloped):
+        number = np.full(len(walks.intercept), -1)
+        number[sloped] = np.arange(len(sloped))
+        own = graph.add("Gather", graph.constant(number, np.int64, "sloped"), leaf)
+        walk = _find(graph, graph.add("GreaterOrEqual", own, graph.constant(0, np.int64)))
+        slopes = _store(graph, walks.slopes.take(sloped), "slope")
+        sums = rows.add_terms(graph, slopes, graph.add("Gather", own, walk), walk)
+        moved = graph.add("Add", graph.add("Gather", estimate, walk), sums)
+        estimate = graph.add("ScatterElements", estimate, walk, moved)
+    return graph.add("Clip", estimate, graph.constant(0.0), graph.constant(1.0))
+
+
+def _score(graph: Graph, rows: _Rows, membership: str, confidence: str | None) -> str:
+    """WOLF values of every row and class, with their fall-backs, shape (n, K)."""
+    fitted = rows.fitted
+    n_trees = graph.constant(as_shape([fitted.n_estimators, fitted.n_targets]))
+    n_classes = graph.constant(as_shape([fitted.n_classes]))
+    by_class = graph.add("Concat", rows.n_rows, n_trees, axis=0)
+    zeros = rows.fill(graph, graph.add("Concat", rows.n_rows, n_classes, axis=0), 0.0)
+
+    def arrange(values: str) -> str:
+        return graph.add("Reshape", values, by_class, allowzero=1)
+
+    def average(values: str) -> str:
+        mean = graph.add_up(values, zeros, 3, 1)
+        return graph.add("Div", mean, graph.constant(float(fitted.n_estimators)))
+
+    def fall_back(scores: str, on: str) -> str:
+        largest = graph.add("ReduceMax", scores, graph.constant(as_shape([1])), keepdims=1)
+        return graph.add("Where", graph.add("Equal", largest, graph.constant(0.0)), on, scores)
+
+    membership = arrange(membership)
+    if fitted.n_classes == 2:
+        other = graph.add("Sub", graph.constant(1.0), membership)
+        membership = graph.add("Concat", other, membership, axis=2)
+    scores = average(membership)
+    if confidence is not None:
+        scores = fall_back(average(graph.add("Mul", arrange(confidence), membership)), scores)
+    return fall_back(scores, graph.constant(fitted.prior, name="prior"))

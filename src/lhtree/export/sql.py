@@ -1,0 +1,221 @@
+"""A tree, or a small forest, as one SELECT: all trees are walked together, a level per common table expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .._fitted import Fitted, read
+from .._parameters import refuse
+from ._labels import find_labels
+from ._sql_text import (
+    Query,
+    add_terms,
+    choose,
+    find_largest,
+    find_twins,
+    quote_name,
+    write_label,
+    write_number,
+)
+from ._sql_z import DIALECTS, normalise
+from ._walks import Terms
+
+_MOST_SIGNS = 5_000_000
+_MOST_COLUMNS = 2000  # of a table in SQLite
+_MOST_LEVELS = 200
+
+
+def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dialect: str = "sqlite") -> str:
+    """One SELECT that predicts the rows of a table, for SQLite or DuckDB.
+
+    It gives the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` for every class. NULL (and
+    NaN) is missing; a row with an infinity, which a model refuses, gets NULL throughout. Arithmetic and its order are
+    those of the model, so that rows take the same way. What is too large for a statement is refused.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        A fitted one; the columns it was fitted with are looked up in the table by name.
+    table : str, default="data"
+        Name of the table.
+    keys : iterable of str, optional
+        Columns of the table to pass on, for telling rows apart: a SELECT promises no order.
+    dialect : {"sqlite", "duckdb"}, default="sqlite"
+        Whose SQL to write.
+
+    Returns
+    -------
+    str
+    """
+    fitted = read(model)
+    if dialect not in DIALECTS:
+        raise refuse("dialect", dialect, " or ".join(map(repr, DIALECTS)))
+    if not isinstance(table, str) or not table:
+        raise refuse("table", table, "the name of a table")
+    keys = [keys] if isinstance(keys, str) else list(keys)
+    if not all(isinstance(key, str) for key in keys):
+        raise refuse("keys", keys, "a list of column names")
+    labels = find_labels(fitted, "SQL")
+    outputs = ["prediction", *(f"probability_{label}" for label in labels)]
+    _check_names(fitted, keys, outputs)
+    _check_size(fitted, len(keys))
+
+    query = Query(f"{quote_name(table)} AS t")
+    passed = normalise(query, fitted, keys, dialect)
+    trees = _find_trees(fitted)
+    _walk(query, passed, trees, fitted)
+    _score(query, passed, trees, fitted)
+    scores = [f"s{c}" for c in range(len(labels))]
+    values = [find_largest(scores, [write_label(label) for label in labels])]
+    values += [f"{score}/({'+'.join(scores)})" for score in scores]
+    shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
+        f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name)}"
+        for value, name in zip(values, outputs, strict=True)
+    ]
+    text = query.finish(shown)
+    if len(text) > _MOST_SIGNS:
+        raise _too_large(f"its SELECT would have {len(text):,} signs, more than {_MOST_SIGNS:,}")
+    return text
+
+
+def _too_large(reason: str) -> ValueError:
+    return ValueError(
+        f"the model is too large for SQL: {reason}. Fit one tree or a few, with a larger gamma, min_samples_leaf or "
+        "beta or a smaller max_depth, or use export_onnx or export_c."
+    )
+
+
+def _check_names(fitted: Fitted, keys: list[str], outputs: list[str]) -> None:
+    """SQL does not look at upper and lower case."""
+    for what, names in (("columns", fitted.column_names), ("columns of the result", [*keys, *outputs])):
+        twins = find_twins(names)
+        if twins:
+            raise ValueError(
+                f"SQL takes the {what} {twins[0]!r} and {twins[1]!r} for one: rename one of them."
+            )
+
+
+def _check_size(fitted: Fitted, n_keys: int) -> None:
+    """Refuse what is far too large before anything is written."""
+    forest = fitted.forest
+    depth = int(forest.depths().max())
+    if depth > _MOST_LEVELS:
+        raise _too_large(f"its trees have up to {depth} levels, more than {_MOST_LEVELS}")
+    n_columns = n_keys + 1 + 3 * max(fitted.n_features, forest.n_trees) + fitted.n_features
+    if n_columns > _MOST_COLUMNS:
+        raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
+    n_terms = len(forest.hyperplane_weight) + int(forest.left.size)
+    if 12 * n_terms > _MOST_SIGNS:
+        raise _too_large(f"it has {n_terms:,} weights and blocks")
+
+
+class _Tree:
+    """One tree, and the columns in which rows walk down it.
+
+    Of tree t, a{t} is the block a row is in, y{t} the value of its hyperplane (NULL in a leaf), d{t} the confidence so
+    far and, at the end, m{t} the membership.
+    """
+
+    def __init__(self, fitted: Fitted, number: int, depth: Any) -> None:
+        forest = fitted.forest
+        self.a, self.y, self.d, self.m = (f"{letter}{number}" for letter in "aydm")
+        self._first = int(forest.block_ptr[number])
+        blocks = slice(self._first, int(forest.block_ptr[number + 1]))
+        self._left = forest.left[blocks].tolist()
+        self._offset = forest.offset[blocks].tolist()
+        self._intercept = forest.intercept[blocks].tolist()
+        self._weights = Terms(forest.hyperplane_ptr, forest.hyperplane_feature, forest.hyperplane_weight)
+        self._slopes = Terms(forest.membership_ptr, forest.membership_feature, forest.membership_slope)
+        self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
+        self.n_levels = len(self._starts) - 2
+
+    def branching(self, level: int) -> Iterator[int]:
+        """The branching blocks of a level."""
+        return (b for b in range(self._starts[level], self._starts[level + 1]) if self._left[b] >= 0)
+
+    def plane(self, block: int) -> str:
+        """Value y of a block's hyperplane; NULL in a leaf."""
+        if self._left[block] < 0:
+            return "NULL"
+        return f"({add_terms(self._weights.row(self._first + block))})-{write_number(self._offset[block])}"
+
+    def step(self, level: int, confidence: str | None) -> list[str]:
+        """Columns after a step down from this level."""
+        if level >= self.n_levels:
+            return [self.a] + [self.d] * (confidence is not None)
+        a, y, d = self.a, self.y, self.d
+        blocks = list(self.branching(level))
+        lefts = choose(a, ((b, str(self._left[b])) for b in blocks), a)
+        columns = [
+            f"CASE WHEN {y} IS NULL THEN {a} ELSE {lefts}+CASE WHEN {y}<0 THEN 0 ELSE 1 END END AS {a}"
+        ]
+        if confidence == "last":
+            columns.append(
+                f"CASE WHEN {y} IS NULL THEN {d} WHEN abs({y})<1 THEN abs({y}) ELSE 1e0 END AS {d}"
+            )
+        elif confidence == "path":
+            columns.append(f"CASE WHEN abs({y})<{d} THEN abs({y}) ELSE {d} END AS {d}")
+        if level + 1 < self.n_levels:
+            cases = []
+            for block in blocks:
+                left, right = (self.plane(self._left[block] + side) for side in (0, 1))
+                if (left, right) != ("NULL", "NULL"):
+                    cases.append((block, f"CASE WHEN {y}<0 THEN {left} ELSE {right} END"))
+            columns.append(f"{choose(a, cases, 'NULL')} AS {y}")
+        return columns
+
+    def estimate(self) -> str:
+        """Intercept + slopes times z of the leaf."""
+        cases = []
+        for block in range(len(self._left)):
+            if self._left[block] < 0:
+                slopes = self._slopes.row(self._first + block)
+                more = f"+({add_terms(slopes)})" if slopes else ""
+                cases.append((block, write_number(self._intercept[block]) + more))
+        return choose(self.a, cases, "NULL") if self.n_levels else cases[0][1]
+
+
+def _find_trees(fitted: Fitted) -> list[_Tree]:
+    depth = fitted.forest.depths()
+    return [_Tree(fitted, number, depth) for number in range(fitted.forest.n_trees)]
+
+
+def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Fitted) -> None:
+    """Take the rows down all trees; then a{t} is the leaf, and d{t} the confidence."""
+    z = [f"z{f}" for f in range(fitted.n_features)]
+    has_confidence = fitted.confidence is not None
+    columns = passed + z
+    for tree in trees:
+        columns += [f"0 AS {tree.a}"] + [f"1e0 AS {tree.d}"] * has_confidence
+        columns += [f"{tree.plane(0)} AS {tree.y}"] * (tree.n_levels > 0)
+    query.add("level0", columns)
+    for level in range(max(tree.n_levels for tree in trees)):
+        steps = [column for tree in trees for column in tree.step(level, fitted.confidence)]
+        query.add(f"level{level + 1}", passed + z + steps)
+    kept = [*passed, *(tree.d for tree in trees if has_confidence)]
+    query.add("leaves", [*kept, *(f"{tree.estimate()} AS {tree.m}" for tree in trees)])
+    clip = "CASE WHEN {0}<0 THEN 0e0 WHEN {0}>1 THEN 1e0 ELSE {0} END AS {0}"
+    query.add("memberships", [*kept, *(clip.format(tree.m) for tree in trees)])
+
+
+def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Fitted) -> None:
+    """WOLF values of every class as s{c}, with their fall-backs."""
+    n_trees = write_number(float(fitted.n_estimators))
+    wolf, membership = [], []
+    for cls in range(fitted.n_classes):
+        own = trees if fitted.n_classes == 2 else trees[cls :: fitted.n_classes]
+        values = [f"(1e0-{tree.m})" if fitted.n_classes == 2 and cls == 0 else tree.m for tree in own]
+        membership.append(f"({'+'.join(values)})/{n_trees}")
+        corrected = "+".join(f"{tree.d}*{value}" for tree, value in zip(own, values, strict=True))
+        wolf.append(f"({corrected})/{n_trees}")
+    if fitted.confidence is None:
+        wolf = membership
+    classes = range(fitted.n_classes)
+    query.add("sums", [*passed, *(f"{wolf[c]} AS w{c}, {membership[c]} AS v{c}" for c in classes)])
+    no_wolf, no_membership = (" AND ".join(f"{letter}{c}=0" for c in classes) for letter in "wv")
+    fall_back = "CASE WHEN NOT ({0}) THEN w{1} WHEN NOT ({2}) THEN v{1} ELSE {3} END AS s{1}"
+    prior = [write_number(share) for share in fitted.prior.tolist()]
+    query.add("scores", [*passed, *(fall_back.format(no_wolf, c, no_membership, prior[c]) for c in classes)])

@@ -1,0 +1,125 @@
+"""What a model file holds: the arrays of a model and a header, checked before anything is made of them.
+
+Needs NumPy only. ``docs/model_files.md`` describes the format.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import __version__, _core
+from ._array_checks import SCORED, check_shapes, check_trees, check_values
+from ._classes import decode_classes
+from ._container import Container, pack_container, parse, read_container
+from ._encode import Encoding
+from ._header_checks import check_estimators, check_header
+from ._json import ModelFileError, check, parse_json
+from ._scorer import Scorer
+from ._write import write_whole
+
+FORMAT_VERSION = 1
+
+
+class ModelFile(NamedTuple):
+    """A model as it lies in a file: header, arrays, and the scorer that was made of them."""
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    classes: NDArray[Any]
+    encoding: Encoding | None
+    scorer: _core.Scorer
+    sha256: str
+    n_bytes: int
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the tables that the model takes."""
+        return self.scorer.n_features if self.encoding is None else len(self.encoding.names)
+
+
+def read_model(path: str | os.PathLike[str], *, is_mapped: bool = False) -> ModelFile:
+    """Read and check a model file."""
+    with naming(path):
+        return _check_model(read_container(path, is_mapped=is_mapped))
+
+
+def write_model(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> None:
+    """Write a model file; what could not be read again is refused, and the old file stays."""
+    versions = {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    told = json.dumps(header | {"written_by": versions}, separators=(",", ":"), allow_nan=False)
+    content = pack_container(arrays, {"format": "lhtree", "version": str(FORMAT_VERSION), "model": told})
+    try:
+        _check_model(parse(content))
+    except ModelFileError as error:
+        raise ValueError(f"the model cannot be saved, for no one could load the file: {error}.") from None
+    write_whole(path, content)
+
+
+def load_scorer(path: str | os.PathLike[str]) -> Scorer:
+    """Read a saved model for prediction only; needs NumPy only, no scikit-learn.
+
+    Large files are mapped into memory while their trees are laid out for scoring, and let go then.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``lhtree.save`` wrote.
+
+    Returns
+    -------
+    Scorer
+        Has the model's methods of prediction, ``classes_`` and ``feature_names``; every bit of its predictions is the
+        model's.
+    """
+    file = read_model(path, is_mapped=True)
+    names, metadata = file.header["feature_names"], file.header["metadata"]
+    return Scorer(file.scorer, file.classes, names, file.encoding, metadata)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say in an error which file it is about."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"path={os.fspath(path)!r} is not a sound model file: {error}.") from None
+
+
+def _check_model(container: Container) -> ModelFile:
+    """From the outside to the inside; nothing is used before it is checked."""
+    text, arrays = container.text, container.arrays
+    version = text.get("version", "")
+    check(text.get("format") == "lhtree", "it is of another library")
+    check(
+        version == str(FORMAT_VERSION),
+        f"it is of format version {version[:20]!r} and this lhtree reads version {FORMAT_VERSION}; update lhtree, "
+        "or save the model with the version of lhtree that is to load it",
+    )
+    check(set(text) == {"sha256", "format", "version", "model"}, "its __metadata__ has other keys")
+    header = parse_json(text["model"].encode("utf-8", "surrogatepass"))
+    check_shapes(arrays)
+    n_classes = len(arrays["prior"])
+    check_header(header, n_features=len(arrays["centre"]), n_classes=n_classes)
+    classes = decode_classes(header["classes"])
+    check(len(classes) == n_classes, "its classes are not as many as their shares")
+    check_values(arrays)
+    scored = {name: arrays[name] for name in (*SCORED, "centre", "scale", "prior")}
+    try:
+        scorer = _core.Scorer(**scored, confidence=header["confidence"])
+    except ValueError as error:  # what the core found
+        raise ModelFileError(f"its arrays are {error}") from None
+    n_targets = 1 if n_classes == 2 else n_classes
+    check_trees(arrays, n_targets)
+    check_estimators(header["forest"], scorer.n_trees // n_targets)
+    encoding = None if header["encoding"] is None else Encoding.from_dict(header["encoding"])
+    return ModelFile(header, arrays, classes, encoding, scorer, container.sha256, container.n_bytes)

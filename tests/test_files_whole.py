@@ -1,0 +1,128 @@
+"""A file is there whole, the old one or the new one, whatever fails while it is written."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from lhtree import LHTClassifier, load, save
+
+
+@pytest.fixture
+def model(two):
+    return LHTClassifier(gamma=3).fit(*two)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """An old file."""
+    (tmp_path / "model.lht").write_bytes(b"old")
+    return tmp_path / "model.lht"
+
+
+class FullDisk:
+    """A file on a disk that is full after some bytes."""
+
+    def __init__(self, path, mode):
+        self._file = open(path, mode)  # noqa: SIM115  # closed by __exit__
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._file.close()
+
+    def write(self, data):
+        self._file.write(data[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def fail(*arguments):
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def interrupt(*arguments):
+    raise KeyboardInterrupt
+
+
+def assert_old(path):
+    assert path.read_bytes() == b"old"
+    assert os.listdir(path.parent) == ["model.lht"]
+
+
+def test_a_full_disk(model, path, monkeypatch):
+    monkeypatch.setattr("lhtree._write.open", FullDisk, raising=False)
+    with pytest.raises(OSError, match="No space left"):
+        save(model, path)
+    assert_old(path)
+
+
+@pytest.mark.parametrize("function", ["fsync", "chmod", "replace"])
+@pytest.mark.parametrize(("failure", "error"), [(fail, OSError), (interrupt, KeyboardInterrupt)])
+def test_any_step_that_fails(model, path, monkeypatch, function, failure, error):
+    monkeypatch.setattr(f"lhtree._write.os.{function}", failure)
+    with pytest.raises(error):
+        save(model, path)
+    assert_old(path)
+
+
+def test_a_folder_that_is_not_there(model, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        save(model, tmp_path / "nowhere" / "model.lht")
+
+
+SAVE = """
+import os, resource, sys
+from lhtree import LHTClassifier, save
+model = LHTClassifier().fit([[0.0], [1.0], [2.0], [4.0]], [0, 1, 0, 1])
+{0}
+save(model, sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        (
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))",
+            1,
+        ),  # the system ends the writing in the middle
+        ("os.fsync = lambda file: os._exit(9)", 9),  # the process dies before the file is whole
+        ("os.replace = lambda *names: os._exit(9)", 9),
+    ],
+)
+def test_a_process_that_dies(path, how, code):
+    done = subprocess.run([sys.executable, "-c", SAVE.format(how), path], capture_output=True, timeout=120)
+    assert done.returncode == code, done.stderr
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_permissions_and_links_stay(model, path, tmp_path):
+    path.chmod(0o640)
+    link = tmp_path / "link.lht"
+    link.symlink_to(path)
+    save(model, link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert load(path).n_features_in_ == 5
+    umask = os.umask(0o027)
+    try:
+        save(model, tmp_path / "new.lht")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "new.lht").stat().st_mode) == 0o640
+
+
+def test_only_regular_files_are_replaced(model, tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="folder' is not a regular file: pass the name of a file"):
+        save(model, tmp_path / "folder")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(ValueError, match="not a regular file"):
+            save(model, tmp_path / "pipe")
