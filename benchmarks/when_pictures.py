@@ -55,15 +55,12 @@ def _ours(estimator: str, **params: Any) -> Any:
     return build
 
 
-# By default every block draws half of the features: of two that is one, and the forest is parallel to the axes.
-_MIXED = _ours("LHForestClassifier", direction="mixed", max_features=None, max_samples=0.8)
 _TREES = {
     "CART": MODELS["cart"].build,
     "RandomForest": MODELS["rf"].build,
     "paper tree": _ours("LHTClassifier"),
     "readable tree": MODELS["readable_tree"].build,
     "mixed forest": MODELS["mixed_forest"].build,
-    "mixed forest, both features": _MIXED,
 }
 _SCALES = {
     "logistic regression": MODELS["logistic"].build,
@@ -71,7 +68,6 @@ _SCALES = {
     "paper forest, standard scaling": _ours("LHForestClassifier", normalize="standard"),
     "paper forest, robust scaling": _ours("LHForestClassifier"),
     "mixed forest": MODELS["mixed_forest"].build,
-    "mixed forest, both features": _MIXED,
 }
 PLANES = {
     "diagonal": Plane("diagonal", draw_diagonal, _TREES),

@@ -21,8 +21,8 @@ def core_draws(strata, counts, bootstrap, seed, tree):
     return _core.draw_rows(strata, np.asarray(counts, dtype=np.int64), bootstrap, seed, tree)
 
 
-def settle(max_samples, sizes, *, is_paper=True, bootstrap=False):
-    return count_rows(max_samples, np.asarray(sizes), is_paper=is_paper, bootstrap=bootstrap)
+def settle(max_samples, sizes, *, auto=0.8, bootstrap=False):
+    return count_rows(max_samples, np.asarray(sizes), auto=auto, bootstrap=bootstrap)
 
 
 @given(st.data(), st.booleans(), strategies.keys(), st.integers(0, 10**6))
@@ -84,8 +84,8 @@ def test_counts_of_rows(sizes, data):
 def test_what_auto_is_and_what_is_no_draw():
     assert settle("auto", [50, 50]).tolist() == [40, 40]
     for max_samples in ("auto", 1.0, 100):
-        assert settle(max_samples, [50, 50], is_paper=False) is None
-        assert settle(max_samples, [50, 50], is_paper=False, bootstrap=True).tolist() == [50, 50]
+        assert settle(max_samples, [50, 50], auto=1.0) is None
+        assert settle(max_samples, [50, 50], auto=1.0, bootstrap=True).tolist() == [50, 50]
     assert settle(300, [50, 50], bootstrap=True).tolist() == [150, 150]
     assert settle(1, [50, 50]).tolist() == [1, 1]
     assert settle(np.int64(10), [70, 20, 10]).tolist() == [7, 2, 1]
@@ -97,8 +97,8 @@ def training_weights(model, y, number, weight=None):
     """Weights of the rows of one tree: those it does not see have 0."""
     weight = np.ones(len(y)) if weight is None else weight
     sizes = np.bincount(y)
-    is_paper = model.direction == "mean_difference"
-    counts = settle(model.max_samples, sizes, is_paper=is_paper, bootstrap=model.bootstrap)
+    auto = 0.8 if model.direction == "mean_difference" else 1.0
+    counts = settle(model.max_samples, sizes, auto=auto, bootstrap=model.bootstrap)
     times = (
         np.ones(len(y))
         if counts is None
@@ -194,7 +194,7 @@ def test_forests_of_the_reference(problem, bootstrap, max_features):
 @pytest.mark.parametrize("n_features", [1, 2, 3, 9, 14, 15, 30, 63, 64, 100])
 def test_features_of_a_block(n_features):
     X, y = make_clouds(60, n_features, 2)
-    expected = max(min(7, -(-n_features // 2)), int(np.sqrt(n_features)))
+    expected = min(n_features, max(2, min(7, -(-n_features // 2)), int(np.sqrt(n_features))))
     auto = LHForestClassifier(3, direction="fisher", random_state=0).fit(X, y)
     same = LHForestClassifier(3, direction="fisher", random_state=0, max_features=expected).fit(X, y)
     bridge.assert_same_bits(bridge.arrays_of(auto), bridge.arrays_of(same))

@@ -1,0 +1,33 @@
+"""Serve a saved model over HTTP: ``LHTREE_MODEL=model.lht uvicorn serve:app``. docs/tutorial.md shows it at work."""
+
+import os
+
+import pandas as pd
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+import lhtree
+
+model = lhtree.load(os.environ["LHTREE_MODEL"])
+app = FastAPI(title="lhtree")
+Row = dict[str, float | str | None]
+
+
+@app.post("/predict")
+def predict(rows: list[Row]) -> list[dict[str, float]]:
+    """The probability of every class, for every row."""
+    proba = model.predict_proba(pd.DataFrame(rows)[model.feature_names_in_])
+    return [dict(zip(map(str, model.classes_), row, strict=True)) for row in proba.tolist()]
+
+
+@app.post("/explain")
+def explain(row: Row) -> dict[str, str]:
+    """Why the model says what it says of a row."""
+    return {"text": str(model.explain(row))}
+
+
+@app.exception_handler(KeyError)
+@app.exception_handler(ValueError)
+def refuse(request: Request, error: Exception) -> JSONResponse:
+    """What the model cannot read is the caller's error."""
+    return JSONResponse({"detail": str(error)}, status_code=422)
