@@ -109,3 +109,11 @@ def test_missing_values_are_said_to_be_missing():
     explanation = LHTClassifier().fit(X, y).explain(np.full(13, np.nan))
     assert explanation.to_dict()["row"]["x0"] is None
     assert "as rows with usual or missing values do" in str(explanation)
+
+
+def test_values_are_written_as_people_write_them():
+    X = np.array([[1.5e-7, 10.0, 28_600.0, 3e12], [1.5e-7, 20.0, 99_999.0, 4e12]]).repeat(5, axis=0)
+    text = str(LHTClassifier(gamma=1, normalize="minmax").fit(X, [0] * 5 + [1] * 5).explain(X[0]))
+    assert "x1 10 " in text
+    assert "x2 28600 " in text
+    assert "x3 3e+12 " in text

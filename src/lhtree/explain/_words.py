@@ -205,8 +205,13 @@ def _tidy_term(term: Term) -> str:
 
 def _name_value(name: str, value: Any) -> str:
     if isinstance(value, float):
-        return tidy(name) if np.isnan(value) else f"{tidy(name)} {value:.4g}"
+        return tidy(name) if np.isnan(value) else f"{tidy(name)} {say_number(value)}"
     return tidy(name) if value is None else tidy(f"{name} = {value}")
+
+
+def say_number(value: float) -> str:
+    """A value of a row as one writes it: 28600, not 2.86e+04."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def name_class(label: Any) -> str:

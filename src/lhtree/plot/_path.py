@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
+from ..explain._words import say_number
 from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
 from ._take import take_class
 
@@ -81,7 +82,7 @@ def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
 def _name_value(term: Term) -> str:
     if isnan(term.value):
         return f"{term.what} = missing"
-    return f"{term.feature} = {term.value:.5g}" if term.column is None else term.what
+    return f"{term.feature} = {say_number(term.value)}" if term.column is None else term.what
 
 
 def plot_path(
