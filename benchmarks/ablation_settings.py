@@ -52,11 +52,10 @@ class Setting(NamedTuple):
 
 
 class Ablation(NamedTuple):
-    """One parameter: the value each base has, and the settings that change it."""
+    """One parameter: what the bases have, as it is written in Python, and the settings that change it."""
 
     title: str
-    parameter: str
-    values: dict[str, Any]  # of the bases themselves
+    bases: dict[str, str]
     settings: dict[str, list[Setting]]
 
     def of(self, base: str) -> list[Setting]:
@@ -65,7 +64,7 @@ class Ablation(NamedTuple):
 
     def say(self, setting: Setting) -> str:
         """Return a setting as code, the base with the value it has."""
-        text = setting.title or f"{self.parameter}={self.values[setting.base]!r}"
+        text = setting.title or self.bases[setting.base]
         return f"`{text}`" + ("" if setting.changes else " (base)")
 
 
@@ -80,14 +79,13 @@ def _both(title: str, parameter: str, base_values: tuple[Any, Any], paper: Seque
         base: _vary(base, parameter, *(value for value in paper if value != own))
         for base, own in values.items()
     }
-    return Ablation(title, parameter, values, settings)
+    return Ablation(title, {base: f"{parameter}={own!r}" for base, own in values.items()}, settings)
 
 
 ABLATIONS = {
     "direction": Ablation(
         "Direction",
-        "direction",
-        {"paper": "mean_difference", "mixed": "mixed"},
+        {"paper": "direction='mean_difference'", "mixed": "direction='mixed'"},
         {
             "paper": [
                 *_vary("paper", "direction", "fisher"),
@@ -98,8 +96,7 @@ ABLATIONS = {
     ),
     "offset": Ablation(
         "Offset",
-        "offset",
-        {"paper": "purity", "mixed": "gini"},
+        {"paper": "offset='purity'", "mixed": "offset='gini'"},
         {
             "paper": _vary("paper", "offset", "gini"),
             "mixed": [
@@ -117,8 +114,7 @@ ABLATIONS = {
     ),
     "gamma": Ablation(
         "Gamma",
-        "gamma",
-        {"paper": 10, "mixed": "any"},
+        {"paper": "gamma=10", "mixed": "min_samples_split=2"},
         {
             "paper": [
                 setting
