@@ -19,8 +19,8 @@ NOTES = {
         "`offset='gini'`, so there two things change."
     ),
     "offset": (
-        "Level on average; in the paper's setting Gini cuts lose a point and a half on EEG. The mixed direction refuses "
-        "`purity`, as it compares Gini cuts; so the offset is changed in the Fisher forest, to be compared with the "
+        "Level on average; in the paper's setting Gini cuts lose a point and a half on EEG. The mixed direction "
+        "refuses `purity`, as it compares Gini cuts; so the offset is changed in the Fisher forest, to be compared with the "
         "row above it."
     ),
     "membership": (
@@ -52,7 +52,7 @@ NOTES = {
     ),
     "max_features": (
         "The mixed forest lives on the draws of features. With `max_features=None` and all rows for every tree, as "
-        "here, its trees are all the same, and it is one tree; left at \"auto\", `max_samples` would draw rows instead. "
+        "here, its trees are all the same, and it is one tree; by default `max_samples` draws rows instead. "
         "In the paper's forest, whose trees see other rows and other `beta`, draws of features gain a little, within "
         "the interval."
     ),
