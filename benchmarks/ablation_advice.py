@@ -20,8 +20,8 @@ NOTES = {
     ),
     "offset": (
         "Level on average; in the paper's setting Gini cuts lose a point and a half on EEG. The mixed direction "
-        "refuses `purity`, as it compares Gini cuts; so the offset is changed in the Fisher forest, to be compared with the "
-        "row above it."
+        "refuses `purity`, as it compares Gini cuts; so the offset is changed in the Fisher forest, to be "
+        "compared with the row above it."
     ),
     "membership": (
         "Trees of the mixed forest end in pure leaves, where every membership is constant: it makes no difference at "
