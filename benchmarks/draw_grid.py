@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from .draw import COLOURS, PEER_COLOURS, save
 from .report import PAGES
 
-_CLASS_COLOURS = ("#0072B2", "#E69F00")  # those of lhtree's own pictures
+_CLASS_COLOURS = (
+    "#e69f00",
+    "#0072b2",
+)  # those of plot_decision_regions: the target of two classes is the second
 
 
 def _panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
