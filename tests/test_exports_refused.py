@@ -78,13 +78,13 @@ def test_names_in_c(tmp_path):
 
 @needs_compiler
 def test_several_models_in_one_program(model, tmp_path):
-    for name in ("one", "two"):
+    for name in ("one", "n"):  # the file has names like n_targets of its own
         export_c(model, tmp_path / f"{name}.c", name=name)
     (tmp_path / "main.c").write_text(
-        "int one_predict(const double*, double*); int two_predict(const double*, double*);"
-        "int main(void) { double x[3] = {0}; return one_predict(x, 0) - two_predict(x, 0); }"
+        "int one_predict(const double*, double*); int n_predict(const double*, double*);"
+        "int main(void) { double x[3] = {0}; return one_predict(x, 0) - n_predict(x, 0); }"
     )
-    command = [exports.COMPILER, "one.c", "two.c", "main.c", "-o", "both"]
+    command = [exports.COMPILER, "one.c", "n.c", "main.c", "-o", "both"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "both"], check=True)
 
@@ -204,6 +204,17 @@ def test_tables_and_keys(model):
     names = [column[0] for column in rows.description]
     assert names == ["the 'key'", "x1", "prediction", "probability_0", "probability_1", "probability_2"]
     assert [row[:2] for row in rows.fetchall()] == [(0, 0.0), (1, 0.0)]
+
+
+@pytest.mark.parametrize("table", ["given", "Scores", "sums", "level0", "given_", "t", "a.b"])
+def test_tables_called_like_parts_of_the_query(model, table):
+    """SQLite reads a name that the query itself defines as that part of it."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    connection = exports.open_sqlite(X, ["x0", "x1", "x2"])
+    connection.execute(f'ALTER TABLE data RENAME TO "{table}"')
+    rows = connection.execute(export_sql(model, table=table, keys=["row_number"])).fetchall()
+    connection.close()
+    np.testing.assert_array_equal(exports.read_rows(rows).proba, model.predict_proba(X))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

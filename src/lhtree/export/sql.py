@@ -63,7 +63,7 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
     _check_names(fitted, keys, outputs)
     _check_size(fitted, len(keys))
 
-    query = Query(f"{quote_name(table)} AS t")
+    query = Query(table)
     passed = normalise(query, fitted, keys, dialect)
     trees = _find_trees(fitted)
     _walk(query, passed, trees, fitted)
