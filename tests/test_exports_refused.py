@@ -206,6 +206,19 @@ def test_tables_and_keys(model):
     assert [row[:2] for row in rows.fetchall()] == [(0, 0.0), (1, 0.0)]
 
 
+@pytest.mark.parametrize("kind", ["TEXT", "REAL", ""])
+def test_text_in_a_column_of_numbers(model, kind):
+    """SQLite would read any text as 0; an empty cell of a CSV file is text. Digits are a number."""
+    connection = exports.open_sqlite(np.zeros((0, 3)), ["x0", "x1", "x2"], kind=kind)
+    cells = [("0.5", 1e300, 2), ("", 1.0, 2.0), ("abc", 1.0, 2.0), (b"1", 1.0, 2.0), (None, 2**60, 2.0)]
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", [(i, *row) for i, row in enumerate(cells)])
+    rows = connection.execute(export_sql(model, keys=["row_number"])).fetchall()
+    connection.close()
+    numbers = np.array([[0.5, 1e300, 2.0], [np.nan, 2.0**60, 2.0]])
+    assert [row[2:] for row in rows[1:4]] == [(None,) * 3] * 3
+    assert [row[2:] for row in (rows[0], rows[4])] == list(map(tuple, model.predict_proba(numbers)))
+
+
 @pytest.mark.parametrize("table", ["given", "Scores", "sums", "level0", "given_", "t", "a.b"])
 def test_tables_called_like_parts_of_the_query(model, table):
     """SQLite reads a name that the query itself defines as that part of it."""
