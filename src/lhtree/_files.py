@@ -147,7 +147,9 @@ def _encode_parameter(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         labels = [_encode_parameter(name, label) for label in value]
         return {"labels": labels, "weights": [_encode_parameter(name, weight) for weight in value.values()]}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=str)  # the same model gives the same bytes
+    if hasattr(value, "__iter__") and not isinstance(value, str):  # categorical_features in any form
         return [_encode_parameter(name, part) for part in value]
     plain = value.item() if isinstance(value, np.generic) else value
     if (
