@@ -6,11 +6,8 @@ import errno
 import os
 import stat
 
-import numpy as np
-from numpy.typing import NDArray
 
-
-def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> None:
+def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
     """Write a file so that whatever happens the old one or the new one is there, whole."""
     place = os.path.realpath(os.fsdecode(path))
     mode = None
@@ -25,7 +22,7 @@ def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> Non
     temporary = os.path.join(folder, f".lhtree-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb") as file:
-            file.write(content.data)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

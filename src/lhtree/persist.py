@@ -62,7 +62,7 @@ def write_model(
         _check_model(parse(content))
     except ModelFileError as error:
         raise ValueError(f"the model cannot be saved, for no one could load the file: {error}.") from None
-    write_whole(path, content)
+    write_whole(path, content.data)
 
 
 def load_scorer(path: str | os.PathLike[str]) -> Scorer:

@@ -46,7 +46,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
         raise refuse(
             "name", name, "a C identifier: a lower-case letter, then letters, digits and _, up to 31 in all"
         )
-    write_whole(path, np.frombuffer(_write(fitted, name).encode("ascii"), dtype=np.uint8))
+    write_whole(path, _write(fitted, name).encode("ascii"))
 
 
 def _write(fitted: Fitted, name: str) -> str:
