@@ -175,10 +175,10 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     ):
         export_sql(forest)
     n_terms = len(model._forest.hyperplane_weight) + model._forest.n_blocks
-    monkeypatch.setattr(sql, "_MOST_SIGNS", 12 * n_terms)
-    with pytest.raises(ValueError, match=r"too large for SQL: its SELECT would have [\d,]+ signs"):
+    monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms)
+    with pytest.raises(ValueError, match=r"too large for SQL: its SELECT would have [\d,]+ characters"):
         export_sql(model)
-    monkeypatch.setattr(sql, "_MOST_SIGNS", 12 * n_terms - 1)
+    monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms - 1)
     with pytest.raises(ValueError, match=f"too large for SQL: it has {n_terms:,} weights and blocks"):
         export_sql(model)
     monkeypatch.setattr(sql, "_MOST_LEVELS", model.depth_ - 1)

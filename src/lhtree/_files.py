@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._array_checks import FOREST
 from ._base import BaseLHT
 from ._classes import encode_classes
+from ._container import FORMAT_VERSION
 from ._fitted import read
 from ._forest import LHForestClassifier
 from ._forest_data import ForestData
@@ -20,7 +21,7 @@ from ._json import check
 from ._normalise import Normalisation, Span
 from ._prototypes import Prototypes
 from ._tree import LHTClassifier
-from .persist import FORMAT_VERSION, ModelFile, naming, read_model, write_model
+from .persist import ModelFile, naming, read_model, write_model
 
 _ESTIMATORS: dict[str, type[BaseLHT]] = {
     "LHTClassifier": LHTClassifier,

@@ -43,6 +43,7 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     n_columns = n_features
     if header["encoding"] is not None:
         n_columns = _check_encoding(header["encoding"], n_features)
+        check(names in (None, header["encoding"]["names"]), "encoding has other names than feature_names")
     check(
         names is None or (_is_list_of(names, _is_text) and len(names) == n_columns),
         "feature_names is not one text per column",

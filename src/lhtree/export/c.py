@@ -115,7 +115,7 @@ def _strings(texts: list[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Text as a C string: its bytes in UTF-8, those that are no plain sign as octal numbers."""
+    """Text as a C string: its bytes in UTF-8, those that are no plain characters as octal numbers."""
     data = text.encode()
     if len(data) > _MOST_TEXT:
         raise ValueError(
