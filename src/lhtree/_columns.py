@@ -140,6 +140,20 @@ class ArrayColumn(Column):
         return number_categories(self.values.tolist())
 
 
+def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
+    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
+    row, column = np.argwhere(np.isinf(X))[0]
+    name_infinity(int(row if given is None else given[row]), f"column {column}", X[row, column])
+
+
+def name_infinity(row: int, title: str, value: Any) -> NoReturn:
+    """Raise the error for an infinity of a column."""
+    raise ValueError(
+        f"Input X contains infinity: row {row}, {title} is {value}. "
+        "Replace infinities by NaN, which counts as missing, or by a finite number."
+    )
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a frame of pandas or polars."""
     return is_polars(X) or (hasattr(X, "iloc") and hasattr(X, "columns"))

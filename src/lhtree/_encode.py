@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import ArrayColumn, Category, Column, holds_numbers, is_frame, split_columns
+from ._columns import ArrayColumn, Category, Column, holds_numbers, is_frame, name_infinity, split_columns
 from ._parameters import is_integer, refuse
 
 MOST_CATEGORIES = 255
@@ -264,10 +264,7 @@ def _take_numbers(column: Column) -> NDArray[np.float64]:
     is_infinite = np.isinf(numbers)
     if is_infinite.any():
         row = int(is_infinite.argmax())
-        raise ValueError(
-            f"Input X contains infinity: row {row}, {column.title} is {numbers[row]}. Replace infinities by NaN, which "
-            "counts as missing, or by a finite number."
-        )
+        name_infinity(row, column.title, numbers[row])
     return numbers
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._columns import refuse_infinity
 from ._encode import Encoding, find_plain_encoding
 from ._parameters import check_count
 
@@ -86,11 +87,7 @@ class Scorer:
             n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
         if result is None:
-            row, column = np.argwhere(np.isinf(X))[0]
-            raise ValueError(
-                f"X contains infinity: row {row}, column {column} is {X[row, column]}. "
-                "Replace infinities by NaN, which counts as missing, or by a finite number."
-            )
+            refuse_infinity(X)
         return result
 
     def _straighten(self, X: Any) -> NDArray[Any]:

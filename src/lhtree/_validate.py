@@ -191,15 +191,6 @@ def _straighten(X: NDArray[Any]) -> NDArray[Any]:
     return X if is_straight else X.copy()
 
 
-def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
-    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
-    row, column = np.argwhere(np.isinf(X))[0]
-    raise ValueError(
-        f"Input X contains infinity: row {row if given is None else given[row]}, column {column} is {X[row, column]}. "
-        "Replace infinities by NaN, which counts as missing, or by a finite number."
-    )
-
-
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """One finite weight of at least 0 per row, not all 0."""
     if sample_weight is None:
