@@ -68,6 +68,8 @@ def _read_columns(fitted: Fitted, dialect: str) -> list[str]:
         if some is None:
             values.append(_read_number(column, dialect))
             continue
+        if dialect == "sqlite":
+            column += " COLLATE BINARY"  # whatever the table says of upper and lower case
         known = [write_label(category) for category in some]
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"
