@@ -235,7 +235,7 @@ class TestColumnsThatAreRefused:
         model = LHTClassifier(categorical_features=["colour", "mix"]).fit(X, y)
         assert model._encoding.categories[2] == (1, "1x")
 
-    @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20])
+    @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20, pd.Series(["a", "b", None, "a"] * 5)])
     def test_classes_that_are_wrong(self, small, y):
         X, _ = small
         with pytest.raises(ValueError, match=r"\by\b|class"):

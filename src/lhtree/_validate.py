@@ -308,6 +308,7 @@ def _raise_with_remedy(error: ValueError | TypeError | OverflowError) -> NoRetur
     message = str(error)
     if "unique column names" in message:  # told in several lines
         message = f"{' '.join(message.split())}."
+    message = message.replace("Input contains", "Input y contains")  # X is not asked for that
     if not re.search(r"\b([Xy]|label)\b", message):
         message = f"X: {message}"
     for fragment, remedy in _REMEDIES.items():
