@@ -78,6 +78,13 @@ def test_categories_that_differ_in_case_only():
     result = exports.read_rows(connection.execute(export_sql(model, keys=["number"])).fetchall())
     connection.close()
     np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE data (number INTEGER, size VARCHAR COLLATE NOCASE, x DOUBLE)")
+        connection.executemany("INSERT INTO data VALUES (?, ?, ?)", list(rows.itertuples(name=None)))
+        query = export_sql(model, keys=["number"], dialect="duckdb")
+        result = exports.read_rows(connection.execute(query).fetchall())
+    np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
 
 
 def test_columns_of_numbers_as_categories():

@@ -68,8 +68,11 @@ def _read_columns(fitted: Fitted, dialect: str) -> list[str]:
         if some is None:
             values.append(_read_number(column, dialect))
             continue
+        # Whatever the table says of upper and lower case; DuckDB collates text only.
         if dialect == "sqlite":
-            column += " COLLATE BINARY"  # whatever the table says of upper and lower case
+            column += " COLLATE BINARY"
+        elif all(isinstance(category, str) for category in some):
+            column = f"CAST({column} AS VARCHAR) COLLATE C"
         known = [write_label(category) for category in some]
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"
