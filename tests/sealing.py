@@ -83,6 +83,16 @@ def small_forest():
 
 
 @cache
+def small_table():
+    """The bytes of a tree for tables with categories."""
+    X, y = make_clouds(40, 2, 2)
+    table = np.column_stack(
+        [X.astype(object), np.array(["red", "green", None], dtype=object)[np.arange(40) % 3]]
+    )
+    return saved(LHTClassifier(gamma=3, categorical_features=[2], keep_prototypes=5).fit(table, y))
+
+
+@cache
 def small_tree():
     """The bytes of a tree."""
     X, y = make_clouds(40, 2, 2)

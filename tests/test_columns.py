@@ -91,6 +91,8 @@ def test_kinds_of_arrays():
     assert [split_columns(np.array([[value]]))[0].kind for value in (1, 1.5, True, "a", 1j)] == [
         "numbers", "numbers", "numbers", "categories", "other"
     ]  # fmt: skip
+    words = np.array([["a"], ["b"]], dtype=np.dtypes.StringDType())
+    assert split_columns(words)[0].categories()[1] == ["a", "b"]
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_an_interrupted_write_leaves_nothing(server, archive, step, monkeypatch)
         raise KeyboardInterrupt
 
     server.answers = [send(archive)]
-    monkeypatch.setattr(_fetch.os, step, interrupt)
+    monkeypatch.setattr(os, step, interrupt)
     with pytest.raises(KeyboardInterrupt):
         fetch()
     assert not in_cache()
@@ -163,7 +163,7 @@ def test_a_cache_that_cannot_be_written_costs_only_a_warning(server, small, arch
         raise OSError(errno.ENOSPC, "no space left")
 
     server.answers = [send(archive)]
-    monkeypatch.setattr(_fetch.os, step, fail)
+    monkeypatch.setattr(os, step, fail)
     with pytest.warns(UserWarning, match="could not be kept") as caught:
         np.testing.assert_array_equal(fetch(), small["spambase"].X)
     assert caught[0].filename == __file__
@@ -174,7 +174,7 @@ def start(server, death=""):
     """Another process that loads spambase."""
     code = f"""
 from dataclasses import replace
-from lhtree.datasets import _fetch, _find, _sets, load_spambase
+from lhtree.datasets import _find, _sets, load_spambase
 _find._UCI = {server.url!r}
 _sets.SOURCES["spambase"] = replace(_sets.SOURCES["spambase"], digest={_sets.SOURCES["spambase"].digest!r})
 {death}
@@ -185,7 +185,7 @@ print(load_spambase(as_frame=False).data.shape)
 
 def test_a_process_that_dies_while_it_writes(server, small, archive):
     server.answers = [send(archive)]
-    with start(server, "_fetch.os.fsync = lambda _: _fetch.os._exit(7)") as process:
+    with start(server, "import os; os.fsync = lambda _: os._exit(7)") as process:
         assert process.wait(60) == 7
     assert ZIP not in in_cache()
     np.testing.assert_array_equal(fetch(), small["spambase"].X)

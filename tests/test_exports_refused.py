@@ -78,13 +78,13 @@ def test_names_in_c(tmp_path):
 
 @needs_compiler
 def test_several_models_in_one_program(model, tmp_path):
-    for name in ("one", "two"):
+    for name in ("one", "n"):  # the file has names like n_targets of its own
         export_c(model, tmp_path / f"{name}.c", name=name)
     (tmp_path / "main.c").write_text(
-        "int one_predict(const double*, double*); int two_predict(const double*, double*);"
-        "int main(void) { double x[3] = {0}; return one_predict(x, 0) - two_predict(x, 0); }"
+        "int one_predict(const double*, double*); int n_predict(const double*, double*);"
+        "int main(void) { double x[3] = {0}; return one_predict(x, 0) - n_predict(x, 0); }"
     )
-    command = [exports.COMPILER, "one.c", "two.c", "main.c", "-o", "both"]
+    command = [exports.COMPILER, "one.c", "n.c", "main.c", "-o", "both"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([tmp_path / "both"], check=True)
 
@@ -175,10 +175,10 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     ):
         export_sql(forest)
     n_terms = len(model._forest.hyperplane_weight) + model._forest.n_blocks
-    monkeypatch.setattr(sql, "_MOST_SIGNS", 12 * n_terms)
-    with pytest.raises(ValueError, match=r"too large for SQL: its SELECT would have [\d,]+ signs"):
+    monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms)
+    with pytest.raises(ValueError, match=r"too large for SQL: its SELECT would have [\d,]+ characters"):
         export_sql(model)
-    monkeypatch.setattr(sql, "_MOST_SIGNS", 12 * n_terms - 1)
+    monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms - 1)
     with pytest.raises(ValueError, match=f"too large for SQL: it has {n_terms:,} weights and blocks"):
         export_sql(model)
     monkeypatch.setattr(sql, "_MOST_LEVELS", model.depth_ - 1)
@@ -204,6 +204,30 @@ def test_tables_and_keys(model):
     names = [column[0] for column in rows.description]
     assert names == ["the 'key'", "x1", "prediction", "probability_0", "probability_1", "probability_2"]
     assert [row[:2] for row in rows.fetchall()] == [(0, 0.0), (1, 0.0)]
+
+
+@pytest.mark.parametrize("kind", ["TEXT", "REAL", ""])
+def test_text_in_a_column_of_numbers(model, kind):
+    """SQLite would read any text as 0; an empty cell of a CSV file is text. Digits are a number."""
+    connection = exports.open_sqlite(np.zeros((0, 3)), ["x0", "x1", "x2"], kind=kind)
+    cells = [("0.5", 1e300, 2), ("", 1.0, 2.0), ("abc", 1.0, 2.0), (b"1", 1.0, 2.0), (None, 2**60, 2.0)]
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", [(i, *row) for i, row in enumerate(cells)])
+    rows = connection.execute(export_sql(model, keys=["row_number"])).fetchall()
+    connection.close()
+    numbers = np.array([[0.5, 1e300, 2.0], [np.nan, 2.0**60, 2.0]])
+    assert [row[2:] for row in rows[1:4]] == [(None,) * 3] * 3
+    assert [row[2:] for row in (rows[0], rows[4])] == list(map(tuple, model.predict_proba(numbers)))
+
+
+@pytest.mark.parametrize("table", ["given", "Scores", "sums", "level0", "given_", "t", "a.b"])
+def test_tables_called_like_parts_of_the_query(model, table):
+    """SQLite reads a name that the query itself defines as that part of it."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    connection = exports.open_sqlite(X, ["x0", "x1", "x2"])
+    connection.execute(f'ALTER TABLE data RENAME TO "{table}"')
+    rows = connection.execute(export_sql(model, table=table, keys=["row_number"])).fetchall()
+    connection.close()
+    np.testing.assert_array_equal(exports.read_rows(rows).proba, model.predict_proba(X))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

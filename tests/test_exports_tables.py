@@ -66,6 +66,27 @@ def test_onnx_and_c_take_a_number_per_category(adult, tmp_path):
             np.testing.assert_array_equal(result.label, model.predict(table))
 
 
+def test_categories_that_differ_in_case_only():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"size": np.tile(["m", "M", "L"], 20), "x": np.arange(60.0)})
+    y = np.where(X["size"] == "m", "milli", "mega")
+    model = LHTClassifier(gamma=3).fit(X, y)
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (number INTEGER, size TEXT COLLATE NOCASE, x REAL)")
+    rows = pandas.concat([X, X[:2].assign(size="l")], ignore_index=True)
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", rows.itertuples(name=None))
+    result = exports.read_rows(connection.execute(export_sql(model, keys=["number"])).fetchall())
+    connection.close()
+    np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE data (number INTEGER, size VARCHAR COLLATE NOCASE, x DOUBLE)")
+        connection.executemany("INSERT INTO data VALUES (?, ?, ?)", list(rows.itertuples(name=None)))
+        query = export_sql(model, keys=["number"], dialect="duckdb")
+        result = exports.read_rows(connection.execute(query).fetchall())
+    np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
+
+
 def test_columns_of_numbers_as_categories():
     generator = np.random.default_rng(0)
     X = np.column_stack([generator.integers(0, 4, 300), generator.normal(size=300)]).astype(object)

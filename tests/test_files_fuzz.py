@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sealing
 from lhtree import ModelFileError
 from lhtree._container import parse
+from lhtree._files import _build
 from lhtree.persist import _check_model
 
 
@@ -65,17 +66,27 @@ def harm_model(draw, content):
 
 
 @settings(max_examples=5 * settings().max_examples)
-@given(st.data(), st.sampled_from([harm_text, harm_data, harm_model]), st.booleans())
-def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, is_forest):
-    content = harm(data.draw, sealing.small_forest() if is_forest else sealing.small_tree())
+@given(
+    st.data(),
+    st.sampled_from([harm_text, harm_data, harm_model]),
+    st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table]),
+)
+def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, make):
+    content = harm(data.draw, make())
     try:
-        model = _check_model(parse(np.frombuffer(content, np.uint8)))
+        file = _check_model(parse(np.frombuffer(content, np.uint8)))
     except ModelFileError:
         return
-    rows = np.random.default_rng(0).normal(size=(20, model.scorer.n_features))
-    codes = model.scorer.predict(rows)
-    assert ((codes >= 0) & (codes < len(model.classes))).all()
-    json.dumps(model.header)
+    rows = np.random.default_rng(0).normal(size=(20, file.scorer.n_features))
+    codes = file.scorer.predict(rows)
+    assert ((codes >= 0) & (codes < len(file.classes))).all()
+    json.dumps(file.header)
+    try:
+        model = _build(file)
+    except ModelFileError:
+        return
+    assert model._fitted.n_features == file.scorer.n_features
+    assert repr(model.trees_)
 
 
 @given(st.binary(max_size=400))

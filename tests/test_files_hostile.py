@@ -107,6 +107,14 @@ def test_metadata_of_the_container(tree, refused, key, value, expected):
     assert expected in refused(sealing.edit(tree, lambda header: header["__metadata__"].update({key: value})))
 
 
+def test_a_newer_version_with_other_arrays(tree, refused):
+    def renew(header):
+        header["__metadata__"]["version"] = "2"
+        header["left"]["dtype"] = "BF16"
+
+    assert "reads version 1; update lhtree" in refused(sealing.edit(tree, renew))
+
+
 HEADERS = {
     "twice": (b',"a":1,"a":2}', "a key twice"),
     "NaN": (b',"a":NaN}', "has NaN"),
@@ -228,6 +236,10 @@ MODELS = {
     "names of numbers": ({"feature_names": [1, 2, 3]}, "not one text per column"),
     "encoding": ({"encoding": {"names": []}}, "encoding is not told"),
     "few encoded": ({"encoding": {"names": ["a"], "categories": [["x"]]}}, "not as many features"),
+    "other names": (
+        {"feature_names": ["a", "b"], "encoding": {"names": ["a", "c"], "categories": [None, ["x", "y"]]}},
+        "encoding has other names than feature_names",
+    ),
     "two alike": ({"encoding": {"names": ["a"], "categories": [["x", "x", "y"]]}}, "twice"),
     "nested": ({"encoding": {"names": ["a"], "categories": [[[], "x", "y"]]}}, "encoding is not told"),
     "confidence": ({"confidence": "most"}, "confidence is unknown"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
-from lhtree.persist import FORMAT_VERSION
+from lhtree._container import FORMAT_VERSION
 
 MODELS = Path(__file__).parent / "models"
 METHODS = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply", "predict")

@@ -70,8 +70,18 @@ def test_any_step_that_fails(model, path, monkeypatch, function, failure, error)
 
 
 def test_a_folder_that_is_not_there(model, tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"folder is not there.*nowhere'$"):
         save(model, tmp_path / "nowhere" / "model.lht")
+
+
+@pytest.mark.parametrize("name", ["木" * 80, "m" * 250, b"bytes.lht"], ids=["wide", "long", "bytes"])
+def test_any_name_that_the_system_takes(model, tmp_path, name):
+    """The file beside it has a name of its own, which is not longer."""
+    path = os.path.join(os.fsencode(tmp_path), os.fsencode(name))
+    for given in (path, os.fsdecode(path)):
+        save(model, given)
+        assert load(given).n_features_in_ == 5
+    assert os.listdir(os.fsencode(tmp_path)) == [os.fsencode(name)]
 
 
 SAVE = """

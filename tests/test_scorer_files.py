@@ -70,8 +70,33 @@ def test_rows_that_are_refused(path, three):
     for wrong in (X[:, :4], X[0], 5.0, [[1.0], [2.0, 3.0]]):
         with pytest.raises(ValueError, match=r"X (has shape|is not numeric)"):
             scorer.predict(wrong)
-    with pytest.raises(ValueError, match="X is not numeric"):
-        scorer.predict([["a", "b", "c", "d", "e"]])
+    for wrong in ([["a", "b", "c", "d", "e"]], np.ones((1, 5)) * 1j):
+        with pytest.raises(ValueError, match="X is not numeric"):
+            scorer.predict(wrong)
+    for n_threads in (0, -1, 1.5, None):
+        with pytest.raises(ValueError, match=f"n_threads={n_threads} is not valid: pass an integer"):
+            scorer.predict(three[0], n_threads=n_threads)
+
+
+def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
+    """What NumPy would not read, or would read as something else: nullable types, text of digits, times."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": two[0][:, 0], "b": two[0][:, 1] > 0, "c": np.arange(len(two[0])) % 7})
+    frame = frame.astype({"b": "boolean", "c": "Int64"})
+    frame.loc[::5, ["b", "c"]] = pandas.NA
+    for numbers in (frame, frame.set_axis([0, 1, 2], axis=1)):
+        model = LHTClassifier().fit(numbers, two[1])
+        save(model, tmp_path / "model.lht")
+        scorer = load_scorer(tmp_path / "model.lht")
+        for same in (numbers, numbers.astype(object)):
+            assert scorer.predict_proba(same).tobytes() == model.predict_proba(same).tobytes()
+        for wrong in ("1.5", pandas.Timestamp(0)):
+            other = numbers.copy()
+            other[other.columns[0]] = wrong
+            with pytest.raises(ValueError, match=r"column .* holds (text|dates)"):
+                scorer.predict(other)
+        with pytest.raises(ValueError, match=r"X has (shape|the columns)"):
+            scorer.predict(numbers.iloc[:, :2])
 
 
 def test_names_of_columns(tmp_path, two):

@@ -235,7 +235,7 @@ class TestColumnsThatAreRefused:
         model = LHTClassifier(categorical_features=["colour", "mix"]).fit(X, y)
         assert model._encoding.categories[2] == (1, "1x")
 
-    @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20])
+    @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20, pd.Series(["a", "b", None, "a"] * 5)])
     def test_classes_that_are_wrong(self, small, y):
         X, _ = small
         with pytest.raises(ValueError, match=r"\by\b|class"):
@@ -260,7 +260,7 @@ class TestPrediction:
             (lambda X: X.rename(columns={"size": "Size"}), ["- Size", "- size"]),
             (lambda X: X[["size"]], ["- colour", "missing"]),
             (lambda X: X.assign(more=1), ["- more"]),
-            (lambda X: X.to_numpy()[:, :1], ["2 features", "same order"]),
+            (lambda X: X.to_numpy()[:, :1], ["1 columns and the model has 2", "same order"]),
             (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "takes numbers"]),
             (lambda X: X.assign(size=np.inf), ["infinity", "column 'size'", "row 0"]),
             (
@@ -269,7 +269,9 @@ class TestPrediction:
             ),
             (lambda X: X.assign(colour=3), ["column 'colour'", "holds numbers", "'blue'"]),
             (lambda X: X.assign(colour=pd.Timestamp(0)), ["column 'colour'", "dates or times"]),
-            (lambda X: X.to_numpy()[0], ["any features"]),
+            (lambda X: X.to_numpy()[0], ["shape (2,)", "pass a table"]),
+            (lambda X: {"size": 1.0, "colour": "red"}, ["shape ()", "pass a table"]),
+            (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["pass a table"]),
             (lambda X: X[:0], ["0 rows", "at least one row"]),
         ],
     )
@@ -304,6 +306,26 @@ class TestPrediction:
         with pytest.raises(ValueError, match="column 0 holds dates or times"):
             LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
 
+    def test_what_numpy_cannot_read_is_read_by_column(self, small):
+        """Nullable types, pd.NA among objects, sparse columns: numbers all the same, with categories or without."""
+        y = small[1]
+        plain = pd.DataFrame({"a": [1.0, np.nan, 0.0, 4.0] * 5, "b": [0.0, 1.0, 1.0, np.nan] * 5})
+        wanted = LHTClassifier().fit(plain, y).predict_proba(plain)
+        nullable = plain.astype({"a": "Int64", "b": "boolean"})
+        for X in (
+            nullable,
+            nullable.astype(object),
+            plain.astype(pd.SparseDtype("float64")),
+            pl.DataFrame({"a": [1, None, 0, 4] * 5, "b": [False, True, True, None] * 5}),
+        ):
+            model = LHTClassifier().fit(X, y)
+            np.testing.assert_array_equal(model.predict_proba(X), wanted)
+            assert model.feature_names_in_.tolist() == ["a", "b"]
+        with pytest.raises(TypeError, match="column 'b' holds other objects"):
+            model.predict(plain.assign(b=plain["b"] * 1j))
+        with pytest.raises(ValueError, match=r"one row per sample.*collect\(\)"):
+            LHTClassifier().fit(pl.LazyFrame({"a": [1.0] * 20}), y)
+
     def test_a_column_that_is_all_missing(self, small):
         X, y = small
         model = LHTClassifier().fit(X, y)
@@ -314,7 +336,7 @@ class TestPrediction:
     def test_numbers_of_the_width_of_the_features_are_no_rows(self, small):
         X, y = small
         model = LHTClassifier(categorical_features=[1]).fit(X.to_numpy(), y)
-        with pytest.raises(ValueError, match="2 features"):
+        with pytest.raises(ValueError, match="the model has 2"):
             model.predict(np.zeros((4, model._encoding.n_features)))
 
 
@@ -365,6 +387,12 @@ class TestLife:
             X[kept], y[kept], sample_weight=weight[kept]
         )
         np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+
+    def test_weights_that_are_none(self, small):
+        X, y = small
+        for weight in ([[1], [1, 2]], ["a"] * 20, [1.0] * 3):
+            with pytest.raises(ValueError, match=r"sample_weight .*: pass one"):
+                LHTClassifier().fit(X, y, sample_weight=weight)
 
     def test_out_of_bag_score(self, adult):
         X, y = adult

@@ -106,6 +106,13 @@ class TestExplanation:
         assert tree.explain(unseen).row["school"] is None
         assert "school = master" in tree.explain(find_row(X, school="master"))._repr_html_()
 
+    def test_a_category_that_is_a_fraction(self):
+        dose = np.tile([0.5, 1.5], 20)
+        X = pd.DataFrame({"dose": pd.Categorical(dose), "age": np.arange(40.0)})
+        text = str(LHTClassifier(gamma=3).fit(X, dose > 1).explain(X.iloc[0]))
+        assert "  dose = 0.5: " in text
+        assert "dose 0.5" not in text
+
     def test_terms_name_the_category(self, tree, table):
         X, _ = table
         explanation = tree.explain(find_row(X, work="private", school="master"))

@@ -38,6 +38,12 @@ BAD_FITS = [
         ["y has one class only", "7", "Pass rows of another class"],
     ),
     ("one row", ValueError, (X[:1], Y[:1]), ["y has one class only", "Pass rows of another class"]),
+    (
+        "None in y of text",
+        ValueError,
+        (X, pd.Series(np.where(Y == 2, None, "a"))),
+        ["Input y contains NaN", "Drop the rows"],
+    ),
     ("NaN in y", ValueError, (X, np.where(Y == 2, np.nan, Y)), ["Input y contains NaN", "Drop the rows"]),
     ("None in y", (ValueError, TypeError), (X, of_class([None, *"ab" * 29, "a"])), ["y", "None"]),
     ("y missing", ValueError, (X, None), ["y", "None"]),

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._columns import refuse_infinity
 from ._compact import pack, unpack
 from ._core import Scorer
 from ._fitted import Fitted
@@ -24,7 +25,7 @@ from ._interpret import Interpretable
 from ._normalise import Span, learn_normalisation
 from ._parameters import Settled, check_flag, draw_seed, refuse
 from ._prototypes import count_kept, keep_rows
-from ._validate import Training, check_continued, check_rows, check_training, refuse_infinity
+from ._validate import Training, check_continued, check_rows, check_training
 
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
 _FEW_ROWS = 64

@@ -125,7 +125,7 @@ class ArrayColumn(Column):
         if self._is_object:
             self.kind = find_kind(value for value in values if not is_missing(value))
         else:
-            kinds = {"U": "categories", "M": "times", "m": "times"}
+            kinds = {"U": "categories", "T": "categories", "M": "times", "m": "times"}
             self.kind = "numbers" if values.dtype.kind in "biuf" else kinds.get(values.dtype.kind, "other")
 
     @property
@@ -140,6 +140,20 @@ class ArrayColumn(Column):
         return number_categories(self.values.tolist())
 
 
+def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
+    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
+    row, column = np.argwhere(np.isinf(X))[0]
+    name_infinity(int(row if given is None else given[row]), f"column {column}", X[row, column])
+
+
+def name_infinity(row: int, title: str, value: Any) -> NoReturn:
+    """Raise the error for an infinity of a column."""
+    raise ValueError(
+        f"Input X contains infinity: row {row}, {title} is {value}. "
+        "Replace infinities by NaN, which counts as missing, or by a finite number."
+    )
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a frame of pandas or polars."""
     return is_polars(X) or (hasattr(X, "iloc") and hasattr(X, "columns"))
@@ -147,14 +161,14 @@ def is_frame(X: Any) -> bool:
 
 def is_polars(X: Any) -> bool:
     """Whether X is a frame of polars."""
-    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "columns")
+    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_series")
 
 
 def holds_numbers(X: Any) -> bool:
-    """Whether the types of a frame say that all of it is numbers; looks at no values."""
+    """Whether all of a frame is of types of numbers that NumPy has; looks at no values."""
     if is_polars(X):
-        return all(dtype.is_numeric() for dtype in X.dtypes)
-    return all(dtype.kind in "biuf" for dtype in X.dtypes)
+        return all(dtype.is_integer() or dtype.is_float() for dtype in X.dtypes)
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
 
 
 def split_columns(X: Any) -> list[Column]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ._json import ModelFileError, check, parse_json
 
+FORMAT_VERSION = 1
 # How every header begins: the digest has a place of its own, so that it can be left out of itself.
 _PREFIX = b'{"__metadata__":{"sha256":"'
 _DIGEST = slice(8 + len(_PREFIX), 8 + len(_PREFIX) + 64)
@@ -33,7 +34,7 @@ _HASHED_AT_ONCE = 1 << 24
 class Container(NamedTuple):
     """What a file holds; the arrays may lie in the mapped file."""
 
-    text: dict[str, str]
+    model: str  # JSON
     arrays: dict[str, NDArray[Any]]
     sha256: str
     n_bytes: int
@@ -70,12 +71,25 @@ def parse(content: NDArray[np.uint8]) -> Container:
 
     entries = parse_json(content[8 : 8 + length].tobytes())
     text = entries.pop("__metadata__")
+    _check_text(text)  # first of all: a newer version may have other arrays
+    check(length % 8 == 0, "its arrays are not aligned")
+    arrays = _find_arrays(entries, content[8 + length :])
+    return Container(text["model"], arrays, digest.decode(), len(content))
+
+
+def _check_text(text: dict[str, Any]) -> None:
+    """Whose file it is, and of which version."""
     check(
         all(isinstance(value, str) for value in text.values()), "its __metadata__ has values other than text"
     )
-    check(length % 8 == 0, "its arrays are not aligned")
-    arrays = _find_arrays(entries, content[8 + length :])
-    return Container(text, arrays, digest.decode(), len(content))
+    version = text.get("version", "")
+    check(text.get("format") == "lhtree", "it is of another library")
+    check(
+        version == str(FORMAT_VERSION),
+        f"it is of format version {version[:20]!r} and this lhtree reads version {FORMAT_VERSION}; update lhtree, "
+        "or save the model with the version of lhtree that is to load it",
+    )
+    check(set(text) == {"sha256", "format", "version", "model"}, "its __metadata__ has other keys")
 
 
 def _digest(content: NDArray[np.uint8]) -> bytes:
@@ -117,13 +131,14 @@ def _find_arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, 
     return arrays
 
 
-def pack_container(arrays: dict[str, NDArray[Any]], text: dict[str, str]) -> NDArray[np.uint8]:
-    """The bytes of a file. Larger types come first, so that every array is aligned."""
+def pack_container(arrays: dict[str, NDArray[Any]], model: str) -> NDArray[np.uint8]:
+    """The bytes of a file; ``model`` is JSON. Larger types come first, so that every array is aligned."""
     dtypes = {dtype: name for name, dtype in _DTYPES.items()}
     plain = {
         name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         for name, array in sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     }
+    text = {"format": "lhtree", "version": str(FORMAT_VERSION), "model": model}
     header: dict[str, Any] = {"__metadata__": {"sha256": _BLANK.decode()} | text}
     at = 0
     for name, array in plain.items():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import ArrayColumn, Category, Column, holds_numbers, is_frame, split_columns
+from ._columns import ArrayColumn, Category, Column, holds_numbers, is_frame, name_infinity, split_columns
 from ._parameters import is_integer, refuse
 
 MOST_CATEGORIES = 255
@@ -146,29 +146,40 @@ def learn_encoding(X: Any, categorical_features: Any, sample_weight: Any = None)
             column.refuse()
     if not chosen:
         return None
-    names = tuple(
-        column.name if isinstance(column.name, str) else f"x{i}" for i, column in enumerate(columns)
-    )
-    weight = np.asarray(sample_weight)  # what is wrong with it is said elsewhere
-    is_kept = weight != 0 if weight.dtype.kind in "biuf" and weight.shape == columns[0].values.shape else None
+    is_kept = _find_kept(sample_weight, len(columns[0].values))
     found = tuple(
         _learn_categories(column, is_kept) if number in chosen else None
         for number, column in enumerate(columns)
+    )
+    names = tuple(
+        column.name if isinstance(column.name, str) else f"x{i}" for i, column in enumerate(columns)
     )
     encoding = Encoding(names, found)
     _check_names(encoding)
     return encoding
 
 
-def check_numbers(X: Any) -> None:
-    """Refuse columns of a frame that hold no numbers, and times in an array, which NumPy would take for numbers."""
-    is_frame_of_more = is_frame(X) and not holds_numbers(X)
-    if is_frame_of_more or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "mM"):
-        for column in split_columns(X):
-            if column.kind in ("times", "mixed"):
-                column.refuse()
-            elif column.kind == "categories":
-                _take_numbers(column)
+def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
+    """Which rows have weight; None for all, and where the weights are wrong, which is said elsewhere."""
+    try:
+        weight = np.asarray(sample_weight)
+    except ValueError:  # rows of different lengths
+        return None
+    return weight != 0 if weight.dtype.kind in "biuf" and weight.shape == (n_rows,) else None
+
+
+def find_plain_encoding(X: Any) -> Encoding | None:
+    """How to read a table of numbers column by column; None where its types say that NumPy can read it at once.
+
+    NumPy would fail at ``pd.NA``, and take text of digits and times for numbers.
+    """
+    if is_frame(X):
+        is_plain = holds_numbers(X)
+    else:
+        is_plain = not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "mM")
+    return (
+        None if is_plain else Encoding(("",) * X.shape[1], (None,) * X.shape[1])
+    )  # columns know their names
 
 
 def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
@@ -253,10 +264,7 @@ def _take_numbers(column: Column) -> NDArray[np.float64]:
     is_infinite = np.isinf(numbers)
     if is_infinite.any():
         row = int(is_infinite.argmax())
-        raise ValueError(
-            f"Input X contains infinity: row {row}, {column.title} is {numbers[row]}. Replace infinities by NaN, which "
-            "counts as missing, or by a finite number."
-        )
+        name_infinity(row, column.title, numbers[row])
     return numbers
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ._array_checks import FOREST
 from ._base import BaseLHT
 from ._classes import encode_classes
+from ._container import FORMAT_VERSION
 from ._fitted import read
 from ._forest import LHForestClassifier
 from ._forest_data import ForestData
@@ -20,7 +21,7 @@ from ._json import check
 from ._normalise import Normalisation, Span
 from ._prototypes import Prototypes
 from ._tree import LHTClassifier
-from .persist import FORMAT_VERSION, ModelFile, naming, read_model, write_model
+from .persist import ModelFile, naming, read_model, write_model
 
 _ESTIMATORS: dict[str, type[BaseLHT]] = {
     "LHTClassifier": LHTClassifier,
@@ -147,7 +148,9 @@ def _encode_parameter(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         labels = [_encode_parameter(name, label) for label in value]
         return {"labels": labels, "weights": [_encode_parameter(name, weight) for weight in value.values()]}
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=str)  # the same model gives the same bytes
+    if hasattr(value, "__iter__") and not isinstance(value, str):  # categorical_features in any form
         return [_encode_parameter(name, part) for part in value]
     plain = value.item() if isinstance(value, np.generic) else value
     if (

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._columns import refuse_infinity
 from ._encode import Encoding
 from ._forest_data import ForestData
 from ._normalise import Normalisation
 from ._parameters import is_integer, refuse
 from ._prototypes import Prototypes
-from ._validate import refuse_infinity
 
 
 @dataclass(frozen=True)

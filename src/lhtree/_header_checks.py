@@ -34,7 +34,8 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     check(_is_dict_of(header["parameters"], _is_parameter), "parameters are not plain values")
     n_jobs = header["parameters"].get("n_jobs")
     check(
-        n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS), "n_jobs is beyond all threads"
+        n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS),
+        f"n_jobs is not a number of threads up to {_MOST_JOBS}",
     )
     check(_is_plain(header["confidence"]) and header["confidence"] in _CONFIDENCES, "confidence is unknown")
     check(_is_count(header["seed"]), "seed is not a number from 0 to 2**31 - 1")
@@ -42,6 +43,7 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     n_columns = n_features
     if header["encoding"] is not None:
         n_columns = _check_encoding(header["encoding"], n_features)
+        check(names in (None, header["encoding"]["names"]), "encoding has other names than feature_names")
     check(
         names is None or (_is_list_of(names, _is_text) and len(names) == n_columns),
         "feature_names is not one text per column",

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._encode import Encoding
+from ._columns import refuse_infinity
+from ._encode import Encoding, find_plain_encoding
+from ._parameters import check_count
 
 
 class Scorer:
@@ -81,13 +83,11 @@ class Scorer:
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
         if self._encoding is not None or not self._core.takes(X):
             X = self._straighten(X)
+        if type(n_threads) is not int or n_threads < 1:
+            n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
         if result is None:
-            row, column = np.argwhere(np.isinf(X))[0]
-            raise ValueError(
-                f"X contains infinity: row {row}, column {column} is {X[row, column]}. "
-                "Replace infinities by NaN, which counts as missing, or by a finite number."
-            )
+            refuse_infinity(X)
         return result
 
     def _straighten(self, X: Any) -> NDArray[Any]:
@@ -101,13 +101,21 @@ class Scorer:
                 )
         if self._encoding is not None:
             return self._encoding.encode(X)
-        try:
-            given = np.asarray(X)
-            rows = np.ascontiguousarray(given, dtype=np.float32 if given.dtype == np.float32 else np.float64)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"X is not numeric ({error}): pass one row of numbers per sample.") from None
-        if rows.ndim != 2 or given.ndim != 2 or rows.shape[1] != self.n_features_in_:
+        plain = find_plain_encoding(X)
+        given = _make_array(X) if plain is None else plain.encode(X)
+        if given.ndim != 2 or given.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has shape {given.shape}: pass a table of {self.n_features_in_} columns, one row per sample."
             )
-        return rows
+        return np.ascontiguousarray(given)
+
+
+def _make_array(X: Any) -> NDArray[Any]:
+    """An array of float32 where X is one, else of float64."""
+    try:
+        given = np.asarray(X)
+        if given.dtype.kind == "c":
+            raise TypeError("its numbers are complex")
+        return given.astype(np.float32 if given.dtype == np.float32 else np.float64, copy=False)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"X is not numeric ({error}): pass one row of numbers per sample.") from None

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, validate_data
 
-from ._columns import is_polars
-from ._encode import Encoding, check_numbers, learn_encoding
+from ._columns import is_frame, is_polars
+from ._encode import Encoding, find_plain_encoding, learn_encoding
 from ._parameters import refuse
 
 # What to do about scikit-learn's messages, most of which say only what is wrong.
@@ -32,6 +32,8 @@ _REMEDIES = {
     "feature names should match": "Pass the columns the model was fitted with, in the same order.",
     "unique column names": "Give every column of X a name of its own.",
     "Found array with dim": "Pass a table: one row per sample, one column per feature.",
+    "array element with a sequence": "Pass a table: one row per sample, one column per feature (of a polars LazyFrame "
+    "what collect() gives).",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 
@@ -72,15 +74,16 @@ def check_training(
     Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``, and ``_encoding`` where X has categories.
     """
     encoding = _find_encoding(estimator, X, sample_weight, earlier)
-    if encoding is None:
-        check_numbers(X)
+    if encoding is not None:
+        estimator._encoding = encoding
+    reading = encoding or find_plain_encoding(X)
+    if reading is None:
         X, y = _validate(
             estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
         )
         X = _straighten(X)
     else:
-        estimator._encoding = encoding
-        X, y = _encode(estimator, encoding, X, y)
+        X, y = _encode(estimator, reading, X, y)
     n_given = len(X)
     weight = check_sample_weight(sample_weight, len(X))
     row = None
@@ -113,9 +116,8 @@ def _find_encoding(estimator: Any, X: Any, sample_weight: Any, earlier: Any) -> 
 
 
 def _encode(estimator: Any, encoding: Encoding, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows and classes of a table with categories."""
-    _validate(estimator, X=X, reset=True, skip_check_array=True)
-    encoded = encoding.encode(X)
+    """Rows and classes of a table that is read column by column."""
+    encoded = _encode_rows(estimator, encoding, X, reset=True)
     try:
         checked: tuple[NDArray[Any], NDArray[Any]] = check_X_y(
             encoded, y, dtype=np.float64, ensure_all_finite=False, estimator=estimator
@@ -123,6 +125,13 @@ def _encode(estimator: Any, encoding: Encoding, X: Any, y: Any) -> tuple[NDArray
     except ValueError as error:
         _raise_with_remedy(error)
     return checked
+
+
+def _encode_rows(estimator: Any, encoding: Encoding, X: Any, *, reset: bool) -> NDArray[np.float64]:
+    """Rows of a table that is read column by column, and the check of its names."""
+    encoded = None if is_frame(X) else encoding.encode(X)  # what is no table has no names to check
+    _validate(estimator, X=X, reset=reset, skip_check_array=True)
+    return encoding.encode(X) if encoded is None else encoded
 
 
 def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
@@ -148,11 +157,9 @@ def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
 
 def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
     """Check the input of predict: float32 or float64, two-dimensional, the features of fit."""
-    encoding: Encoding | None = estimator.__dict__.get("_encoding")
+    encoding: Encoding | None = estimator.__dict__.get("_encoding") or find_plain_encoding(X)
     if encoding is not None:
-        _validate(estimator, X=X, reset=False, skip_check_array=True)
-        return encoding.encode(X)
-    check_numbers(X)
+        return _encode_rows(estimator, encoding, X, reset=False)
     checked: NDArray[Any] = _validate(
         estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
@@ -182,15 +189,6 @@ def _straighten(X: NDArray[Any]) -> NDArray[Any]:
     """Copy where values are not aligned or lie no whole number of values apart, as in a packed record."""
     is_straight = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
     return X if is_straight else X.copy()
-
-
-def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
-    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
-    row, column = np.argwhere(np.isinf(X))[0]
-    raise ValueError(
-        f"Input X contains infinity: row {row if given is None else given[row]}, column {column} is {X[row, column]}. "
-        "Replace infinities by NaN, which counts as missing, or by a finite number."
-    )
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -310,6 +308,7 @@ def _raise_with_remedy(error: ValueError | TypeError | OverflowError) -> NoRetur
     message = str(error)
     if "unique column names" in message:  # told in several lines
         message = f"{' '.join(message.split())}."
+    message = message.replace("Input contains", "Input y contains")  # X is not asked for that
     if not re.search(r"\b([Xy]|label)\b", message):
         message = f"X: {message}"
     for fragment, remedy in _REMEDIES.items():

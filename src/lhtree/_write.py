@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
-import numpy as np
-from numpy.typing import NDArray
 
-
-def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> None:
+def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
     """Write a file so that whatever happens the old one or the new one is there, whole."""
-    place = os.path.realpath(path)
+    place = os.path.realpath(os.fsdecode(path))
     mode = None
     if os.path.exists(place):
         status = os.stat(place)
         if not stat.S_ISREG(status.st_mode):  # a device would be replaced by a file
             raise ValueError(f"path={os.fspath(path)!r} is not a regular file: pass the name of a file.")
         mode = stat.S_IMODE(status.st_mode)
-    folder, name = os.path.split(place)
-    temporary = os.path.join(folder, f".{name[:100]}.{os.getpid()}-{os.urandom(4).hex()}.part")
+    folder = os.path.dirname(place)
+    if not os.path.isdir(folder):  # opening the file beside would say so of a name that nobody gave
+        raise FileNotFoundError(errno.ENOENT, "the folder is not there: make it first", folder)
+    temporary = os.path.join(folder, f".lhtree-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb") as file:
-            file.write(content.data)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

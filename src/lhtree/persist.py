@@ -25,8 +25,6 @@ from ._json import ModelFileError, check, parse_json
 from ._scorer import Scorer
 from ._write import write_whole
 
-FORMAT_VERSION = 1
-
 
 class ModelFile(NamedTuple):
     """A model as it lies in a file: header, arrays, and the scorer that was made of them."""
@@ -57,12 +55,12 @@ def write_model(
     """Write a model file; what could not be read again is refused, and the old file stays."""
     versions = {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()}
     told = json.dumps(header | {"written_by": versions}, separators=(",", ":"), allow_nan=False)
-    content = pack_container(arrays, {"format": "lhtree", "version": str(FORMAT_VERSION), "model": told})
+    content = pack_container(arrays, told)
     try:
         _check_model(parse(content))
     except ModelFileError as error:
         raise ValueError(f"the model cannot be saved, for no one could load the file: {error}.") from None
-    write_whole(path, content)
+    write_whole(path, content.data)
 
 
 def load_scorer(path: str | os.PathLike[str]) -> Scorer:
@@ -97,16 +95,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _check_model(container: Container) -> ModelFile:
     """From the outside to the inside; nothing is used before it is checked."""
-    text, arrays = container.text, container.arrays
-    version = text.get("version", "")
-    check(text.get("format") == "lhtree", "it is of another library")
-    check(
-        version == str(FORMAT_VERSION),
-        f"it is of format version {version[:20]!r} and this lhtree reads version {FORMAT_VERSION}; update lhtree, "
-        "or save the model with the version of lhtree that is to load it",
-    )
-    check(set(text) == {"sha256", "format", "version", "model"}, "its __metadata__ has other keys")
-    header = parse_json(text["model"].encode("utf-8", "surrogatepass"))
+    arrays = container.arrays
+    header = parse_json(container.model.encode("utf-8", "surrogatepass"))
     check_shapes(arrays)
     n_classes = len(arrays["prior"])
     check_header(header, n_features=len(arrays["centre"]), n_classes=n_classes)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .._parameters import is_real, refuse
+from .._write import write_whole
 from ._page import build_page
 from ._summary import Table, summarise
 
@@ -85,16 +85,5 @@ def report(
         betas=betas,
         max_bytes=max_megabytes * 2**20,
     )
-    _write(path, build_page(facts))
+    write_whole(path, build_page(facts).encode())
     return path
-
-
-def _write(path: Path, text: str) -> None:
-    """Write beside the path and move into place, so that no half-written file is ever seen."""
-    beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}")
-    try:
-        with open(beside, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -1,15 +1,12 @@
-"""Downloads that are tried again, and files that appear whole or not at all."""
+"""Downloads that are tried again."""
 
 from __future__ import annotations
 
-import os
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from http.client import HTTPException
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TypeVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -75,17 +72,3 @@ def _get(url: str) -> bytes:
 
 def _bar(n_bytes: int | None, what: str) -> AbstractContextManager[Callable[[int], None] | None]:
     return show_progress(n_bytes, f"downloading {what}") if find_spec("rich") else nullcontext()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all, however many write it at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -8,7 +8,8 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-from ._fetch import FAULTS, download, write_whole
+from .._write import write_whole
+from ._fetch import FAULTS, download
 from ._sets import About, Source
 from ._tables import Table, read_archive, read_csv
 
@@ -36,6 +37,7 @@ def find_table(about: About, source: Source, *, download_if_missing: bool) -> Ta
     except ValueError as error:
         raise ValueError(f"{url} is not what it was: {error}.") from error
     try:
+        cache.mkdir(parents=True, exist_ok=True)
         write_whole(cache / source.archive, content)
     except OSError as error:
         warnings.warn(f"{source.archive} could not be kept in {cache}: {error}.", stacklevel=4)

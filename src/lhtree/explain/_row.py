@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._columns import refuse_infinity
 from .._fitted import Fitted
-from .._validate import check_rows, refuse_infinity
+from .._validate import check_rows
 
 
 def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:

@@ -90,8 +90,16 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
     of_class = explanation.contributions[explanation.prediction]
     features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
     shown, rest = features[:N_MOVES], features[N_MOVES:]
-    levels = find_levels(explanation)
-    moves = [Move(_name_value(name, explanation.row[name]), levels[name], of_class[name]) for name in shown]
+    levels, encoding = find_levels(explanation), explanation._fitted.encoding
+    categories = {} if encoding is None else dict(zip(encoding.names, encoding.categories, strict=True))
+    moves = [
+        Move(
+            (_name_value if categories.get(name) is None else _name_category)(name, explanation.row[name]),
+            levels[name],
+            of_class[name],
+        )
+        for name in shown
+    ]
     return moves, len(rest), sum(of_class[name] for name in rest)
 
 
@@ -203,10 +211,12 @@ def _tidy_term(term: Term) -> str:
     return tidy(term.what) if term.column is not None else _name_value(term.feature, term.value)
 
 
-def _name_value(name: str, value: Any) -> str:
-    if isinstance(value, float):
-        return tidy(name) if np.isnan(value) else f"{tidy(name)} {say_number(value)}"
-    return tidy(name) if value is None else tidy(f"{name} = {value}")
+def _name_value(name: str, value: float) -> str:
+    return tidy(name) if np.isnan(value) else f"{tidy(name)} {say_number(value)}"
+
+
+def _name_category(name: str, category: Any) -> str:
+    return tidy(name) if category is None else tidy(f"{name} = {category}")
 
 
 def say_number(value: float) -> str:

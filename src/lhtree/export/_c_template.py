@@ -35,7 +35,7 @@ const char *const ${name}_classes[${macro}_N_CLASSES] = {
 $classes
 };
 
-enum { n_features = $n_features, n_classes = $n_classes, n_targets = $n_targets, n_estimators = $n_estimators };
+enum { n_targets = $n_targets, n_estimators = $n_estimators };
 
 /* z = (x - centre) / scale, and the share of every class. */
 $centre
@@ -88,7 +88,7 @@ static double add_slopes(int32_t leaf, const float *z) {
 
 static int normalise(const double *x, float *z) {
     uint32_t f;
-    for (f = 0; f < n_features; ++f) {
+    for (f = 0; f < ${macro}_N_FEATURES; ++f) {
         double quotient = 0.0;
         if (x[f] == x[f]) {
             if (x[f] - x[f] != 0.0) return 0; /* infinite */
@@ -103,18 +103,18 @@ static int normalise(const double *x, float *z) {
 
 static int is_zero(const double *scores) {
     int c;
-    for (c = 0; c < n_classes; ++c)
+    for (c = 0; c < ${macro}_N_CLASSES; ++c)
         if (scores[c] != 0.0) return 0;
     return 1;
 }
 
 int ${name}_predict(const double *x, double *probabilities) {
-    float z[n_features];
-    double wolf[n_classes], membership[n_classes], total = 0.0;
+    float z[${macro}_N_FEATURES];
+    double wolf[${macro}_N_CLASSES], membership[${macro}_N_CLASSES], total = 0.0;
     const double *scores = wolf;
     int i, c, target, best = 0;
     if (!normalise(x, z)) return -1;
-    for (c = 0; c < n_classes; ++c) wolf[c] = membership[c] = 0.0;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) wolf[c] = membership[c] = 0.0;
     for (i = 0; i < n_estimators; ++i)
         for (target = 0; target < n_targets; ++target) {
             int32_t place = root[i * n_targets + target];
@@ -129,18 +129,18 @@ int ${name}_predict(const double *x, double *probabilities) {
             mu = mu < 0.0 ? 0.0 : mu > 1.0 ? 1.0 : mu;
 $add
         }
-    for (c = 0; c < n_classes; ++c) {
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) {
         wolf[c] /= (double)n_estimators;
         membership[c] /= (double)n_estimators;
     }
     if (is_zero(scores)) scores = membership;
     if (is_zero(scores)) scores = prior;
-    for (c = 0; c < n_classes; ++c) {
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) {
         if (scores[c] > scores[best]) best = c;
         total += scores[c];
     }
     if (probabilities != NULL)
-        for (c = 0; c < n_classes; ++c) probabilities[c] = scores[c] / total;
+        for (c = 0; c < ${macro}_N_CLASSES; ++c) probabilities[c] = scores[c] / total;
     return best;
 }
 """

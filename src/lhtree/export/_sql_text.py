@@ -97,15 +97,18 @@ def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
 class Query:
     """A SELECT of common table expressions, each made from the one before.
 
-    They are materialised: an engine that put them into one another would double its work with every level.
+    They are materialised: an engine that put them into one another would double its work with every level. None may
+    be called like the table, which SQLite would take for it.
     """
 
-    def __init__(self, source: str) -> None:
-        self._source = source
+    def __init__(self, table: str) -> None:
+        self._source = f"{quote_name(table)} AS t"
+        self._ending = "" if table.endswith("_") else "_"
         self._parts: list[str] = []
 
     def add(self, name: str, columns: Iterable[str]) -> None:
         """Add an expression with these columns."""
+        name += self._ending
         self._parts.append(f"{name} AS MATERIALIZED (SELECT {', '.join(columns)}\nFROM {self._source})")
         self._source = name
 

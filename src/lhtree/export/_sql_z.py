@@ -11,6 +11,7 @@ DIALECTS = ("sqlite", "duckdb")
 _MOST_Z = 1e30
 _LEAST_NORMAL = 2.0**-126  # of float32; below, its numbers lie 2^-149 apart
 _ROUNDER = 1.5 * 2.0**-97  # added and taken off again, leaves multiples of 2^-149
+_INFINITY = "9e999"  # as SQLite reads it
 _SPLIT_24, _SPLIT_23 = f"{2**29 + 1}e0", f"{2**30 + 1}e0"
 
 
@@ -21,7 +22,7 @@ def normalise(query: Query, fitted: Fitted, keys: Sequence[str], dialect: str) -
     given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
     query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(_read_columns(fitted, dialect)))])
 
-    infinity = "CAST('Infinity' AS DOUBLE)" if dialect == "duckdb" else "9e999"
+    infinity = "CAST('Infinity' AS DOUBLE)" if dialect == "duckdb" else _INFINITY
     is_infinite = f"CASE WHEN {infinity} IN ({', '.join(f'abs(x{f})' for f in features)}) THEN 1 ELSE 0 END"
     centre, scale = ([write_number(value) for value in values.tolist()] for values in fitted.normalisation)
     quotients = [f"(x{f}-{centre[f]})/{scale[f]} AS q{f}" for f in features]
@@ -65,13 +66,24 @@ def _read_columns(fitted: Fitted, dialect: str) -> list[str]:
     for name, some in zip(fitted.column_names, categories, strict=True):
         column = f"t.{quote_name(name)}"
         if some is None:
-            number = f"CAST({column} AS DOUBLE)"
-            is_nan = f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
-            values.append(is_nan if dialect == "duckdb" else number)
+            values.append(_read_number(column, dialect))
             continue
+        # Whatever the table says of upper and lower case; DuckDB collates text only.
+        if dialect == "sqlite":
+            column += " COLLATE BINARY"
+        elif all(isinstance(category, str) for category in some):
+            column = f"CAST({column} AS VARCHAR) COLLATE C"
         known = [write_label(category) for category in some]
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"
             for own in known
         ]
     return values
+
+
+def _read_number(column: str, dialect: str) -> str:
+    """A number, NULL where it is missing. SQLite casts any text to 0: here it becomes an infinity, which is refused."""
+    number = f"CAST({column} AS DOUBLE)"
+    if dialect == "duckdb":
+        return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
+    return f"CASE WHEN typeof({column}) NOT IN ('text', 'blob') OR {number}={column} THEN {number} ELSE {_INFINITY} END"

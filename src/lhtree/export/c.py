@@ -46,7 +46,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
         raise refuse(
             "name", name, "a C identifier: a lower-case letter, then letters, digits and _, up to 31 in all"
         )
-    write_whole(path, np.frombuffer(_write(fitted, name).encode("ascii"), dtype=np.uint8))
+    write_whole(path, _write(fitted, name).encode("ascii"))
 
 
 def _write(fitted: Fitted, name: str) -> str:
@@ -115,7 +115,7 @@ def _strings(texts: list[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Text as a C string: its bytes in UTF-8, those that are no plain sign as octal numbers."""
+    """Text as a C string: its bytes in UTF-8, those that are no plain characters as octal numbers."""
     data = text.encode()
     if len(data) > _MOST_TEXT:
         raise ValueError(

@@ -73,7 +73,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
         {"feature_names": json.dumps(fitted.feature_names), "classes": json.dumps(labels)},
         __version__,
     )
-    write_whole(path, np.frombuffer(file.SerializeToString(), dtype=np.uint8))
+    write_whole(path, file.SerializeToString())
 
 
 def _check_size(walks: Walks) -> None:

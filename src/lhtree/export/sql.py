@@ -23,7 +23,7 @@ from ._sql_text import (
 from ._sql_z import DIALECTS, normalise
 from ._walks import Terms
 
-_MOST_SIGNS = 5_000_000
+_MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = 2000  # of a table in SQLite
 _MOST_LEVELS = 200
 
@@ -63,7 +63,7 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
     _check_names(fitted, keys, outputs)
     _check_size(fitted, len(keys))
 
-    query = Query(f"{quote_name(table)} AS t")
+    query = Query(table)
     passed = normalise(query, fitted, keys, dialect)
     trees = _find_trees(fitted)
     _walk(query, passed, trees, fitted)
@@ -76,8 +76,8 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if len(text) > _MOST_SIGNS:
-        raise _too_large(f"its SELECT would have {len(text):,} signs, more than {_MOST_SIGNS:,}")
+    if len(text) > _MOST_CHARACTERS:
+        raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
 
@@ -108,7 +108,7 @@ def _check_size(fitted: Fitted, n_keys: int) -> None:
     if n_columns > _MOST_COLUMNS:
         raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
     n_terms = len(forest.hyperplane_weight) + int(forest.left.size)
-    if 12 * n_terms > _MOST_SIGNS:
+    if 12 * n_terms > _MOST_CHARACTERS:
         raise _too_large(f"it has {n_terms:,} weights and blocks")
 
 
