@@ -43,6 +43,7 @@ def test_what_it_knows(path):
     assert repr(scorer) == "Scorer(3 classes, 5 features, 15 trees)"
     assert scorer.classes_.tolist() == [0, 1, 2]
     assert scorer.feature_names == ["x0", "x1", "x2", "x3", "x4"]
+    assert scorer.feature_names_in_ is None
     assert scorer.n_features_in_ == 5
     assert scorer.metadata == {"a": 1}
 
@@ -105,7 +106,7 @@ def test_names_of_columns(tmp_path, two):
     model = LHTClassifier().fit(frame, two[1])
     save(model, tmp_path / "model.lht")
     scorer = load_scorer(tmp_path / "model.lht")
-    assert scorer.feature_names == list("abcde")
+    assert scorer.feature_names == scorer.feature_names_in_ == list("abcde")
     assert scorer.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
     assert scorer.predict_proba(two[0]).tobytes() == model.predict_proba(frame).tobytes()
     with pytest.raises(ValueError, match="X has the columns e, d, c, b, a"):

@@ -25,14 +25,24 @@ class Scorer:
     ----------
     classes_ : array of shape (K,)
     feature_names : list of str
-        x0, x1, … if the model was fitted without names.
+        What the trees see: a column of categories has one per category. x0, x1, … if the model was fitted without names.
+    feature_names_in_ : list of str or None
+        Columns of the tables it takes; None if the model was fitted without names.
     n_features_in_ : int
         Columns of X.
     metadata : dict or None
         What ``lhtree.save`` was given.
     """
 
-    __slots__ = ("_columns", "_core", "_encoding", "classes_", "feature_names", "metadata", "n_features_in_")
+    __slots__ = (
+        "_core",
+        "_encoding",
+        "classes_",
+        "feature_names",
+        "feature_names_in_",
+        "metadata",
+        "n_features_in_",
+    )
 
     def __init__(
         self,
@@ -43,7 +53,7 @@ class Scorer:
         metadata: dict[str, Any] | None,
     ) -> None:
         self._core = core
-        self._columns = columns
+        self.feature_names_in_ = columns
         self._encoding = encoding
         self.classes_ = classes
         self.metadata = metadata
@@ -92,12 +102,12 @@ class Scorer:
 
     def _straighten(self, X: Any) -> NDArray[Any]:
         """An exact array of anything that can be one, with the columns of the model."""
-        if self._columns is not None and hasattr(X, "columns"):
+        if self.feature_names_in_ is not None and hasattr(X, "columns"):
             columns = [str(name) for name in X.columns]
-            if columns != self._columns:
+            if columns != self.feature_names_in_:
                 raise ValueError(
                     f"X has the columns {', '.join(columns)[:200]}: pass those of the model in their order, "
-                    f"{', '.join(self._columns)[:200]}."
+                    f"{', '.join(self.feature_names_in_)[:200]}."
                 )
         if self._encoding is not None:
             return self._encoding.encode(X)

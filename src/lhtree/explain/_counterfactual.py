@@ -216,8 +216,10 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
 
 
 def _write(value: Any) -> str:
-    """A number that reads back as itself, or a category."""
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    """A number of at most six digits, unless it is a large one, or a category."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) -> Counterfactual:
