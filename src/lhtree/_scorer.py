@@ -25,7 +25,7 @@ class Scorer:
     ----------
     classes_ : array of shape (K,)
     feature_names : list of str
-        What the trees see: a column of categories has one per category. x0, x1, … if the model was fitted without names.
+        What the trees see: a column of categories has one for each. x0, x1, … if the model was fitted without names.
     feature_names_in_ : list of str or None
         Columns of the tables it takes; None if the model was fitted without names.
     n_features_in_ : int
