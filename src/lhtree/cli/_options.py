@@ -1,0 +1,49 @@
+"""Arguments and options that commands share, for their signatures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+DataFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="Table: CSV, TSV, Parquet or Arrow, also packed with gzip; - is stdin."
+    ),
+]
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Model file that lhtree fit or lhtree.save wrote.")
+]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="Column that holds the classes.")]
+Names = Optional[list[str]]  # noqa: UP045  # Typer evaluates it on Python 3.10 too
+Drop = Annotated[Names, typer.Option("--drop", metavar="NAME", help="Leave out a column; may be repeated.")]
+Categorical = Annotated[
+    Names,
+    typer.Option(
+        "--categorical", metavar="NAME", help="A column of numbers that are categories; may be repeated."
+    ),
+]
+DropMissingTarget = Annotated[
+    bool, typer.Option("--drop-missing-target", help="Leave out rows without a class.")
+]
+Format = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--format", metavar="FORMAT", help="csv, tsv, parquet or arrow; found out if not given."),
+]
+Delimiter = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; found out if not given."),
+]
+Decimal = Annotated[
+    str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of a CSV, . or a comma.")
+]
+Encoding = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV; UTF-8, or what its first bytes say."),
+]
+Unseen = Annotated[
+    str, typer.Option("--unseen", metavar="WAY", help="Categories not seen in training: error, or missing.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
