@@ -48,7 +48,7 @@ class TestExport:
         ran = fail(capsys, "export", "model.lht", "--out", "no/such/folder/model.c")
         assert (ran.code, ran.err) == (
             4,
-            "lhtree: cannot write no/such/folder/model.c: No such file or directory\n",
+            "lhtree: cannot write no/such/folder/model.c: there is no folder no/such/folder\n",
         )
         (tmp_path / "folder.sql").mkdir()
         assert "folder.sql" in fail(capsys, "export", "tree.lht", "--out", "folder.sql").err

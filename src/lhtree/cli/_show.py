@@ -12,6 +12,8 @@ from .._extras import import_extra
 
 _WIDTH = 160  # of what nobody looks at: lines stay whole for grep
 
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+
 Update = Callable[[float, str], None]  # how much is done, and what is being done
 
 
@@ -40,7 +42,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
         table.add_column(_text(column.removeprefix(">")), justify=side, overflow="fold")
     for row in rows:
         table.add_row(*map(_text, row))
-    print(f"\n{clean(title)}")
+    print(clean(title))
     _show(table)
 
 
@@ -86,11 +88,8 @@ def write_bytes(n_bytes: int) -> str:
 
 def write_seconds(seconds: float) -> str:
     """A time in the unit that suits it."""
-    for unit, least in (("s", 1.0), ("ms", 1e-3), ("µs", 0.0)):
-        if seconds >= least:
-            value = seconds / (least or 1e-6)
-            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
-    return "0 s"
+    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
+    return f"{seconds / size:.{1 if seconds < 10 * size else 0}f} {unit}"
 
 
 def _show(table: Any) -> None:

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from ._errors import ExitCode, Problem, reading, writing
+from ._options import ModelFile, Names, Quiet
 from ._show import note, write_bytes
-from ._small_files import write_file
+from ._small_files import check_place, write_file
 
 EXAMPLES = (
     "lhtree export model.lht --out model.onnx",
@@ -36,24 +37,25 @@ class Dialect(str, Enum):
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: ModelFile,
     to: Annotated[
-        Format | None, typer.Option(help="What to write; by default what the ending of --out says")
+        Format | None,
+        typer.Option(help="What to write; found out from the ending of --out if not given."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The file to write; SQL is printed if there is none.", show_default=False),
+        typer.Option("--out", "-o", metavar="FILE", help="File to write; SQL is printed if there is none."),
     ] = None,
-    name: Annotated[str, typer.Option(help="C: what public names begin with.")] = "lhtree",
+    name: Annotated[str, typer.Option(metavar="NAME", help="C: what public names begin with.")] = "lhtree",
     float32: Annotated[
         bool, typer.Option("--float32", help="ONNX: take rows of float32, not float64.")
     ] = False,
     dialect: Annotated[Dialect, typer.Option(help="SQL: for which database.")] = Dialect.SQLITE,
-    table: Annotated[str, typer.Option(help="SQL: name of the table to predict.")] = "data",
+    table: Annotated[str, typer.Option(metavar="NAME", help="SQL: table to predict.")] = "data",
     key: Annotated[
-        list[str] | None, typer.Option(help="SQL: a column to pass on; may be given several times")
+        Names, typer.Option(metavar="NAME", help="SQL: column to pass on; may be repeated.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing when all went well.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write a model in the language of another program; it predicts what the model predicts, to the bit."""
     import lhtree
@@ -61,6 +63,8 @@ def export(
     if out == Path("-"):
         out = None
     chosen = _choose(to, out)
+    if out is not None:
+        check_place(out)
     with reading(model):
         loaded = lhtree.load(model)
     if chosen is Format.SQL:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from ._errors import Problem, reading
+from ._options import Json, ModelFile
 from ._show import clean, show_facts, show_json, show_table, write_bytes
 
 EXAMPLES = (
@@ -20,11 +20,11 @@ EXAMPLES = (
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    model: ModelFile,
     tree: Annotated[
         int | None, typer.Option(help="Show this tree, block by block, instead; trees count from 0")
     ] = None,
-    is_json: Annotated[bool, typer.Option("--json", help="One JSON document for programs.")] = False,
+    is_json: Json = False,
 ) -> None:
     """Show what a model file holds: parameters, classes, columns, trees, metadata, arrays."""
     import lhtree
@@ -36,13 +36,9 @@ def inspect(
     if is_json:
         return show_json(facts)
     show_facts(_list_facts(model, facts))
-    show_table("Classes", ("class", ">share"), _list_classes(facts))
-    show_table("Columns", ("column", "holds"), _list_columns(facts))
-    show_table("Parameters", ("parameter", "value"), _list_values(facts["parameters"]))
-    if facts["metadata"]:
-        show_table("Metadata", ("key", "value"), _list_values(facts["metadata"]))
-    arrays = ((name, array["dtype"], _write_shape(array["shape"])) for name, array in facts["arrays"].items())
-    show_table("Arrays", ("array", "type", ">shape"), arrays)
+    for title, columns, rows in _list_tables(facts):
+        print()
+        show_table(title, columns, rows)
     return None
 
 
@@ -59,7 +55,7 @@ def _show_tree(model: Any, tree: int, *, is_json: bool) -> None:
         print(clean(text))
 
 
-def _list_facts(path: Path, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     versions = facts["written_by"]
     yield "file", f"{path}, {write_bytes(facts['n_bytes'])}"
     yield "sha256", facts["sha256"]
@@ -74,6 +70,16 @@ def _list_facts(path: Path, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "weights", f"{facts['n_weights']:,} of hyperplanes, {facts['n_slopes']:,} slopes of memberships"
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
     yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
+
+
+def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
+    yield "Classes", ("class", ">share"), _list_classes(facts)
+    yield "Columns", ("column", "holds"), _list_columns(facts)
+    yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
+    if facts["metadata"]:
+        yield "Metadata", ("key", "value"), _list_values(facts["metadata"])
+    arrays = ((name, array["dtype"], _write_shape(array["shape"])) for name, array in facts["arrays"].items())
+    yield "Arrays", ("array", "type", ">shape"), arrays
 
 
 def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
