@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,9 +71,8 @@ def make_table(n_rows: int = 300) -> Any:
     return frame
 
 
-@cache
 def fit_models() -> tuple[Any, Any]:
-    """A forest and a tree of the table, made once."""
+    """A forest and a tree of the table."""
     frame = make_table()
     X, y = frame.drop(columns="y"), frame["y"]
     return lhtree.LHForestClassifier(10, random_state=0).fit(X, y), lhtree.LHTClassifier(gamma=20).fit(X, y)
