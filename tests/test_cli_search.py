@@ -136,7 +136,7 @@ class TestSearch:
     def test_without_time_there_is_a_result_still(self):
         heard = []
         found = search(make_task(), draw_settings("tree", 150, 8, 0), 0.0, lambda now: heard.append(len(now)))
-        assert [(len(candidate.folds), candidate.outcome) for candidate in found] == [(1, "out of time")]
+        assert [(len(candidate.folds), candidate.outcome) for candidate in found] == [(1, "time up")]
         assert heard == [1]
 
     def test_time_that_runs_out_between_fits(self, monkeypatch):
@@ -150,7 +150,7 @@ class TestSearch:
         found = search(make_task(), draw_settings("tree", 150, 8, 0), 5.0, tell)
         assert [(len(candidate.folds), candidate.outcome) for candidate in found] == [
             (3, "measured"),
-            (2, "out of time"),
+            (2, "time up"),
         ]
         assert find_best(found) is found[0]
 

@@ -82,8 +82,9 @@ def _measure(
         # XGBoost wants the classes of its training rows numbered without gaps.
         classes, known = np.unique(codes[train], return_inverse=True)
         try:
+            model = peer.build(seed)
             begin = time.perf_counter()
-            model = peer.build(seed).fit(X[train], known)
+            model.fit(X[train], known)
             seconds.append(time.perf_counter() - begin)
             proba = model.predict_proba(X[test], **peer.options)
             row_seconds.append(_time_row(model, X[test], peer.options))

@@ -65,7 +65,7 @@ class Candidate:
     setting: Setting
     folds: list[Measure] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    outcome: str = "measured"  # or "behind", "out of time"
+    outcome: str = "measured"  # or "behind", "time up"
 
     @property
     def score(self) -> Score:
@@ -107,7 +107,7 @@ def search(
             try:
                 done, taken = _measure(task, setting, split, math.inf if not found else end)
             except OutOfTimeError:
-                candidate.outcome = "out of time"
+                candidate.outcome = "time up"
                 return found
             candidate.folds.append(done)
             candidate.seconds.append(taken)
@@ -121,10 +121,13 @@ def search(
 
 
 def find_best(found: Sequence[Candidate]) -> Candidate:
-    """The most accurate of the candidates that saw the most folds; of equals that of the least log loss."""
-    most = max(len(candidate.folds) for candidate in found)
-    whole = (candidate for candidate in found if len(candidate.folds) == most)
-    return max(whole, key=lambda candidate: (candidate.score.accuracy, -candidate.score.log_loss))
+    """The best of the candidates that saw the most folds."""
+    return min(found, key=find_rank)
+
+
+def find_rank(candidate: Candidate) -> tuple[float, ...]:
+    """A key that sorts the best first: by folds seen, then accuracy; of equals that of the least log loss."""
+    return -len(candidate.folds), -candidate.score.accuracy, candidate.score.log_loss
 
 
 def _is_behind(candidate: Candidate, leader: Candidate) -> bool:

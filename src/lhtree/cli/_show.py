@@ -36,7 +36,9 @@ def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table below its title; columns whose names begin with ">" hold figures, which are aligned to the right."""
     box = import_extra("rich.box", "cli").SIMPLE_HEAD
-    table = import_extra("rich.table", "cli").Table(box=box, show_edge=False, pad_edge=False)
+    table = import_extra("rich.table", "cli").Table(
+        box=box, show_edge=False, pad_edge=False, collapse_padding=True
+    )
     for column in columns:
         side = "right" if column.startswith(">") else "left"
         table.add_column(_text(column.removeprefix(">")), justify=side, overflow="fold")

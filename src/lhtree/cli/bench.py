@@ -37,10 +37,11 @@ EXAMPLES = (
     "lhtree bench data.csv --target y --only mixed --only rf --folds 3 --json",
 )
 _NOTES = (
-    "All models are at their defaults, on one thread and on the same folds.",
-    "All get the same features: numbers as they are and a column per category, missing values left missing, which all "
-    "of them take; so nothing is imputed.",
-    "fit: a fold's training rows; one row: predict_proba of a row that is an array already. Both are medians.",
+    "All models are at their defaults, on one thread, on the same folds and features:",
+    "numbers as they are, and a column per category. Missing values are left missing;",
+    "all of these models take them, so nothing is imputed.",
+    "fit: on the training rows of a fold. one row: predict_proba of a row that is an",
+    "array already. Both are medians.",
 )
 
 
@@ -158,5 +159,5 @@ def _list_facts(training: Training, results: list[Result], absent: list[str], n_
             for result in results
         ],
         "not_installed": absent,
-        "notes": list(_NOTES),
+        "notes": " ".join(_NOTES),
     }

@@ -109,7 +109,7 @@ def tune(
     if is_json:
         show_json(_list_facts(training, found, best, folds, command))
     else:
-        _show(training, found, best, folds, command)
+        _show(training, found, folds, command)
     if out is not None:
         _save(best, training, out, seed, threads, quiet=quiet)
 
@@ -141,48 +141,33 @@ def _search(
         return search(task, settings, seconds, tell)
 
 
-def _show(training: Training, found: list[Candidate], best: Candidate, n_folds: int, command: str) -> None:
+def _show(training: Training, found: list[Candidate], n_folds: int, command: str) -> None:
+    from ._search import find_rank
+
     n_rows, n_columns = training.X.shape
-    n_found = f"{len(found)} setting{'s' if len(found) > 1 else ''}"
-    title = f"{n_found} on {n_rows:,} rows of {n_columns:,} columns, accuracy in % over {n_folds} folds"
-    columns = (
-        "",
-        "direction",
-        ">trees",
-        ">beta",
-        ">gamma",
-        ">mean",
-        ">± spread",
-        ">log loss",
-        ">fit",
-        "folds",
-    )
-    rows = sorted(
-        found, key=lambda candidate: (candidate is not best, -len(candidate.folds), -candidate.score.accuracy)
-    )
-    show_table(title, columns, (_write_row(candidate, best, n_folds) for candidate in rows))
-    print(
-        "\nThe best accuracy is optimistic: it is the largest of several, each measured with some luck. Rows held back "
-        "from the search tell more.\n"
-    )
-    print(f"To fit the best setting on all rows:\n  {command}")
+    title = f"Settings for {n_rows:,} rows of {n_columns:,} columns, accuracy in % over {n_folds} folds, the best first"
+    columns = ("direction", ">trees", ">beta", ">gamma", ">accuracy", ">log loss", ">fit", "folds")
+    rows = sorted(found, key=find_rank)
+    show_table(title, columns, (_write_row(candidate, n_folds) for candidate in rows))
+    print("\nThe best accuracy is optimistic: it is the largest of several, each measured with")
+    print("some luck. Rows held back from this search would tell more.")
+    print(f"\nTo fit the best setting on all rows:\n  {command}")
 
 
-def _write_row(candidate: Candidate, best: Candidate, n_folds: int) -> list[str]:
+def _write_row(candidate: Candidate, n_folds: int) -> list[str]:
     setting, score = candidate.setting, candidate.score
     n_done = len(candidate.folds)
-    folds = str(n_done) if n_done == n_folds else f"{n_done}, {candidate.outcome}"
     return [
-        "best" if candidate is best else "",
         setting.direction,
         "–" if setting.trees is None else str(setting.trees),
         str(setting.beta),
         "–" if setting.gamma is None else str(setting.gamma),
-        f"{100 * score.accuracy:.2f}",
-        f"{100 * score.spread:.2f}" if n_done > 1 else "–",
+        f"{100 * score.accuracy:.2f} ± {100 * score.spread:.2f}"
+        if n_done > 1
+        else f"{100 * score.accuracy:.2f}",
         f"{score.log_loss:.3f}",
         write_seconds(sum(candidate.seconds) / n_done),
-        folds,
+        str(n_done) if n_done == n_folds else f"{n_done}, {candidate.outcome}",
     ]
 
 
