@@ -79,9 +79,12 @@ def fit_models() -> tuple[Any, Any]:
 
 
 def write_files(folder: Path) -> None:
-    """Write ``data.csv``, ``test.csv``, ``model.lht`` (a forest) and ``tree.lht``."""
-    make_table().to_csv(folder / "data.csv", index=False)
-    make_table()[200:].to_csv(folder / "test.csv", index=False)
+    """Write ``data.csv``, ``test.csv``, ``new.csv`` and ``new.parquet``, ``model.lht`` (a forest) and ``tree.lht``."""
+    table = make_table()
+    table.to_csv(folder / "data.csv", index=False)
+    table[200:].to_csv(folder / "test.csv", index=False)
+    table[:40].drop(columns="y").to_csv(folder / "new.csv", index=False)
+    table[:40].drop(columns="y").to_parquet(folder / "new.parquet", index=False)
     forest, tree = fit_models()
     lhtree.save(forest, folder / "model.lht", metadata={"data": "the shop's [first] year", "rows": 300})
     lhtree.save(tree, folder / "tree.lht")
@@ -92,6 +95,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the files."""
     pytest.importorskip("typer")
     pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     write_files(tmp_path)
