@@ -1,4 +1,7 @@
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +49,18 @@ def test_missing_extra_is_one_line(
         cli.main()
     assert stop.value.code == 1
     assert capsys.readouterr().err == f"lhtree: {module} is not installed: pip install 'lhtree[cli]'\n"
+
+
+def test_signs_that_the_terminal_does_not_have(tmp_path: Path) -> None:
+    pytest.importorskip("rich")
+    path = tmp_path / "model.lht"
+    lhtree.save(lhtree.LHTClassifier().fit([[0.0], [1.0]] * 9, ["größer", "名"] * 9), path)
+    ran = subprocess.run(
+        [sys.executable, "-c", "from lhtree.cli import main; main()", "inspect", str(path)],
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert r"gr\xf6\xdfer" in ran.stdout

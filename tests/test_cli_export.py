@@ -66,3 +66,14 @@ class TestExport:
         assert (
             "a C identifier" in fail(capsys, "export", "model.lht", "--out", "a.c", "--name", "no good").err
         )
+
+    def test_the_model_is_not_written_over(self, capsys, tmp_path):
+        content = (tmp_path / "model.lht").read_bytes()
+        ran = fail(capsys, "export", "model.lht", "--to", "c", "--out", tmp_path / "model.lht")
+        assert ran.code == 4
+        assert ran.err.endswith("model.lht: it is what is read; write to another file\n")
+        assert (tmp_path / "model.lht").read_bytes() == content
+
+    def test_a_name_that_no_file_can_have(self, capsys):
+        ran = fail(capsys, "export", "model.lht", "--out", "x" * 300 + ".c")
+        assert (ran.code, ran.err[-21:]) == (4, ": File name too long\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import signal
 import sys
 from typing import Any
@@ -26,6 +27,7 @@ def main() -> None:
     guard = Guard()
     with guard.telling():
         signal.signal(signal.SIGTERM, _stop)
+        _allow_any_sign()
         build_app(guard)(prog_name="lhtree")
 
 
@@ -61,6 +63,12 @@ def build_app(guard: Guard | None = None) -> Any:
 def _show_examples(examples: tuple[str, ...]) -> str:
     """Lines at the end of a help text; rich would read brackets as markup and join single lines."""
     return "\n\n".join(("Examples:", *(f"  {example}".replace("[", r"\[") for example in examples)))
+
+
+def _allow_any_sign() -> None:
+    """Write what the terminal's encoding lacks as Python writes it, rather than fail."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _stop(number: int, frame: object) -> None:

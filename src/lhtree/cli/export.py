@@ -64,7 +64,7 @@ def export(
         out = None
     chosen = _choose(to, out)
     if out is not None:
-        check_place(out)
+        check_place(out, model)
     with reading(model):
         loaded = lhtree.load(model)
     if chosen is Format.SQL:

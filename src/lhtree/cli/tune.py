@@ -91,7 +91,7 @@ def tune(
 
     check_least(time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0))
     if out is not None:
-        check_place(out)
+        check_place(out, data)
     how = Reading(format, delimiter, decimal, encoding)
     training = read_training(
         data,
