@@ -418,10 +418,14 @@ class TestDamage:
         assert code == ExitCode.READ
 
     def test_a_quoted_field_that_goes_on_for_megabytes(self):
-        message, _ = self.read('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000)
+        message, _ = self.read('a,y\n1,u\n2,"v' + "\n3,u" * 5_000_000)
         assert message == (
-            "data.csv has a row of more than 1 MB: a quoted field may not end; close its quotes"
+            "data.csv has a row of more than 16 MB: close the quotes of a field that does not end"
         )
+
+    def test_long_fields(self):
+        X, _, _ = read_training(write(f'a,y\n"{"x" * 3_000_000}",u\n"{"y" * 9_000_000}",v\n'), "y")
+        assert X["a"].str.len().tolist() == [3_000_000, 9_000_000]
 
     def test_quotes_inside_of_fields(self):
         assert read_training(write('a,y\n5" disk,u\n3" disk,v\nx,v\n'), "y").X["a"].tolist() == [

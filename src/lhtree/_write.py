@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,13 @@ from numpy.typing import NDArray
 
 def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> None:
     """Write a file so that whatever happens the old one or the new one is there, whole."""
+    with open_whole(path) as file:
+        file.write(content.data)
+
+
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write that takes its place when the block ends, and only if nothing was raised in it."""
     place = os.path.realpath(path)
     mode = None
     if os.path.exists(place):
@@ -22,7 +32,7 @@ def write_whole(path: str | os.PathLike[str], content: NDArray[np.uint8]) -> Non
     temporary = os.path.join(folder, f".{name[:100]}.{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb") as file:
-            file.write(content.data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

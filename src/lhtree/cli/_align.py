@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +13,36 @@ from .._encode import Encoding
 from .._extras import import_extra
 from .._scorer import Scorer
 from ._classes import find_classed, match_classes, read_classes
-from ._errors import Problem
+from ._errors import ExitCode, Problem
+from ._errors import reading as reading_file
 from ._names import check_known, find_nearest
+from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
 from ._tables import check_finite
 from ._values import clean, find_kind, find_text, read_numbers, read_text
 
 UNSEEN = ("error", "missing")
+
+
+def load_scorer(path: str) -> Scorer:
+    """Load a model for prediction only."""
+    from ..persist import load_scorer
+
+    with reading_file(path):
+        return load_scorer(path)
+
+
+def take_features(scorer: Scorer) -> Scorer:
+    """The same model for what ``Aligner.encode`` gives, which has dealt with its columns and categories."""
+    return Scorer(scorer._core, scorer.classes_, None, None, None)
+
+
+def tell_unseen(n_unseen: Mapping[str, int], *, quiet: bool) -> None:
+    """A note on the values that counted as missing."""
+    told = ", ".join(f"{n} of column {name!r}" for name, n in n_unseen.items())
+    if told:
+        note(f"lhtree: values that were not seen in training count as missing: {told}", quiet=quiet)
 
 
 class Rows(NamedTuple):
@@ -35,6 +57,8 @@ class Aligner:
     """Finds the columns of a model in a table and reads them batch by batch."""
 
     def __init__(self, model: Any, stream: Stream, unseen: str = "error") -> None:
+        if unseen not in UNSEEN:
+            raise Problem(f"--unseen {unseen} is not valid: pass error or missing", ExitCode.USAGE)
         self._stream, self._unseen = stream, unseen
         self.encoding, has_names = _find_encoding(model)
         self.columns = _find_columns(self.encoding.names, stream, has_names=has_names)
@@ -161,7 +185,7 @@ def _find_columns(wanted: Sequence[str], stream: Stream, *, has_names: bool) -> 
     lacking = [name for name in found if name not in known]
     if lacking and not has_names:  # fitted with an array: columns in their order
         if len(stream.names) == len(wanted):
-            return stream.names
+            return list(stream.names)
         raise Problem(
             f"{stream.name} has {len(stream.names)} columns and the model {len(wanted)}, which have no names: pass a "
             "table with just these, in their order"

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from .._extras import import_extra
 from ._errors import ExitCode, Problem
+from ._records import Lines, cut_records
 from ._source import Feed, Source
 
-BLOCK_BYTES = 1 << 20
 _HEAD_BYTES = 1 << 22  # the first line must end within these
 _DELIMITERS = (",", ";", "\t", "|")
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -28,18 +28,37 @@ class Head(NamedTuple):
 
 
 class CsvReader:
-    """A text table whose header has been read: ``names``, and ``batches`` of Arrow with text in every column."""
+    """A text table whose header has been read: ``schema``, and ``batches`` of Arrow with text in every column."""
 
     def __init__(self, source: Source) -> None:
+        csv.field_size_limit(1 << 30)  # how long a record may be is settled in _records
         self._source = source
         self._encoding = _find_encoding(source)
         self._feed = source.feed if self._encoding is None else _recode(source, self._encoding)
         self._head = _read_head(source, self._feed, self._encoding)
-        self.names = self._head.names
+        pa = import_extra("pyarrow", "cli")
+        self.schema = pa.schema([(name, pa.string()) for name in self._head.names])
         self._feed.read(self._head.n_bytes)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns, in the order of the rows; blank lines are no rows."""
+        last = self._head.names[-1]  # a quoted field that does not end is found there
+        chosen = list(dict.fromkeys([*columns, last]))
+        n_rows, n_quotes, end = 0, 0, ""
+        for block in cut_records(self._feed, self._head.delimiter, self._source.name):
+            batch = self._parse(block, chosen, n_rows)
+            if batch is not None:
+                yield batch
+                n_rows += batch.num_rows
+                n_quotes, end = block.count(b'"'), batch.column(last)[-1].as_py()
+        if n_quotes % 2 and "\n" in end:
+            raise Problem(
+                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
+                ExitCode.READ,
+            )
+
+    def _parse(self, block: bytes, columns: list[str], n_before: int) -> Any:
+        """The record batch of a block of whole records; None if it holds blank lines only."""
         pa, arrow_csv = import_extra("pyarrow", "cli"), import_extra("pyarrow.csv", "cli")
         ragged: list[Any] = []
 
@@ -47,57 +66,39 @@ class CsvReader:
             ragged.append(row)
             return "error"
 
-        last = self.names[-1]
-        chosen = list(dict.fromkeys([*columns, last]))
-        options = {
-            # A thread of its own would hold more blocks and could not count rows.
-            "read_options": arrow_csv.ReadOptions(
-                use_threads=False,
-                column_names=self.names,
-                block_size=max(BLOCK_BYTES, 16 * self._head.n_bytes),
-            ),
-            "parse_options": arrow_csv.ParseOptions(
-                delimiter=self._head.delimiter, newlines_in_values=True, invalid_row_handler=keep_ragged
-            ),
-            "convert_options": arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(self.names, pa.string()), include_columns=chosen
-            ),
-        }
-        end = None
-        n_quotes = self._feed.n_quotes
+        names = self._head.names
         try:
-            for batch in arrow_csv.open_csv(self._feed, **options):
-                if batch.num_rows:
-                    end = batch.column(last)[-1].as_py()
-                    yield batch
-        except pa.ArrowInvalid as error:
-            if "Empty CSV" not in str(error):
-                raise self._explain(str(error), ragged) from None
-        if (self._feed.n_quotes - n_quotes) % 2 and end is not None and "\n" in end:
-            raise Problem(
-                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
-                ExitCode.READ,
+            table = arrow_csv.read_csv(
+                pa.py_buffer(block),
+                # Without threads rows are counted, and no more than this block is held.
+                arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+                arrow_csv.ParseOptions(
+                    delimiter=self._head.delimiter, newlines_in_values=True, invalid_row_handler=keep_ragged
+                ),
+                arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), include_columns=columns
+                ),
             )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):
+                return None
+            raise self._explain(str(error), ragged, n_before) from None
+        return table.combine_chunks().to_batches()[0] if table.num_rows else None
 
-    def _explain(self, message: str, ragged: list[Any]) -> Problem:
+    def _explain(self, message: str, ragged: list[Any], n_before: int) -> Problem:
         name = self._source.name
         if ragged:
             row = ragged[0]
             return Problem(
-                f"{name}, {self.locate(row.number - 1)} has {row.actual_columns} fields where the header has "
-                f"{row.expected_columns}: mend the line; a field that holds a delimiter must be quoted",
+                f"{name}, {self.locate(n_before + row.number - 1)} has {row.actual_columns} fields where the header "
+                f"has {row.expected_columns}: mend the line; a field that holds a delimiter must be quoted",
                 ExitCode.READ,
             )
         if "UTF8" in message:
             found = re.search(r"Row #(\d+)", message)
-            where = f", {self.locate(int(found[1]) - 1)}" if found else ""
+            where = f", {self.locate(n_before + int(found[1]) - 1)}" if found else ""
             return Problem(
                 f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
-                ExitCode.READ,
-            )
-        if "straddl" in message:
-            return Problem(
-                f"{name} has a row of more than {BLOCK_BYTES >> 20} MB: a quoted field may not end; close its quotes",
                 ExitCode.READ,
             )
         return Problem(f"{name} cannot be read: {message}", ExitCode.READ)
@@ -190,31 +191,19 @@ def _read_head(source: Source, feed: Feed, encoding: str | None) -> Head:
     if not text.strip():
         raise Problem(f"{source.name} is empty: pass a table with a header line and rows", ExitCode.READ)
     delimiter = _find_delimiter(source, text, is_whole)
-    lines = _Counted(text)
+    lines = Lines(text)
     try:
         header = next(record for record in csv.reader(lines, delimiter=delimiter) if record)
     except csv.Error as error:
         raise Problem(f"{source.name}: its header cannot be read ({error})", ExitCode.READ) from None
     if lines.n_chars == len(text) and not is_whole:
         raise Problem(f"{source.name}: its first line does not end; pass a text table", ExitCode.READ)
-    return Head(_settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
+    return Head(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
 
 
-def _settle_names(header: list[str]) -> list[str]:
+def settle_names(header: list[str]) -> list[str]:
     """Names without blanks around; a column without a name is called by its number, which ``--drop`` takes."""
     return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
-
-
-class _Counted:
-    """Lines of a text, and how much of it they make up so far."""
-
-    def __init__(self, text: str) -> None:
-        self._lines, self.n_chars = io.StringIO(text, newline=""), 0
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            self.n_chars += len(line)
-            yield line
 
 
 def _find_delimiter(source: Source, text: str, is_whole: bool) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
+
+from ._align import UNSEEN
+from ._source import FORMATS
 
 DataFile = Annotated[
     str,
@@ -16,7 +19,7 @@ ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file that lhtree fit or lhtree.save wrote.")
 ]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="Column that holds the classes.")]
-Names = Optional[list[str]]  # noqa: UP045  # Typer evaluates it on Python 3.10 too
+Names = list[str] | None
 Drop = Annotated[Names, typer.Option("--drop", metavar="NAME", help="Leave out a column; may be repeated.")]
 Categorical = Annotated[
     Names,
@@ -28,22 +31,36 @@ DropMissingTarget = Annotated[
     bool, typer.Option("--drop-missing-target", help="Leave out rows without a class.")
 ]
 Format = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--format", metavar="FORMAT", help="csv, tsv, parquet or arrow; found out if not given."),
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="csv, tsv, parquet or arrow; found out if not given.",
+        autocompletion=lambda: list(FORMATS),
+    ),
 ]
 Delimiter = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; found out if not given."),
 ]
 Decimal = Annotated[
     str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of a CSV, . or a comma.")
 ]
 Encoding = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV; UTF-8, or what its first bytes say."),
 ]
 Unseen = Annotated[
-    str, typer.Option("--unseen", metavar="WAY", help="Categories not seen in training: error, or missing.")
+    str,
+    typer.Option(
+        "--unseen",
+        metavar="WAY",
+        help="Categories not seen in training: error, or missing.",
+        autocompletion=lambda: list(UNSEEN),
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Threads = Annotated[
+    int, typer.Option("--threads", min=1, metavar="N", help="Threads; results do not depend on it.")
+]

@@ -39,6 +39,12 @@ class Reading:
     decimal: str = "."
     encoding: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.format not in (None, *FORMATS):
+            raise Problem(f"--format {self.format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+        if self.decimal not in (".", ","):
+            raise Problem(f"--decimal {self.decimal} is not valid: pass . or ,", ExitCode.USAGE)
+
 
 class Feed(io.RawIOBase):
     """The bytes of a source one after the other, with a look ahead; damage is told as a Problem."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from .._extras import import_extra
-from ._csv import CsvReader
+from ._csv import CsvReader, settle_names
 from ._errors import ExitCode, Problem
 from ._source import Reading, Source
 
@@ -17,7 +17,7 @@ _BATCH_BYTES = 1 << 22
 class Reader(Protocol):
     """A table whose columns are known; every format has one."""
 
-    names: list[str]
+    schema: Any  # of Arrow: names and types of the columns
 
     def __init__(self, source: Source) -> None: ...
 
@@ -33,7 +33,7 @@ class Stream:
 
     def __init__(self, source: Source, reader: Reader) -> None:
         self._source, self._reader = source, reader
-        self.name, self.names, self.decimal = source.name, reader.names, source.reading.decimal
+        self.name, self.names, self.decimal = source.name, reader.schema.names, source.reading.decimal
         self.n_rows = 0  # before the batch given last
         seen: set[str] = set()
         for name in self.names:
@@ -42,8 +42,9 @@ class Stream:
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[Any]:
-        """Record batches of Arrow with these columns, of at most so many rows."""
+        """Record batches of Arrow with these columns, of at most so many rows; one without rows if there are none."""
         columns = list(columns)
+        is_empty = True
         for whole in self._reader.batches(columns):
             batch = whole.select(columns)
             step = most_rows or max(1, batch.num_rows)
@@ -51,11 +52,18 @@ class Stream:
                 part = batch.slice(first, step)
                 yield part
                 self.n_rows += part.num_rows
+                is_empty = False
+        if is_empty:
+            pa, schema = import_extra("pyarrow", "cli"), self._reader.schema
+            fields = [schema.field(name) for name in columns]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([], field.type) for field in fields], schema=pa.schema(fields)
+            )
 
     def read_all(self, columns: Iterable[str]) -> Any:
         """These columns of all rows, as a table of Arrow; there is at least one row."""
         batches = list(self.batches(columns))
-        if not batches:
+        if not batches[0].num_rows:
             raise Problem(f"{self.name} has no rows below its header: pass a table with rows")
         self.n_rows = 0  # the whole table is one batch now
         return import_extra("pyarrow", "cli").Table.from_batches(batches)
@@ -94,16 +102,17 @@ class ParquetReader:
         with _telling(source):
             # Pages are read when they are needed, not whole groups of rows.
             self._table = parquet.ParquetFile(self._file, buffer_size=1 << 16, pre_buffer=False)
-        self.names = [name.strip() or f"#{i}" for i, name in enumerate(self._table.schema_arrow.names, 1)]
+        self.schema = _settle_names(self._table.schema_arrow)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns."""
-        given = dict(zip(self.names, self._table.schema_arrow.names, strict=True))
+        columns = list(columns)
+        given = dict(zip(self.schema.names, self._table.schema_arrow.names, strict=True))
         wanted = [given[name] for name in columns]
         n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(wanted))))
         with _telling(self._source):
             for batch in self._table.iter_batches(n_rows, columns=wanted, use_threads=False):
-                yield batch.select(wanted).rename_columns(list(columns))
+                yield batch.select(wanted).rename_columns(columns)
 
     def locate(self, row: int) -> str:
         """Parquet has rows only."""
@@ -120,7 +129,7 @@ class ArrowReader:
             is_stream = source.format == "arrow stream"
             self._table = ipc.open_stream(source.feed) if is_stream else ipc.open_file(source.open_whole())
         self._is_stream = is_stream
-        self.names = [name.strip() or f"#{i}" for i, name in enumerate(self._table.schema.names, 1)]
+        self.schema = _settle_names(self._table.schema)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns."""
@@ -133,13 +142,20 @@ class ArrowReader:
                 else map(self._table.get_batch, range(self._table.num_record_batches))
             )
             for whole in wholes:
-                batch = whole.rename_columns(self.names).select(columns)
+                batch = whole.rename_columns(self.schema.names).select(columns)
                 for first in range(0, batch.num_rows, n_rows):
                     yield batch.slice(first, n_rows)
 
     def locate(self, row: int) -> str:
         """Arrow has rows only."""
         return f"row {row + 1}"
+
+
+def _settle_names(schema: Any) -> Any:
+    """The same columns, named as those of a CSV are."""
+    pa = import_extra("pyarrow", "cli")
+    names = settle_names(schema.names)
+    return pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
 
 
 @contextmanager
