@@ -100,7 +100,7 @@ def make_task(n_folds=3, **more):
 
 
 def told(found):
-    return [(candidate.setting, candidate.folds, candidate.outcome) for candidate in found]
+    return [(candidate.setting, candidate.folds, candidate.is_behind) for candidate in found]
 
 
 class TestSearch:
@@ -123,11 +123,11 @@ class TestSearch:
     def test_who_is_behind_is_left(self):
         task = make_task(5)
         useless = Setting("mean_difference", None, gamma=1000)
-        best, behind = search(task, iter([Setting("mixed", 20), useless]), math.inf)
-        assert (best.outcome, len(best.folds)) == ("measured", 5)
-        assert behind.outcome == "behind"
+        best, default, behind = search(task, iter([Setting("mixed", 20), useless, useless]), math.inf)
+        assert [len(candidate.folds) for candidate in (best, default)] == [5, 5]
+        assert [candidate.is_behind for candidate in (best, default, behind)] == [False, False, True]
         assert len(behind.folds) < 5
-        assert find_best([behind, best]) is best
+        assert find_best([behind, default, best]) is best
 
     def test_of_equals_the_one_of_less_log_loss_is_best(self):
         candidates = [Candidate(Setting("mixed", 1), [Measure(10, 8, loss)]) for loss in (0.3, 0.2, 0.4)]
@@ -136,23 +136,26 @@ class TestSearch:
     def test_without_time_there_is_a_result_still(self):
         heard = []
         found = search(make_task(), draw_settings("tree", 150, 8, 0), 0.0, lambda now: heard.append(len(now)))
-        assert [(len(candidate.folds), candidate.outcome) for candidate in found] == [(1, "time up")]
+        assert [len(candidate.folds) for candidate in found] == [1]
         assert heard == [1]
 
-    def test_time_that_runs_out_between_fits(self, monkeypatch):
-        n_folds = 0
+    @pytest.mark.parametrize(
+        ("seconds", "n_folds"),
+        [(0, [1]), (1, [1]), (2, [1, 1]), (3, [1, 1]), (5, [2, 2]), (6, [3, 3]), (8, [3, 3, 2])],
+    )
+    def test_the_defaults_take_turns(self, monkeypatch, seconds, n_folds):
+        n_done = 0
 
         def tell(found):
-            nonlocal n_folds
-            n_folds += 1
+            nonlocal n_done
+            n_done += 1
 
-        monkeypatch.setattr(_search.time, "monotonic", lambda: float(n_folds))  # a fold takes a second
-        found = search(make_task(), draw_settings("tree", 150, 8, 0), 5.0, tell)
-        assert [(len(candidate.folds), candidate.outcome) for candidate in found] == [
-            (3, "measured"),
-            (2, "time up"),
-        ]
-        assert find_best(found) is found[0]
+        monkeypatch.setattr(_search.time, "monotonic", lambda: float(n_done))  # a fold takes a second
+        settings = iter([Setting("mean_difference", None), Setting("mixed", None), Setting("mixed", 5)])
+        found = search(make_task(), settings, seconds, tell)
+        assert [len(candidate.folds) for candidate in found] == n_folds
+        assert [len(candidate.seconds) for candidate in found] == n_folds
+        assert len(find_best(found).folds) == max(n_folds)
 
     def test_time_that_runs_out_ends_the_fit(self):
         X, y = make_clouds(4000, 8, 3)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ._folds import Measure, Score, Split, measure, summarise
 
 _MOST_GAMMA = 100
 _TREES = (50, 100, 200, 400)
+N_DEFAULTS = 2  # settings that come first
 DEFAULT_TREES = 100
 DEFAULT_GAMMA = 10
 
@@ -58,14 +60,14 @@ class Setting(NamedTuple):
         return options
 
 
-@dataclass
+@dataclass(eq=False)  # a candidate is itself
 class Candidate:
     """A setting and what was measured: a value per fold, and seconds of the fits."""
 
     setting: Setting
     folds: list[Measure] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    outcome: str = "measured"  # or "behind", "time up"
+    is_behind: bool = False  # and was left before its last fold
 
     @property
     def score(self) -> Score:
@@ -100,24 +102,43 @@ def search(
     """
     end = time.monotonic() + seconds
     found: list[Candidate] = []
-    for setting in settings:
-        leader = find_best(found) if found else None
-        candidate = Candidate(setting)
-        for split in task.splits:
-            try:
-                done, taken = _measure(task, setting, split, math.inf if not found else end)
-            except OutOfTimeError:
-                candidate.outcome = "time up"
-                return found
-            candidate.folds.append(done)
-            candidate.seconds.append(taken)
-            if len(candidate.folds) == 1:
+    try:
+        for candidate in _race(task, settings, end, found):
+            if candidate not in found:
                 found.append(candidate)
             tell(found)
-            if leader is not None and _is_behind(candidate, leader):
-                candidate.outcome = "behind"
-                break
+    except OutOfTimeError:
+        _even_out(found)
     return found
+
+
+def _race(task: Task, settings: Iterator[Setting], end: float, found: list[Candidate]) -> Iterator[Candidate]:
+    """Candidates, each after every one of its folds.
+
+    The defaults take turns, fold by fold, so that they can be compared even if there is no time for more. Those after
+    them go through their folds one by one, until they are done or behind.
+    """
+    defaults = [Candidate(setting) for setting in islice(settings, N_DEFAULTS)]
+    for split in task.splits:
+        for candidate in defaults:
+            _measure(task, candidate, split, end if found else math.inf)
+            yield candidate
+    for setting in settings:
+        leader, candidate = find_best(found), Candidate(setting)
+        for split in task.splits:
+            _measure(task, candidate, split, end)
+            candidate.is_behind = _is_behind(candidate, leader)
+            yield candidate
+            if candidate.is_behind:
+                break
+
+
+def _even_out(found: Sequence[Candidate]) -> None:
+    """Compare the defaults on the folds that both saw, where the time ended between them."""
+    defaults = found[:N_DEFAULTS]
+    n_seen = min(len(candidate.folds) for candidate in defaults)
+    for candidate in defaults:
+        del candidate.folds[n_seen:], candidate.seconds[n_seen:]
 
 
 def find_best(found: Sequence[Candidate]) -> Candidate:
@@ -139,16 +160,17 @@ def _is_behind(candidate: Candidate, leader: Candidate) -> bool:
     return gap > leader.score.spread / math.sqrt(n_folds)
 
 
-def _measure(task: Task, setting: Setting, split: Split, end: float) -> tuple[Measure, float]:
+def _measure(task: Task, candidate: Candidate, split: Split, end: float) -> None:
     """Fit on a fold's training rows and measure on the others; the seconds are those of the fit."""
     train, test = split
-    model = _make_stoppable(setting.build(task.seed, task.n_threads), end)
+    model = _make_stoppable(candidate.setting.build(task.seed, task.n_threads), end)
     begin = time.monotonic()
     if begin >= end:
         raise OutOfTimeError
     model.fit(task.X.iloc[train], task.y[train])
-    taken = time.monotonic() - begin
-    return measure(model.predict_proba(task.X.iloc[test]), model.classes_, task.y[test]), taken
+    candidate.seconds.append(time.monotonic() - begin)
+    proba = model.predict_proba(task.X.iloc[test])
+    candidate.folds.append(measure(proba, model.classes_, task.y[test]))
 
 
 def _make_stoppable(model: Any, end: float) -> Any:
@@ -169,9 +191,9 @@ def _make_stoppable(model: Any, end: float) -> Any:
 def draw_settings(kind: str, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
     """The paper's defaults, our best ones, then random ones: the same for a seed, none of them twice."""
     trees = DEFAULT_TREES if kind == "forest" else None
-    defaults = [Setting("mean_difference", trees, gamma=DEFAULT_GAMMA), Setting("mixed", trees)]
+    defaults = [Setting("mean_difference", trees, gamma=DEFAULT_GAMMA), Setting("mixed", trees)][:n_settings]
     known = set(defaults)
-    yield from defaults[:n_settings]
+    yield from defaults
     generator = np.random.default_rng(seed)
     n_left = n_settings - len(defaults)
     for _ in range(20 * n_left):  # there are fewer single trees than somebody may ask for

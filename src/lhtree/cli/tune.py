@@ -135,7 +135,9 @@ def _search(
 
         def tell(found: list[Candidate]) -> None:
             best = 100 * find_best(found).score.accuracy
-            n_done = len(found) - 1 + len(found[-1].folds) / n_folds
+            n_done = sum(
+                1.0 if candidate.is_behind else len(candidate.folds) / n_folds for candidate in found
+            )
             move(n_done, f"candidate {len(found)}, best so far {best:.2f} %")
 
         return search(task, settings, seconds, tell)
@@ -167,7 +169,7 @@ def _write_row(candidate: Candidate, n_folds: int) -> list[str]:
         else f"{100 * score.accuracy:.2f}",
         f"{score.log_loss:.3f}",
         write_seconds(sum(candidate.seconds) / n_done),
-        str(n_done) if n_done == n_folds else f"{n_done}, {candidate.outcome}",
+        f"{n_done}{'' if n_done == n_folds else ', behind' if candidate.is_behind else ', time up'}",
     ]
 
 
@@ -178,7 +180,7 @@ def _list_facts(
         {
             "parameters": candidate.setting.parameters(),
             "is_best": candidate is best,
-            "outcome": candidate.outcome,
+            "is_behind": candidate.is_behind,
             "accuracy": candidate.score.accuracy,
             "spread": candidate.score.spread,
             "log_loss": candidate.score.log_loss,
