@@ -10,15 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from .._extras import import_extra
-from ._align import Aligner
-from ._errors import ExitCode, Problem, reading
+from ._errors import Problem, reading
 from ._names import check_known
 from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen
+from ._row import complete_row, read_row
 from ._show import clean, note, show_json
 from ._small_files import check_place, write_file
 from ._source import Reading
-from ._stream import open_stream
-from ._typed import find_named, parse_values
+from ._typed import find_named
 
 EXAMPLES = (
     "lhtree explain model.lht data.csv --row 17",
@@ -81,15 +80,12 @@ def explain(
     import lhtree
 
     for place in filter(None, (html, plot)):
-        check_place(place)
+        check_place(place, model, data)
     with reading(model):
         loaded = lhtree.load(model)
-    told = (
-        {}
-        if data is None
-        else read_row(data, loaded, row, Reading(format, delimiter, decimal, encoding), unseen)
-    )
-    explanation = loaded.explain(_complete(loaded, told, values or []))
+    how = Reading(format, delimiter, decimal, encoding)
+    told = {} if data is None else read_row(data, loaded, row, how, unseen=unseen, quiet=quiet)
+    explanation = loaded.explain(complete_row(loaded, told, values or []))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
             raise Problem(f"there is no tree {tree}: pass --tree from 0 to {explanation.n_estimators - 1}")
@@ -109,41 +105,6 @@ def explain(
     if plot is not None:
         write_file(plot, _draw_picture(explanation, plot))
         note(f"{plot} written", quiet=quiet)
-
-
-def read_row(data: str, model: Any, row: int | None, how: Reading, unseen: str) -> dict[str, Any]:
-    """One row of a table, its values by column; None is missing. Nothing beyond the row is read."""
-    if row is not None and row < 0:
-        raise Problem(f"--row {row}: rows count from 0", ExitCode.USAGE)
-    with open_stream(data, how) as stream:
-        aligner = Aligner(model, stream, unseen)
-        one = None
-        for batch in stream.batches(dict.fromkeys(aligner.columns)):
-            at = (row or 0) - stream.n_rows
-            if row is None and (one is not None or batch.num_rows > 1):
-                raise Problem(f"{stream.name} has more than one row: say which with --row", ExitCode.USAGE)
-            if at < batch.num_rows:
-                stream.n_rows += at  # for messages about the row
-                one = aligner.make_frame(batch.slice(at, 1))
-                if row is not None:
-                    break
-        if one is None:
-            raise Problem(
-                f"there is no row {row or 0}: {stream.name} has {stream.n_rows}, and they count from 0"
-            )
-    return {
-        name: None if is_missing else one[name].iloc[0] for name, is_missing in one.isna().iloc[0].items()
-    }
-
-
-def _complete(model: Any, told: dict[str, Any], typed: list[str]) -> dict[str, Any]:
-    """The values of the row by column: those of the table, then those typed; None is missing."""
-    if not told and not typed:
-        raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
-    fitted = model._fitted
-    names = fitted.column_names
-    categories = [None] * len(names) if fitted.encoding is None else fitted.encoding.categories
-    return dict.fromkeys(names) | told | parse_values(typed, names, categories)
 
 
 def _find_others(model: Any, explanation: Any, to: str | None, change: list[str] | None) -> list[Any]:

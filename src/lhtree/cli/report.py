@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ._align import read_rows
+from ._align import read_rows, tell_unseen
 from ._errors import reading, writing
 from ._options import (
     DataFile,
@@ -66,7 +66,7 @@ def report(
     """
     import lhtree
 
-    check_place(out)
+    check_place(out, model, data, test)
     with reading(model):
         loaded = lhtree.load(model)
     read = partial(
@@ -79,6 +79,8 @@ def report(
     )
     given = read(data)
     held = None if test is None else read(test)
+    for rows in filter(None, (given, held)):
+        tell_unseen(rows.n_unseen, quiet=quiet)
     with writing(out):
         lhtree.report(
             loaded,
