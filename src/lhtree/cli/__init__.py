@@ -13,7 +13,7 @@ from .._extras import import_extra
 from ._errors import Guard
 
 # In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
-COMMANDS = ("predict", "explain", "report", "inspect", "export", "tune", "bench", "demo")
+COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "export", "tune", "bench", "demo")
 
 _HELP = """Learning Hyperplane Trees on the command line.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,11 +70,7 @@ def label_rows(classes: Classes) -> NDArray[Any]:
 def match_classes(classes: Classes, known: NDArray[Any], target: str) -> NDArray[np.int64]:
     """The number of every row's class among those of a model, -1 where it is missing."""
     places = {str(label): number for number, label in enumerate(known.tolist())}
-    numbers = _take_whole(classes.texts) or classes.texts
-    found = [
-        places.get(text, places.get(str(number), -1))
-        for text, number in zip(classes.texts, numbers, strict=True)
-    ]
+    found = [places.get(text, places.get(_spell(text), -1)) for text in classes.texts]
     if -1 in found:
         strange = classes.texts[found.index(-1)]
         raise Problem(
@@ -84,20 +80,28 @@ def match_classes(classes: Classes, known: NDArray[Any], target: str) -> NDArray
     return np.array([*found, -1], dtype=np.int64)[classes.codes]
 
 
+def refuse_missing(n_missing: int, n_rows: int, target: str) -> NoReturn:
+    """Raise the error for rows without a class."""
+    raise Problem(
+        f"--target {target} is missing in {n_missing} of {n_rows} rows: add it, or leave these rows out with "
+        "--drop-missing-target"
+    )
+
+
 def find_classed(codes: NDArray[np.int64], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
     """The rows that have a class; an error that counts the others, unless they are to be left out."""
     rows = np.flatnonzero(codes >= 0)
     if len(rows) < len(codes) and not is_dropping:
-        raise Problem(
-            f"--target {target} is missing in {len(codes) - len(rows)} of {len(codes)} rows: add it, or leave these "
-            "rows out with --drop-missing-target"
-        )
+        refuse_missing(len(codes) - len(rows), len(codes), target)
     return rows
+
+
+def _spell(text: str) -> str:
+    """A whole number as Python writes it, other text as it is."""
+    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else text
 
 
 def _take_whole(texts: list[str]) -> list[int] | None:
     """Whole numbers, if all texts are such without leading zeros."""
-    if not all(_WHOLE.fullmatch(text) for text in texts):
-        return None
-    numbers = [int(text.partition(".")[0]) for text in texts]
-    return numbers if len(set(numbers)) == len(numbers) else None
+    numbers = [int(_spell(text)) for text in texts if _WHOLE.fullmatch(text)]
+    return numbers if len(set(numbers)) == len(texts) else None

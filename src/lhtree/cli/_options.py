@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from ._align import UNSEEN
+from ._errors import ExitCode, Problem
 from ._source import FORMATS
 
 DataFile = Annotated[
@@ -20,7 +22,9 @@ ModelFile = Annotated[
 ]
 Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="Column that holds the classes.")]
 Names = list[str] | None
-Drop = Annotated[Names, typer.Option("--drop", metavar="NAME", help="Leave out a column; may be repeated.")]
+Drop = Annotated[
+    Names, typer.Option("--drop", "--id", metavar="NAME", help="Leave out a column; may be repeated.")
+]
 Categorical = Annotated[
     Names,
     typer.Option(
@@ -62,5 +66,14 @@ Unseen = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Threads = Annotated[
-    int, typer.Option("--threads", min=1, metavar="N", help="Threads; results do not depend on it.")
+    int, typer.Option("--threads", metavar="N", help="Threads, which change no result; -1 takes all cores.")
 ]
+
+
+def count_threads(wanted: int) -> int:
+    """The number of threads for ``--threads``."""
+    if wanted != -1 and wanted < 1:
+        raise Problem(f"--threads {wanted} is not valid: pass 1 or more, or -1 for all cores", ExitCode.USAGE)
+    if wanted != -1:
+        return wanted
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -116,12 +116,15 @@ class GroupWriter:
 
 
 @contextmanager
-def open_output(path: str | None, kind: str | None) -> Iterator[Writer]:
-    """Open a table to write; None is stdout. The format is ``kind``, or what the path ends in."""
+def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[Writer]:
+    """Open a table to write; None is stdout. The format is ``kind``, or what the path ends in.
+
+    ``sources`` are what is being read, which must not be written over.
+    """
     kind = kind or _find_kind(path)
     name = "standard output" if path is None else path
     with writing(name), ExitStack() as stack:
-        file = stack.enter_context(_open_file(path))
+        file = stack.enter_context(_open_file(path, sources))
         if path is not None and path.lower().endswith(".gz"):
             file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))  # type: ignore[assignment]
         writer: Writer = (
@@ -148,7 +151,7 @@ def _find_kind(path: str | None) -> str:
 
 
 @contextmanager
-def _open_file(path: str | None) -> Iterator[BinaryIO]:
+def _open_file(path: str | None, sources: Sequence[str]) -> Iterator[BinaryIO]:
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -156,6 +159,6 @@ def _open_file(path: str | None) -> Iterator[BinaryIO]:
         with open(path, "wb") as device:  # a pipe or /dev/null has no other place beside it
             yield device
     else:
-        check_place(Path(path))
+        check_place(Path(path), *sources)
         with open_whole(path) as file:
             yield file

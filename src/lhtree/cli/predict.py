@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -25,6 +24,7 @@ from ._options import (
     Quiet,
     Threads,
     Unseen,
+    count_threads,
 )
 from ._output import open_output
 from ._show import show_bar
@@ -62,7 +62,7 @@ def predict(
         int | None,
         typer.Option("--batch-rows", min=1, metavar="N", help="At most so many rows at a time."),
     ] = None,
-    threads: Threads = 1,
+    threads: Threads = -1,
     format: Format = None,
     delimiter: Delimiter = None,
     decimal: Decimal = ".",
@@ -85,16 +85,19 @@ def predict(
     """
     if out_format not in (None, *FORMATS):
         raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+    n_threads = count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         aligner = Aligner(scorer, stream, unseen)
         kept = _choose_kept(stream, keep or (), keep_all)
-        _check_place(out, model, data)
         columns = list(dict.fromkeys([*aligner.columns, *kept]))
         scorer = take_features(scorer)
-        with open_output(out, out_format) as output, show_bar(1.0, "predicting", quiet=quiet) as update:
+        with (
+            open_output(out, out_format, model, data) as output,
+            show_bar(1.0, "predicting", quiet=quiet) as update,
+        ):
             for batch in stream.batches(columns, batch_rows):
-                predictions = _predict(scorer, aligner.encode(batch), proba, confidence, threads)
+                predictions = _predict(scorer, aligner.encode(batch), proba, confidence, n_threads)
                 output.write(_make_batch(batch, kept, predictions))
                 update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
     tell_unseen(aligner.n_unseen, quiet=quiet)
@@ -103,13 +106,6 @@ def predict(
 def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[str]:
     check_known("--keep", keep, stream.names, stream.name)
     return stream.names if keep_all else list(dict.fromkeys(keep))
-
-
-def _check_place(out: str | None, model: str, data: str) -> None:
-    """Refuse to write over what is read."""
-    for path in (model, data):
-        if out is not None and os.path.exists(out) and os.path.exists(path) and os.path.samefile(out, path):
-            raise Problem(f"--out {out} is what is read: write to another file", ExitCode.USAGE)
 
 
 def _predict(
