@@ -25,8 +25,7 @@ class TestBench:
         facts = json.loads(succeed(capsys, *QUICK, "--json").out)
         assert [model["model"] for model in facts["models"]] == ["tree", "cart"]
         for model in facts["models"]:
-            low, high = model["interval"]
-            assert 0 < low < model["accuracy"] < high < 1
+            assert 0 < model["accuracy_low"] < model["accuracy"] < model["accuracy_high"] < 1
             assert model["row_seconds"] > 0
             assert model["failure"] is None
 

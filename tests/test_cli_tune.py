@@ -73,6 +73,18 @@ class TestTune:
         assert model.get_params() == expected.get_params()
         assert (model.predict_proba(X) == expected.predict_proba(X)).all()
 
+    @pytest.mark.parametrize("kind", ["tree", "forest"])
+    def test_the_command_fits_what_was_saved(self, capsys, kind):
+        asked = ("--candidates", 4, "--folds", 2, "--model", kind, "--out", "tuned.lht", "--json")
+        command = json.loads(succeed(capsys, "tune", "data.csv", "-t", "y", *asked).out)["command"]
+        tuned = lhtree.load("tuned.lht")
+        Path("tuned.lht").unlink()
+        succeed(capsys, *shlex.split(command)[1:])
+        fitted = lhtree.load("tuned.lht")
+        assert fitted.get_params() == tuned.get_params()
+        X = make_table().drop(columns="y")
+        assert (fitted.predict_proba(X) == tuned.predict_proba(X)).all()
+
     def test_a_forest_within_no_time(self, capsys):
         ran = succeed(capsys, "tune", "data.csv", "-t", "y", "--time-limit", 0, "--threads", 1)
         assert "1, time up" in ran.out
@@ -101,6 +113,7 @@ class TestTune:
             (2, ("--candidates", 0), "--candidates 0 is too small: pass 1 or more"),
             (2, ("--time-limit", "nan"), "--time-limit nan is too small: pass 0 or more"),
             (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
+            (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
             (1, ("--folds", 301), "300 rows cannot make 301 folds: pass a smaller --folds"),
             (4, ("--out", "no/model.lht"), "cannot write no/model.lht: there is no folder no"),
         ],

@@ -148,7 +148,8 @@ def _list_facts(training: Training, results: list[Result], absent: list[str], n_
                     if result.score is None
                     else {
                         "accuracy": result.score.accuracy,
-                        "interval": [result.score.low, result.score.high],
+                        "accuracy_low": result.score.low,
+                        "accuracy_high": result.score.high,
                         "spread": result.score.spread,
                         "log_loss": result.score.log_loss,
                         "fit_seconds": result.fit_seconds,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,11 +21,14 @@ from ._options import (
     Json,
     Quiet,
     Target,
+    Threads,
+    count_threads,
 )
 from ._show import note, show_bar, show_json, show_table, write_seconds
 from ._small_files import check_place
 from ._source import Reading
 from ._typed import check_least
+from .fit import Kind
 
 if TYPE_CHECKING:
     from ._search import Candidate
@@ -37,13 +39,6 @@ EXAMPLES = (
     "lhtree tune data.csv --target y --model tree --time-limit 10 --out tuned.lht",
     "lhtree tune data.csv --target y --candidates 5 --folds 3 --json",
 )
-
-
-class Kind(str, Enum):
-    """What to tune."""
-
-    TREE = "tree"
-    FOREST = "forest"
 
 
 def tune(
@@ -63,7 +58,7 @@ def tune(
         int, typer.Option(metavar="N", help="Parts of the rows that are held back in turn.")
     ] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Of folds, candidates and forests.")] = 0,
-    threads: Annotated[int, typer.Option(metavar="N", help="Threads of a fit; -1 takes all cores.")] = -1,
+    threads: Threads = -1,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -90,6 +85,7 @@ def tune(
     from ._tables import read_training
 
     check_least(time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0))
+    n_threads = count_threads(threads)
     if out is not None:
         check_place(out, data)
     how = Reading(format, delimiter, decimal, encoding)
@@ -101,7 +97,7 @@ def tune(
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
     )
-    found = _search(training, model.value, candidates, folds, time_limit, seed, threads, quiet=quiet)
+    found = _search(training, model.value, candidates, folds, time_limit, seed, n_threads, quiet=quiet)
     best = find_best(found)
     table = _write_table_options(target, drop, categorical, drop_missing_target, how)
     chosen = [*best.setting.options(), "--seed", str(seed), "--out", str(out or "model.lht")]
@@ -111,7 +107,7 @@ def tune(
     else:
         _show(training, found, folds, command)
     if out is not None:
-        _save(best, training, out, seed, threads, quiet=quiet)
+        _save(best, training, out, seed, n_threads, quiet=quiet)
 
 
 def _search(
@@ -121,7 +117,7 @@ def _search(
     n_folds: int,
     seconds: float,
     seed: int,
-    threads: int,
+    n_threads: int,
     *,
     quiet: bool,
 ) -> list[Candidate]:
@@ -129,7 +125,7 @@ def _search(
     from ._search import Task, draw_settings, find_best, search
 
     splits = split_folds(training.y, n_folds, seed)
-    task = Task(training.X, training.y, splits, seed, threads)
+    task = Task(training.X, training.y, splits, seed, n_threads)
     settings = draw_settings(kind, len(training.y), n_candidates, seed)
     with show_bar(n_candidates, "candidate 1", quiet=quiet) as move:
 
@@ -219,10 +215,10 @@ def _write_table_options(
     return options if how.decimal == "." else [*options, "--decimal", how.decimal]
 
 
-def _save(best: Candidate, training: Training, out: Path, seed: int, threads: int, *, quiet: bool) -> None:
+def _save(best: Candidate, training: Training, out: Path, seed: int, n_threads: int, *, quiet: bool) -> None:
     import lhtree
 
-    fitted = best.setting.build(seed, threads).fit(training.X, training.y)
+    fitted = best.setting.build(seed, n_threads).fit(training.X, training.y)
     fitted.set_params(n_jobs=None)  # of this machine, not of the model
     with writing(out):
         lhtree.save(fitted, out)
