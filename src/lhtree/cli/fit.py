@@ -31,6 +31,7 @@ from ._show import show_facts, show_json, write_bytes, write_seconds
 from ._small_files import check_place
 from ._source import Reading
 from ._tables import Training, read_training
+from ._typed import check_least
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -65,11 +66,15 @@ def fit(
     ] = Kind.FOREST,
     direction: Annotated[
         Direction,
-        typer.Option("--direction", help="mean_difference is the paper's, mixed the most accurate."),
+        typer.Option(
+            "--direction",
+            metavar="NAME",
+            help="mean_difference (the paper's), fisher, or mixed (the most accurate).",
+        ),
     ] = Direction.MEAN_DIFFERENCE,
     trees: Annotated[
         int | None,
-        typer.Option("--trees", min=1, metavar="N", help="Trees per class of a forest; 100 if not given."),
+        typer.Option("--trees", metavar="N", help="Trees per class of a forest; 100 if not given."),
     ] = None,
     beta: Annotated[
         str, typer.Option("--beta", metavar="NUMBER", help="0 to 1: larger ones use fewer features; or auto.")
@@ -80,9 +85,7 @@ def fit(
             "--gamma", metavar="NUMBER", help="Rows, or share of the rows, that a block keeps apart."
         ),
     ] = "10",
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="Of all random draws.")
-    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
     threads: Threads = -1,
     holdout: Annotated[
         float | None,
@@ -113,6 +116,7 @@ def fit(
     """
     from .._files import save
 
+    check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
     check_place(out, data)
@@ -251,7 +255,8 @@ def _show(facts: dict[str, Any]) -> None:
         print("\nMeasured on rows held back, with a model of the others:")
         show_facts(list_scores(facts["holdout"]))
     print(f"\n{model['estimator']}")
-    print(f"{model['n_trees']:,} trees fitted on all rows in {write_seconds(model['fit_seconds'])}")
+    trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
+    print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 
 
