@@ -82,7 +82,7 @@ def fit(
     gamma: Annotated[
         str,
         typer.Option(
-            "--gamma", metavar="NUMBER", help="Rows, or share of the rows, that a block keeps apart."
+            "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
         ),
     ] = "10",
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
