@@ -64,3 +64,32 @@ def test_signs_that_the_terminal_does_not_have(tmp_path: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert r"gr\xf6\xdfer" in ran.stdout
+
+
+def test_help_is_quick() -> None:
+    code = "import sys; from lhtree.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass\n"
+    code += "print([name for name in ('sklearn', 'scipy', 'pandas', 'pyarrow', 'matplotlib') if name in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lhtree ex", ["explain", "export"]),
+        ("lhtree export --t", ["--to", "--table"]),
+        ("lhtree export --to o", ["onnx"]),
+    ],
+)
+def test_completion(words: str, expected: list[str]) -> None:
+    asked = {"_LHTREE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = subprocess.run(
+        [sys.executable, "-c", "from lhtree.cli import main; main()"],
+        env=os.environ | asked,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.stdout.split() == expected

@@ -3,10 +3,15 @@
 import io
 import json
 import sys
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lhtree
+from lhtree.cli._errors import Problem
+from lhtree.cli._row import complete_row
 from shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
 
 
@@ -167,3 +172,21 @@ class TestTables:
         (tmp_path / "empty.csv").write_text("size,weight,colour,shop\n")
         ran = fail(capsys, "explain", "model.lht", "empty.csv")
         assert ran.err == "lhtree: there is no row 0: empty.csv has 0, and they count from 0\n"
+
+
+@pytest.fixture(scope="module")
+def model():
+    pytest.importorskip("pandas")
+    return fit_models()[1]
+
+
+@given(
+    typed=st.lists(
+        st.text() | st.sampled_from(["size=", "colour=red", "shop=NA", "weight=1e999", "=", "size=0x1"])
+    )
+)
+def test_whatever_is_typed_is_a_row_or_a_problem(model, typed):
+    with suppress(Problem):
+        row = complete_row(model, {}, typed)
+        assert list(row) == ["size", "weight", "colour", "shop"]
+        assert str(model.explain(row)).startswith("Prediction: ")

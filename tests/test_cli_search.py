@@ -88,6 +88,20 @@ class TestSettings:
             assert (setting.trees is None) == (kind == "tree")
             assert setting.beta == "auto" or 0 < setting.beta < 1
 
+    @pytest.mark.parametrize(
+        ("setting", "options"),
+        [
+            (Setting("mean_difference", 100, gamma=10), "--direction mean_difference"),
+            (Setting("mixed", 400, 0.25), "--direction mixed --trees 400 --beta 0.25"),
+            (
+                Setting("mean_difference", None, 0.5, 3),
+                "--direction mean_difference --model tree --beta 0.5 --gamma 3",
+            ),
+        ],
+    )
+    def test_options(self, setting, options):
+        assert " ".join(setting.options()) == options
+
     def test_few_and_too_many_are_asked_for(self):
         assert len(list(draw_settings("tree", 10, 1, 0))) == 1
         assert 50 < len(list(draw_settings("tree", 10, 5000, 0))) < 5000
@@ -196,6 +210,17 @@ class TestCompare:
         unlucky, tree = _compare.compare(["unlucky", "tree"], task.X, task.y, task.splits, 0)
         assert (unlucky.score, unlucky.failure) == (None, "no such luck")
         assert tree.score is not None
+
+    def test_errors_of_other_libraries_are_told_too(self, monkeypatch):
+        catboost = pytest.importorskip("catboost")
+        peer = PEERS["catboost"]
+        monkeypatch.setitem(
+            PEERS, "catboost", peer._replace(build=lambda seed: peer.build(seed).set_params(depth=99))
+        )
+        task = make_task()
+        (result,) = _compare.compare(["catboost"], task.X, task.y, task.splits, 0)
+        assert catboost.CatBoostError in peer.errors()
+        assert "depth" in result.failure
 
     @pytest.mark.parametrize("name", [name for name in PEERS if PEERS[name].is_there])
     def test_every_model_takes_categories_missing_values_and_rare_classes(self, name, monkeypatch):
