@@ -44,14 +44,14 @@ class CsvReader:
         """Record batches with these columns, in the order of the rows; blank lines are no rows."""
         last = self._head.names[-1]  # a quoted field that does not end is found there
         chosen = list(dict.fromkeys([*columns, last]))
-        n_rows, n_quotes, end = 0, 0, ""
+        n_rows, ending, end = 0, b"", None
         for block in cut_records(self._feed, self._head.delimiter, self._source.name):
             batch = self._parse(block, chosen, n_rows)
             if batch is not None:
                 yield batch
                 n_rows += batch.num_rows
-                n_quotes, end = block.count(b'"'), batch.column(last)[-1].as_py()
-        if n_quotes % 2 and "\n" in end:
+                ending, end = block, batch.column(last)[-1].as_py()
+        if end is not None and "\n" in end and ending.count(b'"') % 2:
             raise Problem(
                 f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
                 ExitCode.READ,
@@ -75,8 +75,12 @@ class CsvReader:
                 arrow_csv.ParseOptions(
                     delimiter=self._head.delimiter, newlines_in_values=True, invalid_row_handler=keep_ragged
                 ),
+                # Empty fields, the most frequent sign of a missing value, are null from the start.
                 arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()), include_columns=columns
+                    column_types=dict.fromkeys(names, pa.string()),
+                    include_columns=columns,
+                    null_values=[""],
+                    strings_can_be_null=True,
                 ),
             )
         except pa.ArrowInvalid as error:

@@ -117,10 +117,11 @@ class GroupWriter:
 
 @contextmanager
 def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[Writer]:
-    """Open a table to write; None is stdout. The format is ``kind``, or what the path ends in.
+    """Open a table to write; None and "-" are stdout. The format is ``kind``, or what the path ends in.
 
     ``sources`` are what is being read, which must not be written over.
     """
+    path = None if path == "-" else path
     kind = kind or _find_kind(path)
     name = "standard output" if path is None else path
     with writing(name), ExitStack() as stack:

@@ -32,6 +32,8 @@ def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
     """Blocks of whole records, of about a megabyte each unless a record is longer."""
     rest = b""
     while more := feed.read(max(BLOCK_BYTES, len(rest))):  # a long record is looked at few times
+        if b"\0" in more:
+            raise Problem(f"{name} holds zero bytes, so it is damaged or no text", ExitCode.READ)
         block = rest + more
         end = _find_end(block, delimiter)
         if not end and len(block) > _MOST_BYTES:

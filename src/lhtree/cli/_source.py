@@ -52,7 +52,6 @@ class Feed(io.RawIOBase):
     def __init__(self, raw: Any, name: str) -> None:
         super().__init__()
         self._raw, self._name, self._ahead = raw, name, b""
-        self.n_quotes = 0  # so far; an odd number at the end means that a quoted field does not end
 
     def readable(self) -> bool:
         """Bytes can be read."""
@@ -62,7 +61,6 @@ class Feed(io.RawIOBase):
         """Fill a buffer; less than that is the end."""
         content = self.peek(len(buffer))
         self._ahead = self._ahead[len(content) :]
-        self.n_quotes += content.count(b'"')
         buffer[: len(content)] = content
         return len(content)
 

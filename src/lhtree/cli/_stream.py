@@ -11,7 +11,7 @@ from ._csv import CsvReader, settle_names
 from ._errors import ExitCode, Problem
 from ._source import Reading, Source
 
-_BATCH_BYTES = 1 << 22
+_BATCH_BYTES = 1 << 20
 
 
 class Reader(Protocol):
