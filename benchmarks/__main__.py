@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-QUESTIONS = ("tree", "accuracy", "cost", "speed", "explain", "exports")
+QUESTIONS = ("tree", "accuracy", "cost", "speed", "explain", "exports", "stream")
 
 
 def main() -> None:
