@@ -148,10 +148,22 @@ ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 TEXTS = st.builds(lambda header, rows, end: end.join([header, *rows]), HEADERS, ROWS, ENDS)
 
 
+SOUND = st.tuples(
+    st.sampled_from(["1.5", "2", "", "NA"]),
+    st.sampled_from(["7", "8", "?"]),
+    st.sampled_from(["red", "blue", '"green"', ""]),
+    st.sampled_from(["north", "south"]),
+    st.sampled_from(["kept", "sold"]),
+).map(",".join)
+TABLES = st.lists(SOUND, max_size=12).map(lambda rows: "\n".join(["size,weight,colour,shop,y", *rows]))
+
+
 @st.composite
 def damaged(draw):
     """Bytes of a table, some of them wrong."""
-    content = draw(TEXTS).encode(draw(st.sampled_from(["utf-8", "utf-16", "latin-1", "cp1252"])), "replace")
+    content = draw(st.one_of(TABLES, TEXTS)).encode(
+        draw(st.sampled_from(["utf-8", "utf-16", "latin-1", "cp1252"])), "replace"
+    )
     if draw(st.booleans()):
         content = gzip.compress(content)
     content = bytearray(content)

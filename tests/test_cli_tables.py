@@ -378,6 +378,9 @@ class TestDamage:
         )
         assert code == ExitCode.READ
 
+    def test_ragged_rows_in_another_encoding(self):
+        assert "line 3 has 1 fields" in self.read(b"a,y\n1,u\n\xe9\xe5\n")[0]
+
     def test_encoding_with_its_line(self):
         message, code = self.read("a,y\nx,u\ncafé,v\n".encode("latin-1"))
         assert message == (

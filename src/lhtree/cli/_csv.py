@@ -60,21 +60,13 @@ class CsvReader:
     def _parse(self, block: bytes, columns: list[str], n_before: int) -> Any:
         """The record batch of a block of whole records; None if it holds blank lines only."""
         pa, arrow_csv = import_extra("pyarrow", "cli"), import_extra("pyarrow.csv", "cli")
-        ragged: list[Any] = []
-
-        def keep_ragged(row: Any) -> str:
-            ragged.append(row)
-            return "error"
-
         names = self._head.names
         try:
             table = arrow_csv.read_csv(
                 pa.py_buffer(block),
                 # Without threads rows are counted, and no more than this block is held.
                 arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
-                arrow_csv.ParseOptions(
-                    delimiter=self._head.delimiter, newlines_in_values=True, invalid_row_handler=keep_ragged
-                ),
+                arrow_csv.ParseOptions(delimiter=self._head.delimiter, newlines_in_values=True),
                 # Empty fields, the most frequent sign of a missing value, are null from the start.
                 arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(names, pa.string()),
@@ -86,21 +78,21 @@ class CsvReader:
         except pa.ArrowInvalid as error:
             if "Empty CSV" in str(error):
                 return None
-            raise self._explain(str(error), ragged, n_before) from None
+            raise self._explain(str(error), n_before) from None
         return table.combine_chunks().to_batches()[0] if table.num_rows else None
 
-    def _explain(self, message: str, ragged: list[Any], n_before: int) -> Problem:
+    def _explain(self, message: str, n_before: int) -> Problem:
         name = self._source.name
+        found = re.search(r"Row #(\d+)", message)
+        where = f", {self.locate(n_before + int(found[1]) - 1)}" if found else ""
+        ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
         if ragged:
-            row = ragged[0]
             return Problem(
-                f"{name}, {self.locate(n_before + row.number - 1)} has {row.actual_columns} fields where the header "
-                f"has {row.expected_columns}: mend the line; a field that holds a delimiter must be quoted",
+                f"{name}{where} has {ragged[2]} fields where the header has {ragged[1]}: mend the line; a field that "
+                "holds a delimiter must be quoted",
                 ExitCode.READ,
             )
         if "UTF8" in message:
-            found = re.search(r"Row #(\d+)", message)
-            where = f", {self.locate(n_before + int(found[1]) - 1)}" if found else ""
             return Problem(
                 f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
                 ExitCode.READ,
