@@ -18,8 +18,8 @@ Update = Callable[[float, str], None]  # how much is done, and what is being don
 
 
 def show_json(document: Any) -> None:
-    """One JSON document on stdout."""
-    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    """One JSON document on stdout, in ASCII: programs read it whatever the encoding."""
+    print(json.dumps(document, indent=2, allow_nan=False))
 
 
 def show_facts(facts: Iterable[tuple[str, Any]]) -> None:

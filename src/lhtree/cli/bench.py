@@ -23,7 +23,7 @@ from ._options import (
     Target,
 )
 from ._peers import PEERS
-from ._show import show_bar, show_json, show_table, write_seconds
+from ._show import clean, show_bar, show_json, show_table, write_seconds
 from ._source import Reading
 from ._typed import check_least
 
@@ -116,7 +116,7 @@ def _show(training: Training, results: list[Result], absent: list[str], n_folds:
     show_table(title, columns, rows)
     for result in results:
         if result.failure is not None:
-            print(f"{PEERS[result.name].title} failed: {result.failure}")
+            print(clean(f"{PEERS[result.name].title} failed: {result.failure}"))
     print()
     for line in (*_NOTES, *([f"Not installed: {', '.join(absent)}."] if absent else [])):
         print(line)

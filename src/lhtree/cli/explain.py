@@ -149,4 +149,5 @@ def _draw_picture(explanation: Any, path: Path) -> bytes:
         raise Problem(f"--plot {path}: pictures end in {', '.join(f'.{name}' for name in sorted(known))}")
     picture = BytesIO()
     figure.savefig(picture, format=ending, bbox_inches="tight", dpi=150)
+    import_extra("matplotlib.pyplot", "plot").close(figure)
     return picture.getvalue()

@@ -24,7 +24,7 @@ from ._options import (
     Threads,
     count_threads,
 )
-from ._show import note, show_bar, show_json, show_table, write_seconds
+from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 from ._small_files import check_place
 from ._source import Reading
 from ._typed import check_least
@@ -149,7 +149,7 @@ def _show(training: Training, found: list[Candidate], n_folds: int, command: str
     show_table(title, columns, (_write_row(candidate, n_folds) for candidate in rows))
     print("\nThe best accuracy is optimistic: it is the largest of several, each measured with")
     print("some luck. Rows held back from this search would tell more.")
-    print(f"\nTo fit the best setting on all rows:\n  {command}")
+    print(f"\nTo fit the best setting on all rows:\n  {clean(command)}")
 
 
 def _write_row(candidate: Candidate, n_folds: int) -> list[str]:
