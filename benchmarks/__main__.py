@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import importlib
 
-QUESTIONS = ("tree", "accuracy", "cost", "speed", "explain", "paper", "ablations", "when", "exports")
+QUESTIONS = (
+    "tree",
+    "accuracy",
+    "cost",
+    "speed",
+    "explain",
+    "paper",
+    "ablations",
+    "when",
+    "exports",
+    "stream",
+)
 
 
 def main() -> None:

@@ -1,3 +1,5 @@
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,7 +22,13 @@ def test_version() -> None:
 
 
 def test_help_lists_the_commands() -> None:
-    assert "demo" in run("--help")
+    shown = run("--help")
+    assert all(command in shown for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_help_ends_in_examples(command: str) -> None:
+    assert f"lhtree {command}" in run(command, "--help").partition("Examples:")[2]
 
 
 def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,36 +41,55 @@ def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(("module", "arguments"), [("typer", []), ("pandas", ["demo"])])
 def test_missing_extra_is_one_line(
-    module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+    module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr(sys, "argv", ["lhtree", *arguments])
     with pytest.raises(SystemExit) as stop:
         cli.main()
-    assert stop.value.code == f"{module} is not installed: pip install 'lhtree[cli]'"
+    assert stop.value.code == 1
+    assert capsys.readouterr().err == f"lhtree: {module} is not installed: pip install 'lhtree[cli]'\n"
 
 
-def test_demo_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli, "N_SPLITS", 2)
-    monkeypatch.chdir(tmp_path)
-    lines = run("demo").splitlines()
-    assert max(map(len, lines)) <= 100
-    assert sum(line.lstrip().startswith(tuple(f"{beta:g} " for beta in cli.BETAS)) for line in lines) == 5
-    assert any(line.startswith("tree for class class_0") for line in lines)
-    assert "open wine_report.html" in lines[-1]
-    assert "Wine: from which cultivar?" in (tmp_path / "wine_report.html").read_text(encoding="utf-8")
+def test_signs_that_the_terminal_does_not_have(tmp_path: Path) -> None:
+    pytest.importorskip("rich")
+    path = tmp_path / "model.lht"
+    lhtree.save(lhtree.LHTClassifier().fit([[0.0], [1.0]] * 9, ["größer", "名"] * 9), path)
+    ran = subprocess.run(
+        [sys.executable, "-c", "from lhtree.cli import main; main()", "inspect", str(path)],
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert r"gr\xf6\xdfer" in ran.stdout
 
 
-def test_table_shows_mean_spread_and_best() -> None:
-    table = cli.describe_accuracies({0.25: cli.Accuracies(training=[1.0, 1.0], test=[0.9, 0.8])})
-    assert table.splitlines()[-1].split() == [
-        "0.25",
-        "85.00",
-        "±",
-        "7.07",
-        "90.00",
-        "100.00",
-        "±",
-        "0.00",
-        "100.00",
-    ]
+def test_help_is_quick() -> None:
+    code = "import sys; from lhtree.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass\n"
+    code += "print([name for name in ('sklearn', 'scipy', 'pandas', 'pyarrow', 'matplotlib') if name in sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lhtree ex", ["explain", "export"]),
+        ("lhtree export --t", ["--to", "--table"]),
+        ("lhtree export --to o", ["onnx"]),
+    ],
+)
+def test_completion(words: str, expected: list[str]) -> None:
+    asked = {"_LHTREE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = subprocess.run(
+        [sys.executable, "-c", "from lhtree.cli import main; main()"],
+        env=os.environ | asked,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.stdout.split() == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lhtree import cli
+from lhtree.cli.demo import demo
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -36,7 +36,7 @@ def test_examples() -> None:
 def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (shown,) = (block for block in blocks("text") if block.startswith("wine:"))
-    cli.demo()
+    demo()
     assert capsys.readouterr().out == shown
     assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
 

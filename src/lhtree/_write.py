@@ -5,10 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
     """Write a file so that whatever happens the old one or the new one is there, whole."""
+    with open_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write that takes its place when the block ends, and only if nothing was raised in it."""
     place = os.path.realpath(os.fsdecode(path))
     mode = None
     if os.path.exists(place):
@@ -22,7 +32,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
     temporary = os.path.join(folder, f".lhtree-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         with open(temporary, "xb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:

@@ -1,16 +1,16 @@
-"""The command line: ``lhtree demo``."""
+"""``lhtree demo``: wine, accuracy by beta, one tree and a report."""
 
 from __future__ import annotations
 
 import statistics
 from typing import Any, NamedTuple
 
-from . import __version__
-from ._extras import import_extra
+from .._extras import import_extra
 
 BETAS = (0.0, 0.25, 0.5, 0.7, 0.8)  # the paper's table 1
 N_SPLITS = 30
 REPORT = "wine_report.html"
+EXAMPLES = ("lhtree demo",)
 
 
 class Accuracies(NamedTuple):
@@ -20,40 +20,9 @@ class Accuracies(NamedTuple):
     test: list[float]
 
 
-def main() -> None:
-    """Run the command line; a missing extra is one line, not a traceback."""
-    try:
-        build_app()(prog_name="lhtree")
-    except ModuleNotFoundError as error:
-        raise SystemExit(str(error)) from None
-
-
-def build_app() -> Any:
-    """Build the Typer application with all commands."""
-    typer = import_extra("typer", "cli")
-    app = typer.Typer(
-        add_completion=False, no_args_is_help=True, help="Learning Hyperplane Trees on the command line."
-    )
-
-    def show_version(is_wanted: bool) -> None:
-        if is_wanted:
-            typer.echo(f"lhtree {__version__}")
-            raise typer.Exit
-
-    def options(
-        version: bool = typer.Option(
-            False, "--version", help="Show the version.", callback=show_version, is_eager=True
-        ),
-    ) -> None: ...
-
-    app.callback()(options)
-    app.command()(demo)
-    return app
-
-
 def demo() -> None:
     """Train on wine; print accuracy by beta and one tree, and write a report to explore in a browser."""
-    from .text import export_text
+    from ..text import export_text
 
     X, y = load_wine()
     print(f"wine: {X.shape[0]} rows, {X.shape[1]} features, {y.nunique()} classes")
@@ -79,7 +48,7 @@ def load_wine() -> tuple[Any, Any]:
 
 def fit(X: Any, y: Any, beta: float) -> Any:
     """Train the paper's classifier."""
-    from ._tree import LHTClassifier
+    from .._tree import LHTClassifier
 
     return LHTClassifier(beta=beta).fit(X, y)
 
@@ -93,7 +62,7 @@ def split(X: Any, y: Any, seed: int) -> Any:
 
 def write_report(X: Any, y: Any) -> Any:
     """Write the report on a model of the first split into the working directory; returns its path."""
-    from ._report import report
+    from .._report import report
 
     X_train, X_test, y_train, y_test = split(X, y, 0)
     model = fit(X_train, y_train, 0.25)

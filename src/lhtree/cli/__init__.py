@@ -1,0 +1,76 @@
+"""The command line ``lhtree``: a module per command, and what they share in modules with a leading underscore."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import signal
+import sys
+from typing import Any
+
+from .. import __version__
+from .._extras import import_extra
+from ._errors import Guard
+
+# In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
+COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "export", "tune", "bench", "demo")
+
+_HELP = """Learning Hyperplane Trees on the command line.
+
+Exit codes: 0 done; 1 the data or the model do not fit the question; 2 wrong usage; 3 a file cannot be read; \
+4 output cannot be written; 130 interrupted.
+"""
+
+
+def main() -> None:
+    """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
+    guard = Guard()
+    with guard.telling():
+        signal.signal(signal.SIGTERM, _stop)
+        _allow_any_sign()
+        build_app(guard)(prog_name="lhtree")
+
+
+def build_app(guard: Guard | None = None) -> Any:
+    """Build the Typer application with all commands."""
+    typer = import_extra("typer", "cli")
+    guard = Guard() if guard is None else guard
+    app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=_HELP)
+
+    def show_version(is_wanted: bool) -> None:
+        if is_wanted:
+            typer.echo(f"lhtree {__version__}")
+            raise typer.Exit
+
+    def options(
+        version: bool = typer.Option(
+            False, "--version", help="Show the version.", callback=show_version, is_eager=True
+        ),
+        debug: bool = typer.Option(
+            False, "--debug", envvar="LHTREE_DEBUG", help="Show tracebacks instead of one-line errors."
+        ),
+    ) -> None:
+        guard.is_debug = debug
+
+    app.callback()(options)
+    for name in COMMANDS:
+        module = importlib.import_module(f".{name}", __package__)
+        command = app.command(name, epilog=_show_examples(module.EXAMPLES), no_args_is_help=name != "demo")
+        command(guard.wrap(getattr(module, name)))
+    return app
+
+
+def _show_examples(examples: tuple[str, ...]) -> str:
+    """Lines at the end of a help text; rich would read brackets as markup and join single lines."""
+    return "\n\n".join(("Examples:", *(f"  {example}".replace("[", r"\[") for example in examples)))
+
+
+def _allow_any_sign() -> None:
+    """Write what the terminal's encoding lacks as Python writes it, rather than fail."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _stop(number: int, frame: object) -> None:
+    """Leave in order when asked to end, so that half-written files are removed."""
+    sys.exit(128 + number)

@@ -1,0 +1,229 @@
+"""Text tables: encoding, delimiter and header are found here, the rows are parsed by Arrow in batches of text."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from .._extras import import_extra
+from ._errors import ExitCode, Problem
+from ._records import Lines, cut_records
+from ._source import Feed, Source
+
+_HEAD_BYTES = 1 << 22  # the first line must end within these
+_DELIMITERS = (",", ";", "\t", "|")
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+class Head(NamedTuple):
+    """What the beginning of a text table tells."""
+
+    names: list[str]
+    delimiter: str
+    n_bytes: int  # of the header, in UTF-8
+
+
+class CsvReader:
+    """A text table whose header has been read: ``schema``, and ``batches`` of Arrow with text in every column."""
+
+    def __init__(self, source: Source) -> None:
+        csv.field_size_limit(1 << 30)  # how long a record may be is settled in _records
+        self._source = source
+        self._encoding = _find_encoding(source)
+        self._feed = source.feed if self._encoding is None else _recode(source, self._encoding)
+        self._head = _read_head(source, self._feed, self._encoding)
+        pa = import_extra("pyarrow", "cli")
+        self.schema = pa.schema([(name, pa.string()) for name in self._head.names])
+        self._feed.read(self._head.n_bytes)
+
+    def batches(self, columns: Iterable[str]) -> Iterator[Any]:
+        """Record batches with these columns, in the order of the rows; blank lines are no rows."""
+        last = self._head.names[-1]  # a quoted field that does not end is found there
+        chosen = list(dict.fromkeys([*columns, last]))
+        n_rows, ending, end = 0, b"", None
+        for block in cut_records(self._feed, self._head.delimiter, self._source.name):
+            batch = self._parse(block, chosen, n_rows)
+            if batch is not None:
+                yield batch
+                n_rows += batch.num_rows
+                ending, end = block, batch.column(last)[-1].as_py()
+        if end is not None and "\n" in end and ending.count(b'"') % 2:
+            raise Problem(
+                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
+                ExitCode.READ,
+            )
+
+    def _parse(self, block: bytes, columns: list[str], n_before: int) -> Any:
+        """The record batch of a block of whole records; None if it holds blank lines only."""
+        pa, arrow_csv = import_extra("pyarrow", "cli"), import_extra("pyarrow.csv", "cli")
+        names = self._head.names
+        try:
+            table = arrow_csv.read_csv(
+                pa.py_buffer(block),
+                # Without threads rows are counted, and no more than this block is held.
+                arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+                arrow_csv.ParseOptions(delimiter=self._head.delimiter, newlines_in_values=True),
+                # Empty fields, the most frequent sign of a missing value, are null from the start.
+                arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()),
+                    include_columns=columns,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):
+                return None
+            raise self._explain(str(error), n_before) from None
+        return table.combine_chunks().to_batches()[0] if table.num_rows else None
+
+    def _explain(self, message: str, n_before: int) -> Problem:
+        name = self._source.name
+        found = re.search(r"Row #(\d+)", message)
+        where = f", {self.locate(n_before + int(found[1]) - 1)}" if found else ""
+        ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
+        if ragged:
+            return Problem(
+                f"{name}{where} has {ragged[2]} fields where the header has {ragged[1]}: mend the line; a field that "
+                "holds a delimiter must be quoted",
+                ExitCode.READ,
+            )
+        if "UTF8" in message:
+            return Problem(
+                f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
+                ExitCode.READ,
+            )
+        return Problem(f"{name} cannot be read: {message}", ExitCode.READ)
+
+    def locate(self, row: int) -> str:
+        """Where a data row (from 0) stands: its line where the file can be read again, else its number."""
+        if self._source.path == "-" or self._source.n_bytes is None:
+            return f"row {row + 1}"
+        again = Source(self._source.path, self._source.reading)
+        try:
+            lines = io.TextIOWrapper(
+                io.BufferedReader(again.feed), self._encoding or "utf-8", errors="replace", newline=""
+            )
+            records = csv.reader(lines, delimiter=self._head.delimiter)
+            before, number = 0, -2  # the header is no row
+            for record in records:
+                number += bool(record)
+                if number == row:
+                    return f"line {before + 1}"
+                before = records.line_num
+        except csv.Error:  # a zero byte, or a field beyond its limit
+            pass
+        finally:
+            again.close()
+        return f"row {row + 1}"
+
+
+def _find_encoding(source: Source) -> str | None:
+    """The encoding, None for plain UTF-8, which needs no work."""
+    head = source.feed.peek(4096)
+    found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
+    wanted = found if source.reading.encoding is None else source.reading.encoding
+    if wanted is None and b"\0" in head:
+        raise Problem(
+            f"{source.name} holds zero bytes and is no text: pass a table as CSV, TSV, Parquet or Arrow, or its "
+            "--encoding, for example utf-16",
+            ExitCode.READ,
+        )
+    try:
+        is_plain = wanted is None or codecs.lookup(wanted).name == "utf-8"
+    except LookupError:
+        raise Problem(
+            f"--encoding {wanted} is not known: try utf-8, latin-1 or utf-16", ExitCode.USAGE
+        ) from None
+    return None if is_plain and not found else wanted if found is None else found
+
+
+def _recode(source: Source, encoding: str) -> Feed:
+    """The same text in UTF-8."""
+    try:
+        text = io.TextIOWrapper(io.BufferedReader(source.feed), encoding, newline="")
+    except LookupError:  # a codec of something else than text
+        raise Problem(
+            f"--encoding {encoding} is not of text: try utf-8, latin-1 or utf-16", ExitCode.USAGE
+        ) from None
+    return Feed(_Encoder(text, source.name, encoding), source.name)
+
+
+class _Encoder:
+    """Reads text and gives it as UTF-8."""
+
+    def __init__(self, text: io.TextIOWrapper, name: str, encoding: str) -> None:
+        self._text, self._name, self._encoding = text, name, encoding
+
+    def read(self, n: int) -> bytes:
+        """About n bytes; none at the end."""
+        try:
+            return self._text.read(max(1, n)).encode("utf-8", "replace")
+        except UnicodeError:
+            raise Problem(
+                f"{self._name} is not in {self._encoding}: pass another --encoding, for example latin-1",
+                ExitCode.READ,
+            ) from None
+
+
+def _read_head(source: Source, feed: Feed, encoding: str | None) -> Head:
+    content = feed.peek(_HEAD_BYTES)
+    is_whole = len(content) < _HEAD_BYTES
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # Whatever is wrong further on is told with its line when it is reached.
+        text = content[: error.start].decode("utf-8")
+        if not re.search(r"\S.*[\r\n]", text):
+            raise Problem(
+                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
+                ExitCode.READ,
+            ) from None
+        is_whole = False
+    if not text.strip():
+        raise Problem(f"{source.name} is empty: pass a table with a header line and rows", ExitCode.READ)
+    delimiter = _find_delimiter(source, text, is_whole)
+    lines = Lines(text)
+    try:
+        header = next(record for record in csv.reader(lines, delimiter=delimiter) if record)
+    except csv.Error as error:
+        raise Problem(f"{source.name}: its header cannot be read ({error})", ExitCode.READ) from None
+    if lines.n_chars == len(text) and not is_whole:
+        raise Problem(f"{source.name}: its first line does not end; pass a text table", ExitCode.READ)
+    return Head(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
+
+
+def settle_names(header: list[str]) -> list[str]:
+    """Names without blanks around; a column without a name is called by its number, which ``--drop`` takes."""
+    return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
+
+
+def _find_delimiter(source: Source, text: str, is_whole: bool) -> str:
+    if source.reading.delimiter is not None:
+        delimiter = source.reading.delimiter.replace(r"\t", "\t")
+        if len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii():
+            raise Problem(f"--delimiter {delimiter!r} is not valid: pass one character", ExitCode.USAGE)
+        return delimiter
+    if source.format == "tsv":
+        return "\t"
+    return max(_DELIMITERS, key=lambda delimiter: _rate(text, delimiter, is_whole))
+
+
+def _rate(text: str, delimiter: str, is_whole: bool) -> tuple[bool, int]:
+    """Whether the first rows are as wide as the header with a delimiter, and how wide."""
+    widths: list[int] = []
+    try:
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            widths += [len(record)] if record else []
+            if len(widths) > 20:
+                break
+        else:
+            widths = widths if is_whole else widths[:-1]
+    except csv.Error:  # a field without end; the records before it tell enough
+        pass
+    width = widths[0] if widths else 0
+    return width > 1 and set(widths) == {width}, width

@@ -1,0 +1,132 @@
+"""What goes wrong on the command line: one line that says what to do, and an exit code that means something."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from functools import wraps
+from typing import Any
+
+
+class ExitCode(IntEnum):
+    """What the exit codes mean; ``lhtree --help`` shows them."""
+
+    DONE = 0
+    DATA = 1  # the data or the model do not fit the question
+    USAGE = 2  # Typer's own
+    READ = 3  # a file cannot be read
+    WRITE = 4  # output cannot be written
+    INTERRUPTED = 130
+
+
+class Problem(Exception):  # noqa: N818  # most are no errors of ours
+    """Something the user can mend: a message of one line and an exit code."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.DATA) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Guard:
+    """Turns what goes wrong into one line on stderr; with ``is_debug`` the traceback is shown instead."""
+
+    def __init__(self) -> None:
+        self.is_debug = False
+
+    def wrap(self, command: Callable[..., None]) -> Callable[..., None]:
+        """A command whose errors are told in one line, before Typer sees them."""
+
+        @wraps(command)
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            with self.telling():
+                command(*args, **kwargs)
+                sys.stdout.flush()  # a full disk or a closed pipe may show here only
+
+        return guarded
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Tell expected errors in one line and leave with their exit code."""
+        try:
+            yield
+        except BrokenPipeError:  # the reader has seen enough: nothing to tell
+            _close_stdout()
+            raise SystemExit(ExitCode.WRITE) from None
+        except (
+            Problem,
+            ValueError,  # the library's, on the user's data; ModelFileError is one
+            TypeError,
+            OSError,
+            ModuleNotFoundError,
+            MemoryError,
+            KeyboardInterrupt,
+        ) as error:
+            if self.is_debug:
+                raise
+            _close_stdout()
+            print(f"lhtree: {describe(error)}", file=sys.stderr)
+            raise SystemExit(find_code(error)) from None
+
+
+def describe(error: BaseException) -> str:
+    """One line for an error."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted; nothing was written"
+    if isinstance(error, MemoryError):
+        return "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        return f"{place}{error.strerror}"
+    line = " ".join(str(error).split()) or type(error).__name__
+    # Names in a table must not steer the terminal.
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+
+
+def find_code(error: BaseException) -> ExitCode:
+    """The exit code of an error."""
+    from .._json import ModelFileError
+
+    if isinstance(error, Problem):
+        return error.code
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED
+    if isinstance(error, OSError):
+        is_write = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+        return ExitCode.WRITE if is_write else ExitCode.READ
+    return ExitCode.READ if isinstance(error, ModelFileError) else ExitCode.DATA
+
+
+@contextmanager
+def reading(path: object) -> Iterator[None]:
+    """Say which file cannot be read, with the exit code for that."""
+    try:
+        yield
+    except OSError as error:
+        raise Problem(f"cannot read {path}: {_reason(error)}", ExitCode.READ) from error
+
+
+@contextmanager
+def writing(path: object) -> Iterator[None]:
+    """Say which file cannot be written, with the exit code for that; nothing of it is there then."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Problem(f"cannot write {path}: {_reason(error)}", ExitCode.WRITE) from error
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or " ".join(str(error).split())
+
+
+def _close_stdout() -> None:
+    """Forget what could not be written, so that the interpreter does not try again at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,26 @@
+"""Names of columns that the user gives: where one is not there, the nearest is told."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from ._errors import Problem
+
+
+def find_nearest(name: str, names: Sequence[str]) -> str:
+    """A hint at the end of a message: the name that was probably meant, or the first few."""
+    folded = {known.casefold(): known for known in names}
+    near = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
+    if near:
+        return f"the nearest is {folded[near[0]]!r}"
+    shown = ", ".join(names[:5])
+    return f"there are {shown}{', …' if len(names) > 5 else ''}"
+
+
+def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where: str) -> None:
+    """Refuse names of an option that the table does not have."""
+    known = set(names)
+    for name in wanted:
+        if name not in known:
+            raise Problem(f"{option} {name}: {where} has no such column; {find_nearest(name, names)}")

@@ -1,0 +1,79 @@
+"""Arguments and options that commands share, for their signatures."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from ._align import UNSEEN
+from ._errors import ExitCode, Problem
+from ._source import FORMATS
+
+DataFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="Table: CSV, TSV, Parquet or Arrow, also packed with gzip; - is stdin."
+    ),
+]
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Model file that lhtree fit or lhtree.save wrote.")
+]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="Column that holds the classes.")]
+Names = list[str] | None
+Drop = Annotated[
+    Names, typer.Option("--drop", "--id", metavar="NAME", help="Leave out a column; may be repeated.")
+]
+Categorical = Annotated[
+    Names,
+    typer.Option(
+        "--categorical", metavar="NAME", help="A column of numbers that are categories; may be repeated."
+    ),
+]
+DropMissingTarget = Annotated[
+    bool, typer.Option("--drop-missing-target", help="Leave out rows without a class.")
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="csv, tsv, parquet or arrow; found out if not given.",
+        autocompletion=lambda: list(FORMATS),
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; found out if not given."),
+]
+Decimal = Annotated[
+    str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of a CSV, . or a comma.")
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV; UTF-8, or what its first bytes say."),
+]
+Unseen = Annotated[
+    str,
+    typer.Option(
+        "--unseen",
+        metavar="WAY",
+        help="Categories not seen in training: error, or missing.",
+        autocompletion=lambda: list(UNSEEN),
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Threads = Annotated[
+    int, typer.Option("--threads", metavar="N", help="Threads, which change no result; -1 takes all cores.")
+]
+
+
+def count_threads(wanted: int) -> int:
+    """The number of threads for ``--threads``."""
+    if wanted != -1 and wanted < 1:
+        raise Problem(f"--threads {wanted} is not valid: pass 1 or more, or -1 for all cores", ExitCode.USAGE)
+    if wanted != -1:
+        return wanted
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

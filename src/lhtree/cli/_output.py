@@ -1,0 +1,165 @@
+"""Tables written batch by batch, to a file that appears whole or not at all, or to stdout."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from .._extras import import_extra
+from .._write import open_whole
+from ._errors import ExitCode, Problem, writing
+from ._small_files import check_place
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+_GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of about this size
+
+
+class Writer(Protocol):
+    """Writes batches of one schema; every format has one."""
+
+    def write(self, batch: Any) -> None:
+        """Write a record batch of Arrow."""
+
+    def close(self) -> None:
+        """Write what is left."""
+
+
+class CsvWriter:
+    """Text with a header line."""
+
+    def __init__(self, file: BinaryIO, delimiter: str) -> None:
+        self._file, self._delimiter, self._has_header = file, delimiter, False
+        self._special = f'["\r\n{re.escape(delimiter)}]'
+
+    def write(self, batch: Any) -> None:
+        """Write a record batch; its text is quoted where some of it needs that."""
+        arrow_csv = import_extra("pyarrow.csv", "cli")
+        if not self._has_header:
+            _check_types(batch.schema)
+            line = io.StringIO()
+            csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(batch.schema.names)
+            self._file.write(line.getvalue().encode())
+            self._has_header = True
+        style = "needed" if any(map(self._needs_quotes, batch.columns)) else "none"
+        options = arrow_csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style=style)
+        content = io.BytesIO()
+        arrow_csv.write_csv(batch, content, options)
+        self._file.write(content.getbuffer())
+
+    def close(self) -> None:
+        """Nothing is left."""
+
+    def _needs_quotes(self, values: Any) -> bool:
+        pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
+        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            return False
+        return bool(pc.any(pc.match_substring_regex(values, self._special)).as_py())
+
+
+def _check_types(schema: Any) -> None:
+    types = import_extra("pyarrow", "cli").types
+    for field in schema:
+        if types.is_nested(field.type) or types.is_binary(field.type) or types.is_large_binary(field.type):
+            raise Problem(
+                f"column {field.name!r} holds {field.type}, which is no text: leave it out, or write Parquet or Arrow"
+            )
+
+
+class GroupWriter:
+    """Parquet or Arrow, in groups of rows."""
+
+    def __init__(self, file: BinaryIO, kind: str) -> None:
+        self._file, self._kind = file, kind
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+
+    def write(self, batch: Any) -> None:
+        """Take a record batch, and write all that wait when they are enough for a group."""
+        self._waiting.append(batch)
+        if sum(waiting.nbytes for waiting in self._waiting) >= _GROUP_BYTES:
+            self._write_group()
+
+    def close(self) -> None:
+        """Write the last group and the end of the file."""
+        self._write_group()
+        self._writer.close()
+
+    def _write_group(self) -> None:
+        if not self._waiting:
+            return
+        group = import_extra("pyarrow", "cli").Table.from_batches(self._waiting).combine_chunks()
+        self._waiting = []
+        if self._writer is None:
+            self._writer = (
+                import_extra("pyarrow.parquet", "cli").ParquetWriter(self._file, group.schema)
+                if self._kind == "parquet"
+                else import_extra("pyarrow.ipc", "cli").new_file(self._file, group.schema)
+            )
+        self._writer.write_table(group)
+
+
+@contextmanager
+def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[Writer]:
+    """Open a table to write; None and "-" are stdout. The format is ``kind``, or what the path ends in.
+
+    ``sources`` are what is being read, which must not be written over.
+    """
+    path = None if path == "-" else path
+    kind = kind or _find_kind(path)
+    name = "standard output" if path is None else path
+    with writing(name), ExitStack() as stack:
+        file = stack.enter_context(_open_file(path, sources))
+        if path is not None and path.lower().endswith(".gz"):
+            file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))  # type: ignore[assignment]
+        writer: Writer = (
+            CsvWriter(file, "\t" if kind == "tsv" else ",")
+            if kind in ("csv", "tsv")
+            else GroupWriter(file, kind)
+        )
+        yield writer
+        writer.close()
+
+
+def _find_kind(path: str | None) -> str:
+    if path is None:
+        return "csv"
+    stem = path.lower().removesuffix(".gz")
+    kind = _ENDINGS.get(Path(stem).suffix or ".csv")
+    if kind is None or (kind in ("parquet", "arrow") and path.lower().endswith(".gz")):
+        raise Problem(
+            f"--out {path}: its ending names no format that can be written; end it in .csv, .csv.gz, .tsv, .parquet or "
+            ".arrow, or pass --out-format",
+            ExitCode.USAGE,
+        )
+    return kind
+
+
+@contextmanager
+def _open_file(path: str | None, sources: Sequence[str]) -> Iterator[BinaryIO]:
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+        with open(path, "wb") as device:  # a pipe or /dev/null has no other place beside it
+            yield device
+    else:
+        check_place(Path(path), *sources)
+        with open_whole(path) as file:
+            yield file

@@ -1,0 +1,59 @@
+"""Text tables cut into blocks of whole records.
+
+Arrow could read a file by itself, but then in threads of its own, which Ctrl-C does not reach while a pipe is silent.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from ._errors import ExitCode, Problem
+from ._source import Feed
+
+BLOCK_BYTES = 1 << 20
+_MOST_BYTES = 1 << 24  # of one record; a quoted field without end must not fill the memory
+
+
+class Lines:
+    """Lines of a text, and how much of it they make up so far."""
+
+    def __init__(self, text: str) -> None:
+        self._lines, self.n_chars = io.StringIO(text, newline=""), 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self.n_chars += len(line)
+            yield line
+
+
+def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
+    """Blocks of whole records, of about a megabyte each unless a record is longer."""
+    rest = b""
+    while more := feed.read(max(BLOCK_BYTES, len(rest))):  # a long record is looked at few times
+        if b"\0" in more:
+            raise Problem(f"{name} holds zero bytes, so it is damaged or no text", ExitCode.READ)
+        block = rest + more
+        end = _find_end(block, delimiter)
+        if not end and len(block) > _MOST_BYTES:
+            raise Problem(
+                f"{name} has a row of more than {_MOST_BYTES >> 20} MB: close the quotes of a field that does not end",
+                ExitCode.READ,
+            )
+        rest = block[end:]
+        if end:
+            yield block[:end]
+    if rest:
+        yield rest
+
+
+def _find_end(block: bytes, delimiter: str) -> int:
+    """Where the last record that is surely whole ends."""
+    if b'"' not in block:
+        return max(block.rfind(b"\n"), -1 if b"\n" in block else block.rfind(b"\r", 0, -1)) + 1
+    lines = Lines(block.decode("latin-1"))  # a character per byte
+    end = begin = 0
+    for _ in csv.reader(lines, delimiter=delimiter):
+        end, begin = begin, lines.n_chars
+    return end

@@ -1,0 +1,93 @@
+"""One row for a model: of a table, as typed (``--values size=3 --values colour=red``), or both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ._align import Aligner, tell_unseen
+from ._errors import ExitCode, Problem
+from ._names import find_nearest
+from ._source import Reading
+from ._stream import open_stream
+from ._typed import find_named
+from ._values import MISSING
+
+Row = dict[str, Any]  # values by column; None is missing
+
+
+def read_row(data: str, model: Any, row: int | None, how: Reading, *, unseen: str, quiet: bool) -> Row:
+    """A row of a table; nothing beyond it has to be sound. Without a number the table must have one row only."""
+    if row is not None and row < 0:
+        raise Problem(f"--row {row}: rows count from 0", ExitCode.USAGE)
+    with open_stream(data, how) as stream:
+        aligner = Aligner(model, stream, unseen)
+        one = None
+        for batch in stream.batches(dict.fromkeys(aligner.columns)):
+            if row is None and (one is not None or batch.num_rows > 1):
+                raise Problem(f"{stream.name} has more than one row: say which with --row", ExitCode.USAGE)
+            at = (row or 0) - stream.n_rows
+            if at < batch.num_rows:
+                stream.n_rows += at  # for messages about the row
+                one = aligner.make_frame(batch.slice(at, 1))
+                if row is not None:
+                    break
+        if one is None:
+            raise Problem(
+                f"there is no row {row or 0}: {stream.name} has {stream.n_rows}, and they count from 0"
+            )
+    tell_unseen(aligner.n_unseen, quiet=quiet)
+    return {
+        name: None if is_missing else one[name].iloc[0] for name, is_missing in one.isna().iloc[0].items()
+    }
+
+
+def complete_row(model: Any, told: Row, typed: Sequence[str]) -> Row:
+    """A value for every column of a model: the typed one, else that of the table, else None."""
+    if not told and not typed:
+        raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
+    fitted = model._fitted
+    names = fitted.column_names
+    categories = [None] * len(names) if fitted.encoding is None else fitted.encoding.categories
+    return dict.fromkeys(names) | told | _parse_values(typed, names, categories)
+
+
+def _parse_values(
+    typed: Iterable[str], names: Sequence[str], categories: Sequence[Sequence[Any] | None]
+) -> Row:
+    """Values that were typed; ``categories`` has None for a column of numbers."""
+    values: Row = {}
+    for item in typed:
+        name = _find_name(item, names)
+        if name in values:
+            raise Problem(f"--values gives {name!r} twice: give it once")
+        text = item[len(name) + 1 :].strip()
+        known = categories[names.index(name)]
+        if text in MISSING and text not in map(str, known or ()):
+            values[name] = None
+        elif known is None:
+            values[name] = _parse_number(name, text)
+        else:
+            values[name] = find_named(text, known, f"--values: {name!r} has no category")
+    return values
+
+
+def _find_name(item: str, names: Sequence[str]) -> str:
+    found = [name for name in names if item.startswith(f"{name}=")]  # a name may hold "=" itself
+    if found:
+        return max(found, key=len)
+    typed, equals, _ = item.partition("=")
+    if not equals:
+        raise Problem(f"--values {item!r} is not NAME=VALUE: write, for example, --values '{names[0]}=1'")
+    raise Problem(f"--values: the model has no column {typed!r}; {find_nearest(typed, names)}")
+
+
+def _parse_number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none") from None
+    if math.isinf(number):
+        raise Problem(f"--values: {name!r} takes a finite number, or nothing where it is missing")
+    return number

@@ -1,0 +1,110 @@
+"""What commands print: tables and facts on stdout, notes and bars on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .._extras import import_extra
+
+_WIDTH = 160  # of what nobody looks at: lines stay whole for grep
+
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+
+Update = Callable[[float, str], None]  # how much is done, and what is being done
+
+
+def show_json(document: Any) -> None:
+    """One JSON document on stdout, in ASCII: programs read it whatever the encoding."""
+    print(json.dumps(document, indent=2, allow_nan=False))
+
+
+def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
+    """Names and values below each other; what is None is left out."""
+    grid = import_extra("rich.table", "cli").Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in facts:
+        if value is not None:
+            grid.add_row(_text(name), _text(value))
+    _show(grid)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table below its title; columns whose names begin with ">" hold figures, which are aligned to the right."""
+    box = import_extra("rich.box", "cli").SIMPLE_HEAD
+    table = import_extra("rich.table", "cli").Table(
+        box=box, show_edge=False, pad_edge=False, collapse_padding=True
+    )
+    for column in columns:
+        side = "right" if column.startswith(">") else "left"
+        table.add_column(_text(column.removeprefix(">")), justify=side, overflow="fold")
+    for row in rows:
+        table.add_row(*map(_text, row))
+    print(clean(title))
+    _show(table)
+
+
+def note(message: str, *, quiet: bool = False) -> None:
+    """A line on stderr for whoever runs the command."""
+    if not quiet:
+        print(clean(message), file=sys.stderr)
+
+
+@contextmanager
+def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update]:
+    """A progress bar on stderr where somebody looks at it; gives a function that moves it."""
+    console = import_extra("rich.console", "cli").Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda n_done, what: None
+        return
+    rich = import_extra("rich.progress", "cli")
+    columns = (
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeElapsedColumn(),
+    )
+    with rich.Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(clean(what), total=total)
+        yield lambda n_done, what: bar.update(task, completed=n_done, description=clean(what))
+
+
+def clean(value: Any) -> str:
+    """Text that cannot steer a terminal: signs that do not print are written as Python writes them."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in str(value))
+
+
+def write_bytes(n_bytes: int) -> str:
+    """A size in the largest unit that leaves a number above 1."""
+    size = float(n_bytes)
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{n_bytes} bytes" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def write_seconds(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
+    return f"{seconds / size:.{1 if seconds < 10 * size else 0}f} {unit}"
+
+
+def _show(table: Any) -> None:
+    console = import_extra("rich.console", "cli").Console(highlight=False)
+    if console.is_terminal:
+        console.print(table)
+        return
+    console.width = _WIDTH
+    with console.capture() as captured:
+        console.print(table)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _text(value: Any) -> Any:
+    """Text as it is: brackets in it are no markup."""
+    return import_extra("rich.text", "cli").Text(clean(value))

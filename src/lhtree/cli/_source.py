@@ -1,0 +1,151 @@
+"""Where a table comes from: a file or stdin, packed with gzip or not, and in which format."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from ._errors import ExitCode, Problem, reading, writing
+
+FORMATS = ("csv", "tsv", "parquet", "arrow")
+# What files begin with: formats that are read, and some that are sent in their place.
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive or an Excel sheet: save the table as CSV",
+    b"\xd0\xcf\x11\xe0": "an Excel sheet: save the table as CSV",
+    b"BZh": "packed with bzip2: unpack it first, or pack it with gzip",
+    b"\xfd7zXZ": "packed with xz: unpack it first, or pack it with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it first, or pack it with gzip",
+    b"%PDF": "a PDF: save the table as CSV",
+    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"FEA1": "Feather of version 1: save it as version 2, or as Parquet",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the user says that a table is to be read; None is found out."""
+
+    format: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in (None, *FORMATS):
+            raise Problem(f"--format {self.format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+        if self.decimal not in (".", ","):
+            raise Problem(f"--decimal {self.decimal} is not valid: pass . or ,", ExitCode.USAGE)
+
+
+class Feed(io.RawIOBase):
+    """The bytes of a source one after the other, with a look ahead; damage is told as a Problem."""
+
+    def __init__(self, raw: Any, name: str) -> None:
+        super().__init__()
+        self._raw, self._name, self._ahead = raw, name, b""
+
+    def readable(self) -> bool:
+        """Bytes can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; less than that is the end."""
+        content = self.peek(len(buffer))
+        self._ahead = self._ahead[len(content) :]
+        buffer[: len(content)] = content
+        return len(content)
+
+    def peek(self, n: int) -> bytes:
+        """The next bytes, which stay."""
+        while len(self._ahead) < n:
+            try:
+                more = self._raw.read(n - len(self._ahead))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise Problem(
+                    f"{self._name} is damaged: its gzip data are wrong ({error})", ExitCode.READ
+                ) from None
+            except OSError as error:
+                raise Problem(f"cannot read {self._name}: {error.strerror or error}", ExitCode.READ) from None
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:n]
+
+
+class Source:
+    """An open table: ``feed`` gives its bytes unpacked, ``format`` is settled, ``share`` says how far reading is."""
+
+    def __init__(self, path: str, reading_: Reading) -> None:
+        self.path, self.reading = path, reading_
+        self.name = "standard input" if path == "-" else path
+        with ExitStack() as stack:
+            self._file = self._open(stack)
+            status = os.fstat(self._file.fileno()) if _has_number(self._file) else None
+            self.n_bytes = status.st_size if status and stat.S_ISREG(status.st_mode) else None
+            self.feed = Feed(self._file, self.name)
+            self._is_packed = self.feed.peek(2) == b"\x1f\x8b"
+            if self._is_packed:
+                self.feed = Feed(gzip.GzipFile(fileobj=io.BufferedReader(self.feed)), self.name)
+            self.format = self._find_format()
+            self._stack = stack.pop_all()
+
+    def _open(self, stack: ExitStack) -> BinaryIO:
+        if self.path == "-":
+            if sys.stdin.isatty():
+                raise Problem("'-' reads the table from standard input: pipe one in", ExitCode.USAGE)
+            return sys.stdin.buffer
+        with reading(self.path):
+            return stack.enter_context(open(self.path, "rb", buffering=0))
+
+    def _find_format(self) -> str:
+        head = self.feed.peek(64)
+        if head[8:].startswith(b'{"__metadata__"'):
+            raise Problem(f"{self.name} is a model, not a table: pass the model first, then the table")
+        for magic, what in _OTHERS.items():
+            if head.startswith(magic):
+                raise Problem(f"{self.name} is {what}", ExitCode.READ)
+        found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
+        wanted = self.reading.format
+        if wanted in ("parquet", "arrow") and (found or "").partition(" ")[0] != wanted:
+            raise Problem(f"{self.name} is not in the format {wanted}: leave out --format", ExitCode.READ)
+        if found or wanted:
+            return found or str(wanted)
+        stem = self.path.lower().removesuffix(".gz")
+        return "tsv" if stem.endswith((".tsv", ".tab")) else "csv"
+
+    def open_whole(self) -> BinaryIO:
+        """The file unpacked and with a way back, for formats whose directory is at the end."""
+        if self.n_bytes is not None and self.path != "-" and not self._is_packed:
+            with reading(self.path):
+                return self._stack.enter_context(open(self.path, "rb"))
+        spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        with writing("a temporary file"):
+            while content := self.feed.read(1 << 20):
+                spooled.write(content)
+            spooled.seek(0)
+        return spooled
+
+    def share(self) -> float | None:
+        """The share of the bytes that has been read; None where nobody knows their number."""
+        return self._file.tell() / self.n_bytes if self.n_bytes else None
+
+    def close(self) -> None:
+        """Close the files."""
+        self._stack.close()
+
+
+def _has_number(file: BinaryIO) -> bool:
+    try:
+        file.fileno()
+    except (OSError, AttributeError):  # in memory
+        return False
+    return True

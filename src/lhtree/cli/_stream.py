@@ -1,0 +1,171 @@
+"""Tables in batches, so that memory does not depend on the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from .._extras import import_extra
+from ._csv import CsvReader, settle_names
+from ._errors import ExitCode, Problem
+from ._source import Reading, Source
+
+_BATCH_BYTES = 1 << 20
+
+
+class Reader(Protocol):
+    """A table whose columns are known; every format has one."""
+
+    schema: Any  # of Arrow: names and types of the columns
+
+    def __init__(self, source: Source) -> None: ...
+
+    def batches(self, columns: Iterable[str]) -> Iterator[Any]:
+        """Record batches with these columns and maybe more, in the order of the rows."""
+
+    def locate(self, row: int) -> str:
+        """How messages call a data row, counted from 0."""
+
+
+class Stream:
+    """A table that is read once, from its beginning to its end."""
+
+    def __init__(self, source: Source, reader: Reader) -> None:
+        self._source, self._reader = source, reader
+        self.name, self.names, self.decimal = source.name, reader.schema.names, source.reading.decimal
+        self.n_rows = 0  # before the batch given last
+        seen: set[str] = set()
+        for name in self.names:
+            if name in seen:
+                raise Problem(f"{self.name} has two columns called {name!r}: rename one of them")
+            seen.add(name)
+
+    def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[Any]:
+        """Record batches of Arrow with these columns, of at most so many rows; one without rows if there are none."""
+        columns = list(columns)
+        is_empty = True
+        for whole in self._reader.batches(columns):
+            batch = whole.select(columns)
+            step = most_rows or max(1, batch.num_rows)
+            for first in range(0, batch.num_rows, step):
+                part = batch.slice(first, step)
+                yield part
+                self.n_rows += part.num_rows
+                is_empty = False
+        if is_empty:
+            pa, schema = import_extra("pyarrow", "cli"), self._reader.schema
+            fields = [schema.field(name) for name in columns]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([], field.type) for field in fields], schema=pa.schema(fields)
+            )
+
+    def read_all(self, columns: Iterable[str]) -> Any:
+        """These columns of all rows, as a table of Arrow; there is at least one row."""
+        batches = list(self.batches(columns))
+        if not batches[0].num_rows:
+            raise Problem(f"{self.name} has no rows below its header: pass a table with rows")
+        self.n_rows = 0  # the whole table is one batch now
+        return import_extra("pyarrow", "cli").Table.from_batches(batches)
+
+    def locate(self, row: int) -> str:
+        """How messages call a row, counted from 0: "data.csv, line 17"."""
+        return f"{self.name}, {self._reader.locate(row)}"
+
+    def share(self) -> float | None:
+        """The share of the table that has been read; None where nobody knows."""
+        return self._source.share()
+
+
+@contextmanager
+def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
+    """Open a table in any format."""
+    source = Source(path, reading)
+    try:
+        kinds: dict[str, type[Reader]] = {
+            "parquet": ParquetReader,
+            "arrow": ArrowReader,
+            "arrow stream": ArrowReader,
+        }
+        kind = kinds.get(source.format, CsvReader)
+        yield Stream(source, kind(source))
+    finally:
+        source.close()
+
+
+class ParquetReader:
+    """A Parquet file."""
+
+    def __init__(self, source: Source) -> None:
+        self._source, self._file = source, source.open_whole()
+        parquet = import_extra("pyarrow.parquet", "cli")
+        with _telling(source):
+            # Pages are read when they are needed, not whole groups of rows.
+            self._table = parquet.ParquetFile(self._file, buffer_size=1 << 16, pre_buffer=False)
+        self.schema = _settle_names(self._table.schema_arrow)
+
+    def batches(self, columns: Iterable[str]) -> Iterator[Any]:
+        """Record batches with these columns."""
+        columns = list(columns)
+        given = dict(zip(self.schema.names, self._table.schema_arrow.names, strict=True))
+        wanted = [given[name] for name in columns]
+        n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(wanted))))
+        with _telling(self._source):
+            for batch in self._table.iter_batches(n_rows, columns=wanted, use_threads=False):
+                yield batch.select(wanted).rename_columns(columns)
+
+    def locate(self, row: int) -> str:
+        """Parquet has rows only."""
+        return f"row {row + 1}"
+
+
+class ArrowReader:
+    """A file or a stream of Arrow's own format (Feather is such a file)."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        ipc = import_extra("pyarrow.ipc", "cli")
+        with _telling(source):
+            is_stream = source.format == "arrow stream"
+            self._table = ipc.open_stream(source.feed) if is_stream else ipc.open_file(source.open_whole())
+        self._is_stream = is_stream
+        self.schema = _settle_names(self._table.schema)
+
+    def batches(self, columns: Iterable[str]) -> Iterator[Any]:
+        """Record batches with these columns."""
+        columns = list(columns)
+        n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
+        with _telling(self._source):
+            wholes = (
+                self._table
+                if self._is_stream
+                else map(self._table.get_batch, range(self._table.num_record_batches))
+            )
+            for whole in wholes:
+                batch = whole.rename_columns(self.schema.names).select(columns)
+                for first in range(0, batch.num_rows, n_rows):
+                    yield batch.slice(first, n_rows)
+
+    def locate(self, row: int) -> str:
+        """Arrow has rows only."""
+        return f"row {row + 1}"
+
+
+def _settle_names(schema: Any) -> Any:
+    """The same columns, named as those of a CSV are."""
+    pa = import_extra("pyarrow", "cli")
+    names = settle_names(schema.names)
+    return pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
+
+
+@contextmanager
+def _telling(source: Source) -> Iterator[None]:
+    """Say in one line that a binary file is damaged."""
+    pa = import_extra("pyarrow", "cli")
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, MemoryError):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise Problem(f"{source.name} is damaged: {reason}", ExitCode.READ) from None

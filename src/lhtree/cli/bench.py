@@ -1,0 +1,164 @@
+"""``lhtree bench``: the user's table, lhtree and what else is installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._errors import ExitCode, Problem
+from ._names import find_nearest
+from ._options import (
+    Categorical,
+    DataFile,
+    Decimal,
+    Delimiter,
+    Drop,
+    DropMissingTarget,
+    Encoding,
+    Format,
+    Json,
+    Names,
+    Quiet,
+    Target,
+)
+from ._peers import PEERS
+from ._show import clean, show_bar, show_json, show_table, write_seconds
+from ._source import Reading
+from ._typed import check_least
+
+if TYPE_CHECKING:
+    from ._compare import Result
+    from ._folds import Score
+    from ._tables import Training
+
+EXAMPLES = (
+    "lhtree bench data.csv --target y",
+    "lhtree bench data.csv --target y --only mixed --only rf --folds 3 --json",
+)
+_NOTES = (
+    "All models are at their defaults, on one thread, on the same folds and features:",
+    "numbers as they are, and a column per category. Missing values are left missing;",
+    "all of these models take them, so nothing is imputed.",
+    "fit: on the training rows of a fold. one row: predict_proba of a row that is an",
+    "array already. Both are medians.",
+)
+
+
+def bench(
+    data: DataFile,
+    target: Target,
+    only: Annotated[
+        Names,
+        typer.Option(
+            metavar="MODEL",
+            help="Compare this one; may be repeated: tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
+            "catboost. All that are installed if not given.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option(metavar="N", help="Parts of the rows that are held back in turn.")
+    ] = 5,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of folds and models.")] = 0,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    drop_missing_target: DropMissingTarget = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+    is_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare lhtree with CART, forests and boosting on your own table, by cross-validation."""
+    from ._compare import compare
+    from ._folds import split_folds
+    from ._tables import read_training
+
+    check_least(folds=(folds, 2), seed=(seed, 0))
+    names = _choose(only)
+    training = read_training(
+        data,
+        target,
+        Reading(format, delimiter, decimal, encoding),
+        drop=drop or (),
+        categorical=categorical or (),
+        drop_missing_target=drop_missing_target,
+    )
+    splits = split_folds(training.y, folds, seed)
+    with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
+
+        def tell(title: str, n_done: int) -> None:
+            move(n_done, title)
+
+        results = compare(names, training.X, training.y, splits, seed, tell)
+    absent = [peer.title for peer in PEERS.values() if not peer.is_there]
+    if is_json:
+        show_json(_list_facts(training, results, absent, folds))
+    else:
+        _show(training, results, absent, folds)
+
+
+def _choose(only: list[str] | None) -> list[str]:
+    for name in only or ():
+        if name not in PEERS:
+            raise Problem(f"--only {name}: no such model; {find_nearest(name, list(PEERS))}", ExitCode.USAGE)
+        if not PEERS[name].is_there:
+            raise Problem(f"--only {name}: it is not installed: pip install {PEERS[name].package}")
+    return [name for name, peer in PEERS.items() if (name in only if only else peer.is_there)]
+
+
+def _show(training: Training, results: list[Result], absent: list[str], n_folds: int) -> None:
+    n_rows, n_columns = training.X.shape
+    title = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds, accuracy in % with 95 % interval"
+    columns = ("model", ">accuracy", ">interval", ">log loss", ">fit", ">one row")
+    rows = (_write_row(result, result.score) for result in results if result.score is not None)
+    show_table(title, columns, rows)
+    for result in results:
+        if result.failure is not None:
+            print(clean(f"{PEERS[result.name].title} failed: {result.failure}"))
+    print()
+    for line in (*_NOTES, *([f"Not installed: {', '.join(absent)}."] if absent else [])):
+        print(line)
+
+
+def _write_row(result: Result, score: Score) -> list[str]:
+    return [
+        PEERS[result.name].title,
+        f"{100 * score.accuracy:.2f}",
+        f"{100 * score.low:.2f} to {100 * score.high:.2f}",
+        f"{score.log_loss:.3f}",
+        write_seconds(result.fit_seconds),
+        write_seconds(result.row_seconds),
+    ]
+
+
+def _list_facts(training: Training, results: list[Result], absent: list[str], n_folds: int) -> dict[str, Any]:
+    n_rows, n_columns = training.X.shape
+    return {
+        "n_rows": n_rows,
+        "n_columns": n_columns,
+        "n_folds": n_folds,
+        "models": [
+            {
+                "model": result.name,
+                "failure": result.failure,
+                **(
+                    {}
+                    if result.score is None
+                    else {
+                        "accuracy": result.score.accuracy,
+                        "accuracy_low": result.score.low,
+                        "accuracy_high": result.score.high,
+                        "spread": result.score.spread,
+                        "log_loss": result.score.log_loss,
+                        "fit_seconds": result.fit_seconds,
+                        "row_seconds": result.row_seconds,
+                    }
+                ),
+            }
+            for result in results
+        ],
+        "not_installed": absent,
+        "notes": " ".join(_NOTES),
+    }

@@ -1,0 +1,138 @@
+"""``lhtree evaluate``: how well a model does on a table whose classes are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._align import Aligner, load_scorer, take_features, tell_unseen
+from ._classes import match_classes, read_classes, refuse_missing
+from ._errors import Problem
+from ._metrics import join, judge, measure
+from ._names import check_known
+from ._options import (
+    DataFile,
+    Decimal,
+    Delimiter,
+    DropMissingTarget,
+    Encoding,
+    Format,
+    Json,
+    ModelFile,
+    Quiet,
+    Target,
+    Threads,
+    Unseen,
+    count_threads,
+)
+from ._show import note, show_bar, show_facts, show_json, show_table
+from ._source import Reading
+from ._stream import open_stream
+
+EXAMPLES = (
+    "lhtree evaluate model.lht test.csv --target y",
+    "lhtree evaluate model.lht test.csv --target y --json",
+)
+_MOST_CLASSES = 20  # beyond these a confusion table is not readable; --json has it
+
+
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    target: Target,
+    drop_missing_target: DropMissingTarget = False,
+    unseen: Unseen = "error",
+    threads: Threads = -1,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+    is_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure a model on a table whose classes are known: rows it was not trained on, as a rule.
+
+    Accuracy has an interval of 95 %. Coverage tells how many rows have a WOLF value of at least a threshold, and how
+    many of those are predicted rightly.
+    """
+    n_threads = count_threads(threads)
+    scorer = load_scorer(model)
+    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
+        check_known("--target", [target], stream.names, stream.name)
+        aligner = Aligner(scorer, stream, unseen)
+        bare = take_features(scorer)
+        columns = list(dict.fromkeys([*aligner.columns, target]))
+        parts, n_missing = [], 0
+        with show_bar(1.0, "predicting", quiet=quiet) as update:
+            for batch in stream.batches(columns):
+                codes = match_classes(read_classes(batch.column(target), target), scorer.classes_, target)
+                rows = np.flatnonzero(codes >= 0)
+                n_missing += len(codes) - len(rows)
+                parts.append(judge(bare, aligner.encode(batch)[rows], codes[rows], n_threads=n_threads))
+                update(stream.share() or 0.0, "predicting")
+    judged = join(parts)
+    if n_missing and not drop_missing_target:
+        refuse_missing(n_missing, n_missing + len(judged.codes), target)
+    if not len(judged.codes):
+        raise Problem(f"{stream.name} has no rows with a class: pass a table with rows")
+    facts = measure(judged, scorer.classes_.tolist()) | {"n_dropped": n_missing}
+    if n_missing:
+        note(f"lhtree: {n_missing} rows without a class were left out", quiet=quiet)
+    tell_unseen(aligner.n_unseen, quiet=quiet)
+    if is_json:
+        show_json(facts)
+    else:
+        _show(facts)
+
+
+def _show(facts: dict[str, Any]) -> None:
+    show_facts(list_scores(facts))
+    classes = facts["classes"]
+    print()
+    show_table(
+        "Classes",
+        ("class", ">rows", ">predicted", ">precision", ">recall"),
+        (
+            (
+                one["class"],
+                one["n_rows"],
+                one["n_predicted"],
+                _percent(one["precision"]),
+                _percent(one["recall"]),
+            )
+            for one in classes
+        ),
+    )
+    if len(classes) <= _MOST_CLASSES:
+        print()
+        show_table(
+            "Rows of each class (down) by what is predicted (across)",
+            ("", *(f">{one['class']}" for one in classes)),
+            ((one["class"], *counts) for one, counts in zip(classes, facts["confusion"], strict=True)),
+        )
+    print()
+    show_table(
+        "Rows with a WOLF value of at least a threshold",
+        (">threshold", ">rows", ">coverage", ">accuracy"),
+        (
+            (f"{one['threshold']:g}", one["n_decided"], _percent(one["coverage"]), _percent(one["accuracy"]))
+            for one in facts["coverage"]
+        ),
+    )
+
+
+def list_scores(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The main figures, as names and values."""
+    interval = f"{100 * facts['accuracy_low']:.2f} to {100 * facts['accuracy_high']:.2f}"
+    return [
+        ("rows", f"{facts['n_rows']:,}"),
+        ("accuracy", f"{100 * facts['accuracy']:.2f} % (95 % interval {interval})"),
+        ("most frequent class", _percent(facts["most_frequent"])),
+        ("balanced accuracy", _percent(facts["balanced_accuracy"])),
+        ("log loss", f"{facts['log_loss']:.4f}"),
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.2f} %"

@@ -1,0 +1,94 @@
+"""``lhtree export``: a model as ONNX, C or SQL."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._errors import ExitCode, Problem, reading, writing
+from ._options import ModelFile, Names, Quiet
+from ._show import note, write_bytes
+from ._small_files import check_place, write_file
+
+EXAMPLES = (
+    "lhtree export model.lht --out model.onnx",
+    "lhtree export model.lht --to c --name sales --out sales.c",
+    "lhtree export tree.lht --to sql --dialect duckdb --table sales --key shop --out sales.sql",
+    "lhtree export tree.lht --to sql",
+)
+
+
+class Format(str, Enum):
+    """Languages of other programs."""
+
+    ONNX = "onnx"
+    C = "c"
+    SQL = "sql"
+
+
+class Dialect(str, Enum):
+    """Whose SQL."""
+
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+
+
+def export(
+    model: ModelFile,
+    to: Annotated[
+        Format | None,
+        typer.Option(help="What to write; found out from the ending of --out if not given."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="File to write; SQL is printed if there is none."),
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="C: what public names begin with.")] = "lhtree",
+    float32: Annotated[
+        bool, typer.Option("--float32", help="ONNX: take rows of float32, not float64.")
+    ] = False,
+    dialect: Annotated[Dialect, typer.Option(help="SQL: for which database.")] = Dialect.SQLITE,
+    table: Annotated[str, typer.Option(metavar="NAME", help="SQL: table to predict.")] = "data",
+    key: Annotated[
+        Names, typer.Option(metavar="NAME", help="SQL: column to pass on; may be repeated.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model in the language of another program; it predicts what the model predicts, to the bit."""
+    import lhtree
+
+    if out == Path("-"):
+        out = None
+    chosen = _choose(to, out)
+    if out is not None:
+        check_place(out, model)
+    with reading(model):
+        loaded = lhtree.load(model)
+    if chosen is Format.SQL:
+        text = lhtree.export_sql(loaded, table=table, keys=key or (), dialect=dialect.value)
+        if out is None:
+            print(text)
+            return
+        write_file(out, f"{text}\n".encode())
+    elif out is None:
+        raise Problem(f"{chosen.value} needs a file: pass --out FILE", ExitCode.USAGE)
+    else:
+        with writing(out):
+            if chosen is Format.C:
+                lhtree.export_c(loaded, out, name=name)
+            else:
+                lhtree.export_onnx(loaded, out, dtype="float32" if float32 else "float64")
+    note(f"{out} written: {chosen.value.upper()}, {write_bytes(out.stat().st_size)}", quiet=quiet)
+
+
+def _choose(to: Format | None, out: Path | None) -> Format:
+    """The format asked for, or what the ending of the file says."""
+    if to is not None:
+        return to
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    if ending not in list(Format):
+        raise Problem("say what to write: --to onnx, --to c or --to sql", ExitCode.USAGE)
+    return Format(ending)

@@ -1,0 +1,267 @@
+"""``lhtree fit``: from a table to a model file."""
+
+from __future__ import annotations
+
+import time
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ._errors import ExitCode, Problem, writing
+from ._metrics import judge, measure
+from ._options import (
+    Categorical,
+    DataFile,
+    Decimal,
+    Delimiter,
+    Drop,
+    DropMissingTarget,
+    Encoding,
+    Format,
+    Json,
+    Quiet,
+    Target,
+    Threads,
+    count_threads,
+)
+from ._show import show_facts, show_json, write_bytes, write_seconds
+from ._small_files import check_place
+from ._source import Reading
+from ._tables import Training, read_training
+from ._typed import check_least
+
+EXAMPLES = (
+    "lhtree fit data.csv --target y --out model.lht",
+    "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --direction mixed",
+    "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
+)
+
+
+class Kind(str, Enum):
+    """What to fit."""
+
+    TREE = "tree"
+    FOREST = "forest"
+
+
+class Direction(str, Enum):
+    """Directions of hyperplanes."""
+
+    MEAN_DIFFERENCE = "mean_difference"
+    FISHER = "fisher"
+    MIXED = "mixed"
+
+
+def fit(
+    data: DataFile,
+    target: Target,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
+    ],
+    model: Annotated[
+        Kind, typer.Option("--model", help="One tree per class, or a forest of them.")
+    ] = Kind.FOREST,
+    direction: Annotated[
+        Direction,
+        typer.Option(
+            "--direction",
+            metavar="NAME",
+            help="mean_difference (the paper's), fisher, or mixed (the most accurate).",
+        ),
+    ] = Direction.MEAN_DIFFERENCE,
+    trees: Annotated[
+        int | None,
+        typer.Option("--trees", metavar="N", help="Trees per class of a forest; 100 if not given."),
+    ] = None,
+    beta: Annotated[
+        str, typer.Option("--beta", metavar="NUMBER", help="0 to 1: larger ones use fewer features; or auto.")
+    ] = "auto",
+    gamma: Annotated[
+        str,
+        typer.Option(
+            "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
+        ),
+    ] = "10",
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
+    threads: Threads = -1,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            "--holdout",
+            metavar="SHARE",
+            help="Measure first on this share of the rows, held back; the model is then fitted on all rows.",
+        ),
+    ] = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    drop_missing_target: DropMissingTarget = False,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option("--metadata", metavar="KEY=VALUE", help="Kept in the file; may be repeated."),
+    ] = None,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+    is_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model on a table and save it.
+
+    Columns whose values are all numbers are numbers, other text is categories, and empty fields are missing values.
+    The file keeps columns and categories, so that lhtree predict takes the same kind of table.
+    """
+    from .._files import save
+
+    check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
+    kept = _read_metadata(metadata or [])
+    estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
+    check_place(out, data)
+    training = read_training(
+        data,
+        target,
+        Reading(format, delimiter, decimal, encoding),
+        drop=drop or (),
+        categorical=categorical or (),
+        drop_missing_target=drop_missing_target,
+    )
+    facts: dict[str, Any] = {"table": _describe(training, data)}
+    if holdout is not None:
+        facts["holdout"] = _hold_out(estimator, training, holdout, seed)
+    start = time.perf_counter()
+    estimator.fit(training.X, training.y)
+    seconds = time.perf_counter() - start
+    # Of this run, not of the model.
+    estimator.set_params(n_jobs=None, **({"verbose": 0} if model is Kind.FOREST else {}))
+    with writing(out):
+        save(estimator, out, metadata=kept)
+    facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
+    facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
+    if is_json:
+        show_json(facts)
+    elif not quiet:
+        _show(facts)
+
+
+def _build(
+    kind: Kind,
+    direction: Direction,
+    trees: int | None,
+    beta: str,
+    gamma: str,
+    seed: int,
+    n_threads: int,
+    *,
+    quiet: bool,
+) -> Any:
+    """The estimator, not fitted."""
+    from lhtree import LHForestClassifier, LHTClassifier
+
+    chosen: dict[str, Any] = {
+        "direction": direction.value,
+        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
+        "gamma": _read_number("--gamma", gamma),
+        "random_state": seed,
+        "n_jobs": n_threads,
+    }
+    if kind is Kind.FOREST:
+        return LHForestClassifier(trees or 100, verbose=0 if quiet else 1, **chosen)
+    if trees is not None:
+        raise Problem("--trees is for a forest: leave it out, or pass --model forest", ExitCode.USAGE)
+    return LHTClassifier(**chosen)
+
+
+def _read_number(option: str, text: str) -> float:
+    """A number as typed: whole ones are counts, others shares."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise Problem(f"{option} {text} is not valid: pass a number", ExitCode.USAGE) from None
+    return int(text) if text.isdecimal() else number
+
+
+def _read_metadata(pairs: list[str]) -> dict[str, str] | None:
+    kept: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise Problem(f"--metadata {pair} is not valid: pass KEY=VALUE", ExitCode.USAGE)
+        kept[key] = value
+    return kept or None
+
+
+def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> dict[str, Any]:
+    """Fit on a part of the rows, drawn by class, and measure on the others."""
+    from sklearn.base import clone
+    from sklearn.model_selection import train_test_split
+
+    if not 0.0 < share < 1.0:
+        raise Problem(f"--holdout {share:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
+    classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
+    n_held = int(np.ceil(share * len(codes)))
+    if counts.min() < 2 or min(n_held, len(codes) - n_held) < len(classes):
+        raise Problem(
+            f"--holdout {share:g} cannot be drawn by class: the class {classes[counts.argmin()]!r} has "
+            f"{counts.min()} of {len(codes)} rows; leave out --holdout, or pass more rows"
+        )
+    rows, held = train_test_split(np.arange(len(codes)), test_size=share, stratify=codes, random_state=seed)
+    model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
+    return measure(judge(model, training.X.iloc[held], codes[held]), classes.tolist())
+
+
+def _describe(training: Training, path: str) -> dict[str, Any]:
+    """What was read, as facts."""
+    X, y = training.X, training.y
+    classes, counts = np.unique(y, return_counts=True)
+    is_category = [dtype.name == "category" for dtype in X.dtypes]
+    return {
+        "path": path,
+        "n_rows": len(X),
+        "n_dropped": training.n_dropped,
+        "numbers": [name for name, flag in zip(X.columns, is_category, strict=True) if not flag],
+        "categories": {
+            name: X[name].cat.categories.tolist()
+            for name, flag in zip(X.columns, is_category, strict=True)
+            if flag
+        },
+        "missing": {name: int(n) for name, n in X.isna().sum().items() if n},
+        "classes": [
+            {"class": label, "n_rows": n} for label, n in zip(classes.tolist(), counts.tolist(), strict=True)
+        ],
+    }
+
+
+def _show(facts: dict[str, Any]) -> None:
+    from .evaluate import list_scores
+
+    table, model = facts["table"], facts["model"]
+    n_missing = sum(table["missing"].values())
+    categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
+    classes = (f"{one['class']} ({one['n_rows']:,})" for one in table["classes"])
+    dropped = f", {table['n_dropped']:,} without a class left out" if table["n_dropped"] else ""
+    show_facts(
+        [
+            ("table", f"{table['path']}: {table['n_rows']:,} rows{dropped}"),
+            ("numbers", _list(table["numbers"]) or None),
+            ("categories", _list(categories) or None),
+            ("missing", f"{n_missing:,} values in {_list(table['missing'])}" if n_missing else None),
+            ("classes", _list(classes)),
+        ]
+    )
+    if "holdout" in facts:
+        print("\nMeasured on rows held back, with a model of the others:")
+        show_facts(list_scores(facts["holdout"]))
+    print(f"\n{model['estimator']}")
+    trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
+    print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")
+    print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
+
+
+def _list(values: Any, most: int = 12) -> str:
+    """The first few of some values, and how many more there are."""
+    listed = list(values)
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

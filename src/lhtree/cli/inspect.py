@@ -1,0 +1,104 @@
+"""``lhtree inspect``: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ._errors import Problem, reading
+from ._options import Json, ModelFile
+from ._show import clean, show_facts, show_json, show_table, write_bytes
+
+EXAMPLES = (
+    "lhtree inspect model.lht",
+    "lhtree inspect model.lht --tree 0",
+    "lhtree inspect model.lht --json",
+)
+
+
+def inspect(
+    model: ModelFile,
+    tree: Annotated[
+        int | None, typer.Option(help="Show this tree, block by block, instead; trees count from 0")
+    ] = None,
+    is_json: Json = False,
+) -> None:
+    """Show what a model file holds: parameters, classes, columns, trees, metadata, arrays."""
+    import lhtree
+
+    with reading(model):
+        if tree is not None:
+            return _show_tree(lhtree.load(model), tree, is_json=is_json)
+        facts = lhtree.inspect(model)
+    if is_json:
+        return show_json(facts)
+    show_facts(_list_facts(model, facts))
+    for title, columns, rows in _list_tables(facts):
+        print()
+        show_table(title, columns, rows)
+    return None
+
+
+def _show_tree(model: Any, tree: int, *, is_json: bool) -> None:
+    from ..text import export_text
+
+    n_trees = len(model.trees_)
+    if not 0 <= tree < n_trees:
+        raise Problem(f"there is no tree {tree}: pass --tree from 0 to {n_trees - 1}")
+    text = export_text(model, tree=tree, max_depth=model.depth_)
+    if is_json:
+        show_json({"tree": tree, "text": text})
+    else:
+        print(clean(text))
+
+
+def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    versions = facts["written_by"]
+    yield "file", f"{path}, {write_bytes(facts['n_bytes'])}"
+    yield "sha256", facts["sha256"]
+    yield "format", f"version {facts['format_version']}"
+    yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
+    yield "model", facts["estimator"]
+    is_forest = facts["estimator"] == "LHForestClassifier"
+    yield "trained on", f"{facts['n_samples']:,} rows{' per tree' if is_forest else ''}"
+    yield "columns", f"{facts['n_columns']:,}, which make {facts['n_features']:,} features"
+    yield "trees", f"{facts['n_trees']:,}, the deepest of {facts['depth']} levels"
+    yield "blocks", f"{facts['n_blocks']:,}, of which {facts['n_leaves']:,} are leaves"
+    yield "weights", f"{facts['n_weights']:,} of hyperplanes, {facts['n_slopes']:,} slopes of memberships"
+    yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
+    yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
+
+
+def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
+    yield "Classes", ("class", ">share"), _list_classes(facts)
+    yield "Columns", ("column", "holds"), _list_columns(facts)
+    yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
+    if facts["metadata"]:
+        yield "Metadata", ("key", "value"), _list_values(facts["metadata"])
+    arrays = ((name, array["dtype"], _write_shape(array["shape"])) for name, array in facts["arrays"].items())
+    yield "Arrays", ("array", "type", ">shape"), arrays
+
+
+def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
+    for label, share in zip(facts["classes"], facts["shares"], strict=True):
+        yield label, f"{100 * share:.1f} %"
+
+
+def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    encoding = facts["encoding"]
+    names = facts["feature_names"] or [f"x{number}" for number in range(facts["n_columns"])]
+    categories = [None] * len(names) if encoding is None else encoding["categories"]
+    for name, some in zip(names, categories, strict=True):
+        yield name, "numbers" if some is None else f"{len(some)} categories: {', '.join(map(str, some))}"
+
+
+def _list_values(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in values.items():
+        yield name, json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+
+
+def _write_shape(shape: list[int]) -> str:
+    return " × ".join(f"{size:,}" for size in shape)

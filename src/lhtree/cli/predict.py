@@ -1,0 +1,142 @@
+"""``lhtree predict``: classes for a table of any length, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from .._scorer import Scorer
+from ._align import Aligner, load_scorer, take_features, tell_unseen
+from ._errors import ExitCode, Problem
+from ._names import check_known
+from ._options import (
+    DataFile,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    ModelFile,
+    Quiet,
+    Threads,
+    Unseen,
+    count_threads,
+)
+from ._output import open_output
+from ._show import show_bar
+from ._source import FORMATS, Reading
+from ._stream import Stream, open_stream
+
+EXAMPLES = (
+    "lhtree predict model.lht new.csv --out predictions.csv",
+    "lhtree predict model.lht new.csv --proba --keep size --keep colour",
+    "lhtree predict model.lht new.parquet --keep-all --out predictions.parquet",
+    "gzip -c new.csv | lhtree predict model.lht - --unseen missing",
+)
+
+
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write here, whole or not at all, instead of to stdout."
+        ),
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add a column 'proba CLASS' per class.")] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Add a column 'confidence CLASS' per class.")
+    ] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="NAME", help="Copy a column of the table; may be repeated."),
+    ] = None,
+    keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns of the table.")] = False,
+    unseen: Unseen = "error",
+    batch_rows: Annotated[
+        int | None,
+        typer.Option("--batch-rows", min=1, metavar="N", help="At most so many rows at a time."),
+    ] = None,
+    threads: Threads = -1,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+    out_format: Annotated[
+        str | None,
+        typer.Option(
+            "--out-format",
+            metavar="FORMAT",
+            help="csv, tsv, parquet or arrow; by the ending of --out.",
+            autocompletion=lambda: list(FORMATS),
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Predict the class of every row of a table.
+
+    The table may be larger than memory: rows are read, predicted and written in batches, in their order. Columns are
+    found by name; others are ignored.
+    """
+    if out_format not in (None, *FORMATS):
+        raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+    n_threads = count_threads(threads)
+    scorer = load_scorer(model)
+    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
+        aligner = Aligner(scorer, stream, unseen)
+        kept = _choose_kept(stream, keep or (), keep_all)
+        columns = list(dict.fromkeys([*aligner.columns, *kept]))
+        scorer = take_features(scorer)
+        with (
+            open_output(out, out_format, model, data) as output,
+            show_bar(1.0, "predicting", quiet=quiet) as update,
+        ):
+            for batch in stream.batches(columns, batch_rows):
+                predictions = _predict(scorer, aligner.encode(batch), proba, confidence, n_threads)
+                output.write(_make_batch(batch, kept, predictions))
+                update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
+    tell_unseen(aligner.n_unseen, quiet=quiet)
+
+
+def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[str]:
+    check_known("--keep", keep, stream.names, stream.name)
+    return stream.names if keep_all else list(dict.fromkeys(keep))
+
+
+def _predict(
+    scorer: Scorer, features: NDArray[np.float64], proba: bool, confidence: bool, n_threads: int
+) -> dict[str, NDArray[Any]]:
+    """Columns of the output."""
+    columns = {"prediction": scorer.predict(features, n_threads)}
+    for is_wanted, name, method in (
+        (proba, "proba", scorer.predict_proba),
+        (confidence, "confidence", scorer.predict_confidence),
+    ):
+        if is_wanted:
+            values = method(features, n_threads)
+            columns |= {f"{name} {label}": values[:, i] for i, label in enumerate(scorer.classes_.tolist())}
+    return columns
+
+
+def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[Any]]) -> Any:
+    """A record batch of what is written."""
+    pa = import_extra("pyarrow", "cli")
+    twice = next((name for name in kept if name in predictions), None)
+    if twice is not None:
+        raise Problem(
+            f"the table has a column {twice!r} of its own: rename it, or leave it out with --keep OTHERS"
+        )
+    columns = {name: _make_flat(batch.column(name)) for name in kept}
+    columns |= {name: pa.array(values) for name, values in predictions.items()}
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def _make_flat(values: Any) -> Any:
+    """Categories of Parquet as text: their dictionaries change from batch to batch."""
+    pa = import_extra("pyarrow", "cli")
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values

@@ -1,0 +1,95 @@
+"""``lhtree report``: one HTML file about a model, to read, to explore and to pass on."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._align import read_rows, tell_unseen
+from ._errors import reading, writing
+from ._options import (
+    DataFile,
+    Decimal,
+    Delimiter,
+    DropMissingTarget,
+    Encoding,
+    Format,
+    ModelFile,
+    Quiet,
+    Target,
+    Unseen,
+)
+from ._show import note, write_bytes
+from ._small_files import check_place
+from ._source import Reading
+
+EXAMPLES = (
+    "lhtree report model.lht data.csv --target y --out report.html",
+    "lhtree report tree.lht data.csv --target y --test test.csv --title 'What sells' --out report.html",
+)
+
+
+def report(
+    model: ModelFile,
+    data: DataFile,
+    target: Target,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")],
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA", help="Table of rows that the model has not seen; figures are measured on it."
+        ),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Headline of the page."),
+    ] = None,
+    megabytes: Annotated[
+        float,
+        typer.Option(metavar="SIZE", help="Room for the trees; of a larger forest the first are shown."),
+    ] = 8.0,
+    drop_missing_target: DropMissingTarget = False,
+    unseen: Unseen = "error",
+    format: Format = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write a page about a model: figures, warnings, trees to explore and rows to try.
+
+    DATA is the table that the model was trained on. The page works offline.
+    It holds up to 200 of the rows, so keep it as private as the data.
+    """
+    import lhtree
+
+    check_place(out, model, data, test)
+    with reading(model):
+        loaded = lhtree.load(model)
+    read = partial(
+        read_rows,
+        model=loaded,
+        reading=Reading(format, delimiter, decimal, encoding),
+        unseen=unseen,
+        target=target,
+        drop_missing_target=drop_missing_target,
+    )
+    given = read(data)
+    held = None if test is None else read(test)
+    for rows in filter(None, (given, held)):
+        tell_unseen(rows.n_unseen, quiet=quiet)
+    with writing(out):
+        lhtree.report(
+            loaded,
+            given.X,
+            given.y,
+            out,
+            X_test=None if held is None else held.X,
+            y_test=None if held is None else held.y,
+            title=title,
+            max_megabytes=megabytes,
+        )
+    note(f"{out} written, {write_bytes(out.stat().st_size)}: open it in a browser", quiet=quiet)

@@ -1,0 +1,143 @@
+"""Tables in batches: the same rows in the same order, and no more of them held than one batch."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lhtree.cli import _records
+from lhtree.cli._errors import Problem
+from lhtree.cli._source import Feed, Reading
+from lhtree.cli._stream import open_stream
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+
+def cut(content, n_bytes, delimiter=","):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_records, "BLOCK_BYTES", n_bytes)
+        return list(_records.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
+
+
+def parse(content):
+    return list(csv.reader(io.StringIO(content.decode(), newline="")))
+
+
+FIELDS = st.text(st.sampled_from('ab,"\n\r é'), max_size=6)
+
+
+@given(
+    rows=st.lists(st.lists(FIELDS, min_size=2, max_size=3), min_size=1, max_size=12),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    n_bytes=st.integers(1, 40),
+)
+def test_blocks_hold_whole_records(rows, end, n_bytes):
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator=end).writerows(rows)
+    content = text.getvalue().encode()
+    blocks = cut(content, n_bytes)
+    assert b"".join(blocks) == content
+    # A block that ends in \r may be followed by the \n of the same line, which is a blank line then.
+    assert [record for block in blocks for record in parse(block) if record] == [
+        row for row in parse(content) if row
+    ]
+
+
+def test_blocks_without_quotes_are_cut_at_the_last_line():
+    assert cut(b"1,2\n3,4\n5,6", 6) == [b"1,2\n", b"3,4\n", b"5,6"]
+    assert cut(b"1,2\r3,4\r5,6", 6) == [b"1,2\r", b"3,4\r", b"5,6"]
+    assert cut(b"1,2;\n", 100, ";") == [b"1,2;\n"]
+    assert cut(b"", 100) == []
+
+
+def test_records_that_are_too_long(monkeypatch):
+    monkeypatch.setattr(_records, "_MOST_BYTES", 1000)
+    assert len(b"".join(cut(b'1,"' + b"x\n" * 400 + b'"\n2,3\n', 10))) == 809
+    with pytest.raises(Problem, match=r"data\.csv has a row of more than"):
+        cut(b'1,"' + b"x\n" * 4000, 10)
+
+
+def test_zero_bytes():
+    with pytest.raises(Problem, match="holds zero bytes"):
+        cut(b"1,2\n3,\0\n", 4)
+
+
+def write_tables(n_rows):
+    """Several formats of the same rows."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(n_rows, 6)).round(4), columns=list("abcdef"))
+    frame["text"] = random.choice(["red", "green"], n_rows)
+    frame["row"] = range(n_rows)
+    frame.to_csv("data.csv", index=False)
+    frame.to_csv("quoted.csv", index=False, quoting=csv.QUOTE_ALL)
+    frame.to_csv("data.csv.gz", index=False)
+    frame.to_parquet("data.parquet", row_group_size=20_000)
+    frame.to_feather("data.arrow", chunksize=4096)
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """The number of rows of tables in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    write_tables(40_000)
+    return 40_000
+
+
+NAMES = ["data.csv", "quoted.csv", "data.csv.gz", "data.parquet", "data.arrow"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_come_once_and_in_order(tables, name):
+    with open_stream(name, Reading()) as stream:
+        assert stream.names == [*"abcdef", "text", "row"]
+        rows, shares = [], []
+        for batch in stream.batches(["row", "a"], 1000):
+            assert batch.num_rows <= 1000
+            assert batch.schema.names == ["row", "a"]
+            assert stream.n_rows == len(rows)
+            rows += map(int, batch.column("row").to_pylist())
+            shares.append(stream.share())
+    assert rows == list(range(tables))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0 or name in ("data.parquet", "data.arrow")
+
+
+def count_held(name):
+    """Bytes of Arrow at the worst moment of reading a table."""
+    before, held = pa.total_allocated_bytes(), 0
+    with open_stream(name, Reading()) as stream:
+        for batch in stream.batches([*"abcdef", "text", "row"]):
+            held = max(held, pa.total_allocated_bytes() - before)
+            del batch
+    return held
+
+
+def test_what_is_held_does_not_depend_on_the_number_of_rows(tables):
+    few = {name: count_held(name) for name in NAMES}
+    write_tables(3 * tables)
+    for name in NAMES:
+        assert 0 < count_held(name) < 1.3 * few[name], name
+
+
+def test_errors_far_below_are_told_with_their_line(tables):
+    with open("data.csv", "a", encoding="utf-8") as file:
+        file.write("1,2\n")
+    with (
+        open_stream("data.csv", Reading()) as stream,
+        pytest.raises(Problem, match=rf"line {tables + 2} has 2 fields"),
+    ):
+        list(stream.batches(["row"]))
+
+
+def test_a_pipe_has_no_share_and_rows_instead_of_lines(monkeypatch):
+    import sys
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n3\n")))
+    with open_stream("-", Reading()) as stream:
+        assert stream.share() is None
+        with pytest.raises(Problem, match="standard input, row 2 has 1 fields"):
+            list(stream.batches(["a"]))
