@@ -29,7 +29,12 @@ def find_commands() -> list[tuple[str, str]]:
     """Every command of the page's console blocks, and what it shows below."""
     text = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"^```console\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    parts = (part for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])
+    return [found for block in blocks for found in split_commands(block)]
+
+
+def split_commands(block: str) -> list[tuple[str, str]]:
+    """Every command of a console block, and what it shows below."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
