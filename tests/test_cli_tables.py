@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHTClassifier
+from lhtree.cli import _csv, _records
 from lhtree.cli._align import read_rows
 from lhtree.cli._errors import ExitCode, Problem
 from lhtree.cli._source import Reading
@@ -420,11 +421,21 @@ class TestDamage:
         assert message == "data.csv ends within a quoted field: close its quotes, the file may be cut off"
         assert code == ExitCode.READ
 
-    def test_a_quoted_field_that_goes_on_for_megabytes(self):
-        message, _ = self.read('a,y\n1,u\n2,"v' + "\n3,u" * 5_000_000)
+    def test_a_quoted_field_that_goes_on_for_megabytes(self, monkeypatch):
+        monkeypatch.setattr(_records, "_MOST_BYTES", 1 << 21)
+        message, _ = self.read('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000)
         assert message == (
-            "data.csv has a row of more than 16 MB: close the quotes of a field that does not end"
+            "data.csv has a row of more than 2 MB: close the quotes of a field that does not end"
         )
+
+    def test_a_first_line_that_goes_on_for_megabytes(self, monkeypatch):
+        monkeypatch.setattr(_csv, "_HEAD_BYTES", 1000)
+        assert self.read("a,y" * 1000)[0] == "data.csv: its first line does not end; pass a text table"
+
+    def test_zero_bytes_far_below(self):
+        message, code = self.read(b"a,y\n" + b"1,u\n2,v\n" * 1000 + b"3,\0\n")
+        assert message == "data.csv holds zero bytes, so it is damaged or no text"
+        assert code == ExitCode.READ
 
     def test_long_fields(self):
         X, _, _ = read_training(write(f'a,y\n"{"x" * 3_000_000}",u\n"{"y" * 9_000_000}",v\n'), "y")

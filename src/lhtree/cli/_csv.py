@@ -35,7 +35,7 @@ class CsvReader:
         self._source = source
         self._encoding = _find_encoding(source)
         self._feed = source.feed if self._encoding is None else _recode(source, self._encoding)
-        self._head = _read_head(source, self._feed, self._encoding)
+        self._head = _read_head(source, self._feed)
         pa = import_extra("pyarrow", "cli")
         self.schema = pa.schema([(name, pa.string()) for name in self._head.names])
         self._feed.read(self._head.n_bytes)
@@ -76,8 +76,6 @@ class CsvReader:
                 ),
             )
         except pa.ArrowInvalid as error:
-            if "Empty CSV" in str(error):
-                return None
             raise self._explain(str(error), n_before) from None
         return table.combine_chunks().to_batches()[0] if table.num_rows else None
 
@@ -123,23 +121,24 @@ class CsvReader:
 
 
 def _find_encoding(source: Source) -> str | None:
-    """The encoding, None for plain UTF-8, which needs no work."""
+    """The encoding: what the first bytes say, else what the user says; None for plain UTF-8, which needs no work."""
     head = source.feed.peek(4096)
     found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
-    wanted = found if source.reading.encoding is None else source.reading.encoding
-    if wanted is None and b"\0" in head:
+    wanted = source.reading.encoding
+    if wanted is None and found is None and b"\0" in head:
         raise Problem(
             f"{source.name} holds zero bytes and is no text: pass a table as CSV, TSV, Parquet or Arrow, or its "
             "--encoding, for example utf-16",
             ExitCode.READ,
         )
+    if found is not None or wanted is None:
+        return found
     try:
-        is_plain = wanted is None or codecs.lookup(wanted).name == "utf-8"
+        return None if codecs.lookup(wanted).name == "utf-8" else wanted
     except LookupError:
         raise Problem(
             f"--encoding {wanted} is not known: try utf-8, latin-1 or utf-16", ExitCode.USAGE
         ) from None
-    return None if is_plain and not found else wanted if found is None else found
 
 
 def _recode(source: Source, encoding: str) -> Feed:
@@ -170,7 +169,7 @@ class _Encoder:
             ) from None
 
 
-def _read_head(source: Source, feed: Feed, encoding: str | None) -> Head:
+def _read_head(source: Source, feed: Feed) -> Head:
     content = feed.peek(_HEAD_BYTES)
     is_whole = len(content) < _HEAD_BYTES
     try:
