@@ -2,11 +2,13 @@
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from lhtree.cli.demo import demo
+from shop import make_table, run
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -37,8 +39,22 @@ def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     (shown,) = (block for block in blocks("text") if block.startswith("wine:"))
     demo()
-    assert capsys.readouterr().out == shown
+    assert capsys.readouterr().out.startswith(shown)  # the tree and the report follow
     assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
+
+
+def test_commands_of_the_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    table = make_table(200).rename(columns={"y": "repaid"})
+    table.to_csv("loans.csv", index=False)
+    table.drop(columns="repaid").to_csv("new.csv", index=False)
+    (commands,) = (block for block in blocks("sh") if block.startswith("lhtree fit"))
+    for command in commands.splitlines():
+        assert run(capsys, *shlex.split(command, comments=True)[1:]).code == 0
+    assert (tmp_path / "decisions.csv").read_text().count("\n") == 201
 
 
 def test_length() -> None:
