@@ -103,7 +103,7 @@ def test_rows_come_once_and_in_order(tables, name):
             shares.append(stream.share())
     assert rows == list(range(tables))
     assert shares == sorted(shares)
-    assert shares[-1] == 1.0 or name in ("data.parquet", "data.arrow")
+    assert shares[-1] == 1.0
 
 
 def count_held(name):

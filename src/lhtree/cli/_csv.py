@@ -119,6 +119,10 @@ class CsvReader:
             again.close()
         return f"row {row + 1}"
 
+    def share(self) -> float | None:
+        """The share of the bytes."""
+        return self._source.share()
+
 
 def _find_encoding(source: Source) -> str | None:
     """The encoding: what the first bytes say, else what the user says; None for plain UTF-8, which needs no work."""

@@ -27,6 +27,9 @@ class Reader(Protocol):
     def locate(self, row: int) -> str:
         """How messages call a data row, counted from 0."""
 
+    def share(self) -> float | None:
+        """The share of the table that has been read; None where nobody knows."""
+
 
 class Stream:
     """A table that is read once, from its beginning to its end."""
@@ -74,7 +77,7 @@ class Stream:
 
     def share(self) -> float | None:
         """The share of the table that has been read; None where nobody knows."""
-        return self._source.share()
+        return self._reader.share()
 
 
 @contextmanager
@@ -103,6 +106,7 @@ class ParquetReader:
             # Pages are read when they are needed, not whole groups of rows.
             self._table = parquet.ParquetFile(self._file, buffer_size=1 << 16, pre_buffer=False)
         self.schema = _settle_names(self._table.schema_arrow)
+        self._n_read = 0
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns."""
@@ -112,11 +116,16 @@ class ParquetReader:
         n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(wanted))))
         with _telling(self._source):
             for batch in self._table.iter_batches(n_rows, columns=wanted, use_threads=False):
+                self._n_read += batch.num_rows
                 yield batch.select(wanted).rename_columns(columns)
 
     def locate(self, row: int) -> str:
         """Parquet has rows only."""
         return f"row {row + 1}"
+
+    def share(self) -> float | None:
+        """The share of the rows."""
+        return self._n_read / max(1, int(self._table.metadata.num_rows))
 
 
 class ArrowReader:
@@ -128,7 +137,7 @@ class ArrowReader:
         with _telling(source):
             is_stream = source.format == "arrow stream"
             self._table = ipc.open_stream(source.feed) if is_stream else ipc.open_file(source.open_whole())
-        self._is_stream = is_stream
+        self._is_stream, self._share = is_stream, 0.0
         self.schema = _settle_names(self._table.schema)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
@@ -136,19 +145,24 @@ class ArrowReader:
         columns = list(columns)
         n_rows = max(1, _BATCH_BYTES // (8 * max(1, len(columns))))
         with _telling(self._source):
-            wholes = (
-                self._table
-                if self._is_stream
-                else map(self._table.get_batch, range(self._table.num_record_batches))
-            )
-            for whole in wholes:
+            for whole in self._table if self._is_stream else self._read_file():
                 batch = whole.rename_columns(self.schema.names).select(columns)
                 for first in range(0, batch.num_rows, n_rows):
                     yield batch.slice(first, n_rows)
 
+    def _read_file(self) -> Iterator[Any]:
+        n_batches = self._table.num_record_batches
+        for number in range(n_batches):
+            self._share = (number + 1) / n_batches
+            yield self._table.get_batch(number)
+
     def locate(self, row: int) -> str:
         """Arrow has rows only."""
         return f"row {row + 1}"
+
+    def share(self) -> float | None:
+        """The share of the record batches, or of the bytes of a stream."""
+        return self._source.share() if self._is_stream else self._share
 
 
 def _settle_names(schema: Any) -> Any:
