@@ -115,7 +115,9 @@ def test_categories_come_back(again, tmp_path, chosen):
 
 
 @pytest.mark.parametrize(
-    "chosen", [("b", "a"), {"b", "a"}, np.array(["a", "b"]), np.array([True, True, False]), range(2)], ids=str
+    "chosen",
+    [("b", "a"), {"b", "a"}, np.array(["a", "b"]), np.array([True, True, False]), range(2)],
+    ids=["tuple", "set", "names", "mask", "range"],
 )
 def test_categorical_features_in_any_form(again, chosen):
     """They come back as a list, with which the model can be fitted again."""
