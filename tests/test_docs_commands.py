@@ -20,6 +20,7 @@ VARYING = {
     r"(lhtree|numpy|python) \d[\w.]*": "VERSION",
     r"\d+(\.\d+)? (bytes|kB|MB)\b": "SIZE",
     r"(?m)^CART .*": "CART",  # as it may be in other versions
+    r"(?m)^Not installed: .*\n": "",
     r"[ ─]+(?=\n|$)|─+": "",
     r" +": " ",
 }
