@@ -231,7 +231,9 @@ def test_text_and_html_are_short_and_name_the_largest(case):
     model, rows = case
     explanation = model.explain(rows[0])
     text, page = str(explanation), explanation._repr_html_()
-    assert len(text.splitlines()) <= 20
+    assert (
+        len(text.splitlines()) <= 25
+    )  # each of the five blocks told may have a line of those left out before it
     label = explanation.prediction
     assert f"Prediction: {label if isinstance(label, str) else f'class {label}'}, " in text
     assert "<b>" not in page

@@ -67,7 +67,7 @@ class Fitted:
     @property
     def labels(self) -> list[Any]:
         """The classes as plain Python values."""
-        return self.classes.tolist()  # type: ignore[no-any-return]
+        return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
 
     @property
     def n_targets(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, validate_data
 
-from ._columns import is_frame, is_polars
+from ._columns import is_frame, is_missing, is_polars
 from ._encode import Encoding, find_plain_encoding, learn_encoding
 from ._parameters import refuse
 
@@ -32,8 +32,7 @@ _REMEDIES = {
     "feature names should match": "Pass the columns the model was fitted with, in the same order.",
     "unique column names": "Give every column of X a name of its own.",
     "Found array with dim": "Pass a table: one row per sample, one column per feature.",
-    "array element with a sequence": "Pass a table: one row per sample, one column per feature (of a polars LazyFrame "
-    "what collect() gives).",
+    "array element with a sequence": "Pass a table: one row per sample, one column per feature.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 
@@ -235,6 +234,8 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
+        if any(map(is_missing, y)):
+            raise ValueError(f"Input y contains NaN or None. {_REMEDIES['Input y contains NaN']}") from None
         raise TypeError(
             f"y mixes types that cannot be sorted ({error}): use strings only or numbers only."
         ) from None
@@ -296,6 +297,8 @@ class _Named:
 
 
 def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
+    if hasattr(X, "collect_schema") and not is_polars(X):
+        raise ValueError("X is a LazyFrame of polars: pass a table with one row per sample, X.collect().")
     if is_polars(X) and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
         X = _Named(X)
     try:

@@ -223,7 +223,11 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
         )
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.set_xlim(0.0, max(max(values), 1e-3) * 1.12)
+    width, number = (
+        width_of(ax),
+        measure(written[0], SMALL) + 6.0,
+    )  # beside the longest bar there is its number
+    ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
     ax.set_xlabel("share of |weight| over the branching blocks", fontsize=SMALL)
     strip(ax)
     return ax
