@@ -13,6 +13,7 @@ import pytest
 
 import lhtree
 from shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
+from test_cli_examples import SHELL
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -251,7 +252,7 @@ class TestProcesses:
     @pytest.mark.parametrize(
         ("number", "code", "told"),
         [
-            (signal.SIGINT, 130, "lhtree: interrupted; nothing was written\n"),
+            (signal.SIGINT, 130, "lhtree: interrupted\n"),
             (signal.SIGTERM, 143, ""),
         ],
     )
@@ -270,7 +271,7 @@ class TestProcesses:
             child.send_signal(number)
             assert child.wait(60) == code
             assert child.stderr.read() == told
-        assert not [name for name in os.listdir() if name.startswith((".out", "out"))]
+        assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]
 
     @pytest.mark.skipif(os.name == "nt", reason="needs limits")
     def test_a_disk_that_is_full(self):
@@ -293,7 +294,30 @@ class TestProcesses:
         )
         assert (done.returncode, done.stdout) == (4, "")
         assert done.stderr == "lhtree: cannot write o.csv: File too large\n"
-        assert not [name for name in os.listdir() if "o.csv" in name]
+        assert not [name for name in os.listdir() if name == "o.csv" or name.endswith(".part")]
+
+    @pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+    @pytest.mark.parametrize(
+        ("rest", "code", "out", "err"),
+        [
+            ("inspect model.lht --json >&-", 0, "", ""),
+            ("predict model.lht data.csv >&-", 0, "", ""),
+            ("predict model.lht nowhere.csv >&-", 3, "", "lhtree: cannot read nowhere.csv: No such file"),
+            ("predict model.lht nowhere.csv 2>&-", 3, "", ""),
+            ("predict model.lht - <&-", 3, "", "lhtree: standard input is empty"),
+        ],
+    )
+    def test_closed_streams(self, rest, code, out, err):
+        done = subprocess.run(
+            ["sh", "-c", SHELL + f"lhtree {rest}"],
+            env=os.environ | {"PYTHON": sys.executable},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (code, out)
+        assert done.stderr.startswith(err)
+        assert done.stderr.count("\n") == bool(err)
 
     def test_debug_shows_the_traceback(self):
         for way in ({"args": ["--debug"], "env": {}}, {"args": [], "env": {"LHTREE_DEBUG": "1"}}):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import signal
 import sys
 from typing import Any
@@ -27,6 +28,7 @@ def main() -> None:
     guard = Guard()
     with guard.telling():
         signal.signal(signal.SIGTERM, _stop)
+        _open_closed()
         _allow_any_sign()
         build_app(guard)(prog_name="lhtree")
 
@@ -63,6 +65,13 @@ def build_app(guard: Guard | None = None) -> Any:
 def _show_examples(examples: tuple[str, ...]) -> str:
     """Lines at the end of a help text; rich would read brackets as markup and join single lines."""
     return "\n\n".join(("Examples:", *(f"  {example}".replace("[", r"\[") for example in examples)))
+
+
+def _open_closed() -> None:
+    """Replace streams that the caller has closed: they are None, and what is printed to None goes to stdout."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _allow_any_sign() -> None:
