@@ -16,7 +16,8 @@ from shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
 from test_cli_examples import SHELL
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
 
 LHTREE = [sys.executable, "-c", "from lhtree.cli import main; main()"]
 
@@ -89,6 +90,18 @@ class TestPredictions:
         assert table["size"].tolist() == [" 1.50", "NA"]
         ran = succeed(capsys, "predict", "model.lht", "odd.csv", "--keep-all")
         assert read(ran.out).columns.tolist() == ["id", "size", "weight", "colour", "shop", "prediction"]
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+    def test_text_as_polars_writes_it(self, capsys, ending, expected):
+        table = pa.Table.from_pandas(make_table(), preserve_index=False)
+        views = [pa.string_view() if column.type == pa.string() else column.type for column in table.columns]
+        table = table.cast(pa.schema(list(zip(table.column_names, views, strict=True))))
+        pa.feather.write_feather(table, "views.arrow")
+        path = f"out.{ending}"
+        succeed(capsys, "predict", "model.lht", "views.arrow", "--keep-all", "--out", path)
+        out = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": pd.read_feather}[ending](path)
+        assert out["shop"].tolist() == make_table()["shop"].tolist()
+        assert out["prediction"].tolist() == expected[0].tolist()
 
     def test_threads_change_nothing(self, capsys, expected):
         ran = succeed(capsys, "predict", "model.lht", "data.csv", "--threads", 3)
@@ -173,6 +186,22 @@ class TestRefusals:
         assert "column 'tags'" in told
         succeed(capsys, "predict", "model.lht", "lists.parquet", "--keep-all", "--out", "out.parquet")
         assert pd.read_parquet("out.parquet")["tags"].map(list).tolist() == [["a"]] * 300
+
+    @pytest.mark.parametrize(
+        ("values", "endings"),
+        [
+            (pa.array([b"\xff\xfe"] * 300, pa.binary(2)), ["csv"]),
+            (pa.array([(1, 2, 3)] * 300, pa.month_day_nano_interval()), ["csv", "parquet"]),
+        ],
+    )
+    def test_types_that_a_format_does_not_have(self, capsys, values, endings):
+        table = pa.Table.from_pandas(make_table()).append_column("odd", values)
+        pa.feather.write_feather(table, "odd.arrow")
+        for ending in endings:
+            told = self.refuse(capsys, "odd.arrow", "--keep-all", "--out", f"out.{ending}", code=1)
+            assert "leave it out, or write " in told
+        succeed(capsys, "predict", "model.lht", "odd.arrow", "--keep-all", "--out", "out.arrow")
+        assert pa.feather.read_table("out.arrow")["odd"].to_pylist() == values.to_pylist()
 
     @pytest.mark.parametrize("path", ["model.lht", "data.csv", "./data.csv"])
     def test_writing_over_what_is_read(self, capsys, path):

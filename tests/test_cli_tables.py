@@ -568,6 +568,35 @@ class TestRowsForAModel:
                 model.predict_proba(rows.X), model.predict_proba(shop[["size", "rooms"]])
             )
 
+    @pytest.mark.parametrize(
+        "texts", [("True", "False"), ("TRUE", "FALSE"), (" true", "false "), ("1", "0.0")]
+    )
+    def test_truth_values_as_text(self, shop, texts):
+        shop["new"] = shop["rooms"] > 4
+        model = LHTClassifier().fit(shop[["size", "new"]], shop["kind"])
+        shop["new"] = np.where(shop["new"], *texts).astype(object)
+        shop.loc[3, "new"] = None
+        shop.to_csv("truths.csv", index=False)
+        expected = (shop["rooms"] > 4).astype(float)
+        expected[3] = np.nan
+        np.testing.assert_array_equal(read_rows("truths.csv", model).X["new"], expected)
+        shop.loc[5, "new"] = "maybe"
+        shop.to_csv("truths.csv", index=False)
+        assert refusal(read_rows, "truths.csv", model)[0].startswith(
+            "truths.csv, line 7: column 'new' is 'maybe' where the model takes numbers"
+        )
+
+    @pytest.mark.parametrize("spell", [int, float])
+    @pytest.mark.parametrize("learned", [int, float, str, "1.0"])
+    def test_categories_that_are_whole_numbers(self, shop, spell, learned):
+        codes = shop["rooms"].astype(float).astype(str) if learned == "1.0" else shop["rooms"].astype(learned)
+        model = LHTClassifier().fit(shop[["size"]].assign(rooms=codes.astype("category")), shop["kind"])
+        table = shop.assign(rooms=shop["rooms"].astype(spell))
+        table.to_csv("codes.csv", index=False)
+        table.to_parquet("codes.parquet")
+        for path in ("codes.csv", "codes.parquet"):
+            assert read_rows(path, model).X["rooms"].tolist() == codes.tolist()
+
     def test_categories_that_look_missing_or_have_blanks(self, shop):
         shop["colour"] = np.where(shop["colour"] == "red", "None", " -x")
         model = LHTClassifier().fit(shop[["size", "colour"]], shop["kind"])

@@ -20,7 +20,7 @@ from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
 from ._tables import check_finite
-from ._values import clean, find_kind, find_text, read_numbers, read_text
+from ._values import clean, drop_point, find_kind, find_text, read_numbers, read_text
 
 UNSEEN = ("error", "missing")
 
@@ -101,7 +101,7 @@ class Aligner:
 
     def _read_numbers(self, name: str, values: Any) -> NDArray[np.float64]:
         stream = self._stream
-        numbers = read_numbers(values, stream.decimal)
+        numbers = read_numbers(values, stream.decimal, takes_truths=True)
         if numbers is None:
             row = find_text(values, stream.decimal)
             text = values[row].as_py()
@@ -121,7 +121,12 @@ class Aligner:
         codes = pc.index_in(text, value_set=known)  # as written first: a category may be called "-"
         if codes.null_count:
             cleaned = clean(text)
-            codes = pc.coalesce(codes, pc.index_in(cleaned, value_set=known))
+            codes = pc.coalesce(
+                codes,
+                pc.index_in(cleaned, value_set=known),
+                # The same numbers are 1 in one file and 1.0 in another, where some of them are missing.
+                pc.index_in(drop_point(cleaned), value_set=drop_point(known)),
+            )
             is_unseen = pc.and_(pc.is_null(codes), pc.is_valid(cleaned)).to_numpy(zero_copy_only=False)
             if is_unseen.any():
                 self._take_unseen(name, cleaned, is_unseen, known.to_pylist())

@@ -60,21 +60,29 @@ def clean(values: Any, markers: tuple[str, ...] = MISSING) -> Any:
     return pc.if_else(is_missing, pa.scalar(None, pa.string()), text)
 
 
-def read_numbers(values: Any, decimal: str = ".") -> NDArray[np.float64] | None:
-    """The numbers of a column, NaN where they are missing; None if some text in it is no number."""
+def read_numbers(
+    values: Any, decimal: str = ".", *, takes_truths: bool = False
+) -> NDArray[np.float64] | None:
+    """The numbers of a column, NaN where they are missing; None if some text in it is no number.
+
+    With ``takes_truths`` the texts true and false are 1 and 0: a CSV has them where a frame has truth values.
+    """
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     if find_kind(values) == "numbers":
         return _as_float64(pc.cast(values, pa.float64(), safe=False))
     numbers = _cast(make_plain(values), decimal)
-    return _cast(clean(values), decimal) if numbers is None else numbers  # most columns need no cleaning
+    if numbers is None:  # most columns need no cleaning
+        text = clean(values)
+        numbers = _cast(_number_truths(text) if takes_truths else text, decimal)
+    return numbers
 
 
 def find_text(values: Any, decimal: str = ".") -> int:
-    """The first row whose text is no number, of a column for which ``read_numbers`` gave None."""
+    """The first row that is neither a number nor a truth value, of a column for which ``read_numbers`` gave None."""
     low, high = 0, len(values)  # the rows before low are fine, those before high are not
     while high - low > 1:
         middle = (low + high) // 2
-        if read_numbers(values.slice(low, middle - low), decimal) is None:
+        if read_numbers(values.slice(low, middle - low), decimal, takes_truths=True) is None:
             high = middle
         else:
             low = middle
@@ -97,6 +105,17 @@ def read_text(values: Any) -> Any:
     encoded = values.dictionary_encode()
     texts = [None if is_missing(value) else str(settle(value)) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, pa.string()).take(encoded.indices)
+
+
+def drop_point(text: Any) -> Any:
+    """Text in which whole numbers have no decimal point: 1.0 is written 1."""
+    return import_extra("pyarrow.compute", "cli").replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")
+
+
+def _number_truths(text: Any) -> Any:
+    pc = import_extra("pyarrow.compute", "cli")
+    lower = pc.utf8_lower(text)
+    return pc.if_else(pc.equal(lower, "true"), "1", pc.if_else(pc.equal(lower, "false"), "0", text))
 
 
 def _point(text: Any, decimal: str) -> Any:
