@@ -307,7 +307,8 @@ class TestTarget:
     def test_one_class(self):
         message, code = refusal(self.classes, ["a", "a", ""])
         assert message == (
-            "--target y: every row has the class 'a'; a classifier needs rows of at least two classes"
+            "--target y: the only class is 'a', and 1 of 3 rows have none; a classifier needs rows of at least two "
+            "classes"
         )
         assert code == ExitCode.DATA
         assert "no row has a class" in refusal(self.classes, ["", ""])[0]

@@ -41,7 +41,9 @@ def check_classes(classes: Classes, target: str) -> None:
     """Refuse a target that is no class: one class only, measured numbers, or a name of its own for every row."""
     texts, codes = classes
     if len(texts) < 2:
-        held = f"every row has the class {texts[0]!r}" if texts else "no row has a class"
+        n_missing = int((codes < 0).sum())
+        others = f", and {n_missing} of {len(codes)} rows have none" if n_missing else ""
+        held = f"the only class is {texts[0]!r}{others}" if texts else "no row has a class"
         raise Problem(f"--target {target}: {held}; a classifier needs rows of at least two classes")
     numbers = read_numbers(import_extra("pyarrow", "cli").array(texts))
     if numbers is not None:
