@@ -13,7 +13,7 @@ from lhtree.cli import _csv, _records
 from lhtree.cli._align import read_rows
 from lhtree.cli._errors import ExitCode, Problem
 from lhtree.cli._source import Reading
-from lhtree.cli._tables import read_training
+from lhtree.cli._training import read_training
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

@@ -19,7 +19,7 @@ from ._names import check_known, find_nearest
 from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
-from ._tables import check_finite
+from ._training import check_finite
 from ._values import clean, drop_point, find_kind, find_text, read_numbers, read_text
 
 UNSEEN = ("error", "missing")

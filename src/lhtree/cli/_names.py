@@ -1,9 +1,10 @@
-"""Names of columns that the user gives: where one is not there, the nearest is told."""
+"""Names that the user gives, of columns, classes and categories: where one is not there, the nearest is told."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ._errors import Problem
 
@@ -24,3 +25,11 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
     for name in wanted:
         if name not in known:
             raise Problem(f"{option} {name}: {where} has no such column; {find_nearest(name, names)}")
+
+
+def find_named(text: str, known: Sequence[Any], problem: str) -> Any:
+    """The one of some values that is written like this; else the nearest is named."""
+    for value in known:
+        if str(value) == text:
+            return value
+    raise Problem(f"{problem} {text!r}; {find_nearest(text, [str(value) for value in known])}")

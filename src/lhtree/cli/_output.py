@@ -1,4 +1,4 @@
-"""Tables written batch by batch, to a file that appears whole or not at all, or to stdout."""
+"""What commands write: files at once, tables batch by batch; a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from .._extras import import_extra
-from .._write import open_whole
+from .._write import open_whole, write_whole
 from ._errors import ExitCode, Problem, writing
-from ._small_files import check_place
 from ._values import find_kind
 
 _ENDINGS = {
@@ -30,6 +29,35 @@ _ENDINGS = {
     ".feather": "arrow",
 }
 _GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of about this size
+
+
+def check_place(path: Path, *sources: str | None) -> None:
+    """Refuse a place where no file can be written, or where one lies that is read, before any work is done for it."""
+    with writing(path):
+        reason = _find_reason(path, [source for source in sources if source is not None])
+    if reason is not None:
+        raise Problem(f"cannot write {path}: {reason}", ExitCode.WRITE)
+
+
+def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
+    if path == Path("-"):
+        return "it stands for standard output; name a file"
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        return "it is not a regular file"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if not os.access(path.parent, os.W_OK):
+        return f"the folder {path.parent} may not be written to"
+    if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
+        return "it is what is read; write to another file"
+    return None
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    check_place(path)
+    with writing(path):
+        write_whole(path, content)
 
 
 class Writer(Protocol):

@@ -7,13 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._extras import import_extra
-from .._fitted import Fitted
 from ._align import Aligner, tell_unseen
 from ._errors import ExitCode, Problem
-from ._names import find_nearest
+from ._names import find_named, find_nearest
 from ._source import Reading
 from ._stream import open_stream
-from ._typed import find_named
 from ._values import MISSING, read_numbers
 
 Row = dict[str, Any]  # values by column; None is missing
@@ -45,8 +43,8 @@ def read_row(data: str, model: Any, row: int | None, how: Reading, *, unseen: st
     }
 
 
-def complete_row(fitted: Fitted, told: Row, typed: Sequence[str], decimal: str = ".") -> Row:
-    """A value for every column of a model: the typed one, else that of the table, else None."""
+def complete_row(fitted: Any, told: Row, typed: Sequence[str], decimal: str = ".") -> Row:
+    """A value for every column of a model, of which ``fitted`` tells: the typed one, else the table's, else None."""
     if not told and not typed:
         raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
     names = fitted.column_names

@@ -25,13 +25,13 @@ from ._options import (
     Quiet,
     Target,
     Threads,
+    check_least,
     count_threads,
 )
+from ._output import check_place
 from ._show import show_facts, show_json, write_bytes, write_seconds
-from ._small_files import check_place
 from ._source import Reading
-from ._tables import Training, read_training
-from ._typed import check_least
+from ._training import Training, read_training
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
