@@ -137,6 +137,24 @@ class TestRowsForAModel:
             "--target kind holds the class 'lost', which the model does not know: pass rows of its classes only"
         )
 
+    @pytest.mark.parametrize(
+        ("learned", "written"),
+        [
+            (("NA", "?"), ("NA", "?")),
+            ((" sold", "kept "), (" sold", "kept ")),
+            ((True, False), ("True", "False")),
+            ((1, 2), ("1.0", "2")),
+            ((1.0, 2.0), ("1", "2.")),
+            (("01", "1"), ("01", "1.0")),
+        ],
+    )
+    def test_classes_as_they_are_written(self, shop, learned, written):
+        is_sold = (shop["kind"] == "sold").to_numpy()
+        y = np.array([learned[0 if sold else 1] for sold in is_sold])
+        model = LHTClassifier().fit(shop[["size"]], y)
+        shop.assign(kind=np.where(is_sold, *written)).to_csv("written.csv", index=False)
+        assert read_rows("written.csv", model, target="kind").y.tolist() == y.tolist()
+
     def test_rows_without_a_class(self, shop, model):
         shop.loc[3, "kind"] = None
         shop.to_csv("some.csv", index=False)

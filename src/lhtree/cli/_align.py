@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._encode import Encoding
 from .._extras import import_extra
 from .._scorer import Scorer
-from ._classes import find_classed, match_classes, read_classes
+from ._classes import find_classed, match_classes
 from ._errors import ExitCode, Problem
 from ._errors import reading as reading_file
 from ._names import check_known, find_nearest
@@ -20,7 +20,7 @@ from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
 from ._training import check_finite
-from ._values import clean, drop_point, find_kind, find_text, read_numbers, read_text
+from ._values import find_kind, find_known, find_text, read_numbers
 
 UNSEEN = ("error", "missing")
 
@@ -115,23 +115,10 @@ class Aligner:
         return numbers
 
     def _read_codes(self, name: str, values: Any, some: Sequence[Any]) -> NDArray[np.int64]:
-        pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
-        known = pa.array([str(category) for category in some], pa.string())
-        text = read_text(values)
-        codes = pc.index_in(text, value_set=known)  # as written first: a category may be called "-"
-        if codes.null_count:
-            cleaned = clean(text)
-            codes = pc.coalesce(
-                codes,
-                pc.index_in(cleaned, value_set=known),
-                # The same numbers are 1 in one file and 1.0 in another, where some of them are missing.
-                pc.index_in(drop_point(cleaned), value_set=drop_point(known)),
-            )
-            is_unseen = pc.and_(pc.is_null(codes), pc.is_valid(cleaned)).to_numpy(zero_copy_only=False)
-            if is_unseen.any():
-                self._take_unseen(name, cleaned, is_unseen, known.to_pylist())
-        found: NDArray[np.int64] = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return found
+        found = find_known(values, some)
+        if found.is_unknown.any():
+            self._take_unseen(name, found.text, found.is_unknown, list(map(str, some)))
+        return found.codes
 
     def _take_unseen(self, name: str, text: Any, is_unseen: NDArray[np.bool_], known: Sequence[str]) -> None:
         n_unseen = int(is_unseen.sum())
@@ -166,7 +153,7 @@ def read_rows(
         X = aligner.make_frame(whole)
         if target is None:
             return Rows(X, None, dict(aligner.n_unseen))
-        codes = match_classes(read_classes(whole.column(target), target), model.classes_, target)
+        codes = match_classes(whole.column(target), model.classes_, target)
         rows = find_classed(codes, target, is_dropping=drop_missing_target)
         X = X if len(rows) == len(X) else X.iloc[rows].reset_index(drop=True)
         return Rows(X, model.classes_[codes[rows]], dict(aligner.n_unseen))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +108,36 @@ def read_text(values: Any) -> Any:
     return pa.array(texts, pa.string()).take(encoded.indices)
 
 
-def drop_point(text: Any) -> Any:
-    """Text in which whole numbers have no decimal point: 1.0 is written 1."""
+class Found(NamedTuple):
+    """The values of a column among known ones."""
+
+    codes: NDArray[np.int64]  # the number of every value, -1 where it is missing or not known
+    is_unknown: NDArray[np.bool_]
+    text: Any  # of Arrow, as messages show it
+
+
+def find_known(values: Any, known: Sequence[Any], markers: tuple[str, ...] = MISSING) -> Found:
+    """Find the values of a column among known ones, which are compared as text.
+
+    A value is taken as written first, since one may be called "-"; then without blanks; then, if it is a whole number,
+    without a decimal point: the same numbers are 1 in one file and 1.0 in another, where some of them are missing.
+    """
+    pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
+    names, text = pa.array(map(str, known), pa.string()), read_text(values)
+    codes = pc.index_in(text, value_set=names)
+    is_unknown = np.zeros(len(text), dtype=np.bool_)
+    if codes.null_count:
+        text = clean(text, markers)
+        codes = pc.coalesce(
+            codes,
+            pc.index_in(text, value_set=names),
+            pc.index_in(_drop_point(text), value_set=_drop_point(names)),
+        )
+        is_unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
+    return Found(codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), is_unknown, text)
+
+
+def _drop_point(text: Any) -> Any:
     return import_extra("pyarrow.compute", "cli").replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")
 
 

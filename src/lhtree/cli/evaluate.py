@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._align import Aligner, load_scorer, take_features, tell_unseen
-from ._classes import match_classes, read_classes, refuse_missing
+from ._classes import match_classes, refuse_missing
 from ._errors import Problem
 from ._metrics import join, judge, measure
 from ._names import check_known
@@ -66,7 +66,7 @@ def evaluate(
         parts, n_missing = [], 0
         with show_bar(1.0, "predicting", quiet=quiet) as update:
             for batch in stream.batches(columns):
-                codes = match_classes(read_classes(batch.column(target), target), scorer.classes_, target)
+                codes = match_classes(batch.column(target), scorer.classes_, target)
                 rows = np.flatnonzero(codes >= 0)
                 n_missing += len(codes) - len(rows)
                 parts.append(judge(bare, aligner.encode(batch)[rows], codes[rows], n_threads=n_threads))
