@@ -165,6 +165,24 @@ class TestTypes:
         assert len(self.column([f"name {i}" for i in range(255)]).cat.categories) == 255
 
 
+class TestLongText:
+    """Messages stay short whatever a table holds."""
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            "LONG\n1\n2\n",
+            "LONG,LONG,y\n1,2,u\n3,4,v\n",
+            "a,y\n1,LONG\n",
+            "a,y\n" + "".join(f"LONG{i},{i % 2}\n" for i in range(300)),
+        ],
+    )
+    def test_it_is_cut(self, content, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        message, _ = refusal(read_training, write(content.replace("LONG", "x" * 5000)), "y")
+        assert len(message) < 250
+
+
 class TestNames:
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from .._scorer import Scorer
 from ._classes import find_classed, match_classes
 from ._errors import ExitCode, Problem
 from ._errors import reading as reading_file
-from ._names import check_known, find_nearest
+from ._names import check_known, find_nearest, shorten
 from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
@@ -109,7 +109,7 @@ class Aligner:
             remedy = "pass --decimal ," if is_comma else "mend the value, or leave it empty if it is unknown"
             where = stream.locate(stream.n_rows + row)
             raise Problem(
-                f"{where}: column {name!r} is {_shorten(text)} where the model takes numbers: {remedy}"
+                f"{where}: column {name!r} is {shorten(text)} where the model takes numbers: {remedy}"
             )
         check_finite(stream, name, numbers)
         return numbers
@@ -127,7 +127,7 @@ class Aligner:
             category = text[row].as_py()
             more = f", and {n_unseen - 1} more of the rows after it" if n_unseen > 1 else ""
             raise Problem(
-                f"{self._stream.locate(self._stream.n_rows + row)}: column {name!r} is {_shorten(category)}, which was "
+                f"{self._stream.locate(self._stream.n_rows + row)}: column {name!r} is {shorten(category)}, which was "
                 f"not seen in training{more}; {find_nearest(category, known)}. Pass --unseen missing to count such "
                 "values as missing"
             )
@@ -189,8 +189,3 @@ def _find_columns(wanted: Sequence[str], stream: Stream, *, has_names: bool) -> 
             f"{stream.name} lacks the column {lacking[0]!r}{more} of the model; {find_nearest(lacking[0], unused)}"
         )
     return found
-
-
-def _shorten(text: Any) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 60 else f"{shown[:57]}…"

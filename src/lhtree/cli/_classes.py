@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ._errors import Problem
+from ._names import shorten
 from ._values import MISSING_CLASS, clean, find_kind, find_known, read_numbers, read_text
 
 _MOST_NUMBERS = 200  # different ones; more are measured, not classes
@@ -42,7 +43,7 @@ def check_classes(classes: Classes, target: str) -> None:
     if len(texts) < 2:
         n_missing = int((codes < 0).sum())
         others = f", and {n_missing} of {len(codes)} rows have none" if n_missing else ""
-        held = f"the only class is {texts[0]!r}{others}" if texts else "no row has a class"
+        held = f"the only class is {shorten(texts[0])}{others}" if texts else "no row has a class"
         raise Problem(f"--target {target}: {held}; a classifier needs rows of at least two classes")
     numbers = read_numbers(import_extra("pyarrow", "cli").array(texts))
     if numbers is not None:
@@ -75,7 +76,7 @@ def match_classes(values: Any, known: NDArray[Any], target: str) -> NDArray[np.i
     if found.is_unknown.any():
         strange = found.text[int(found.is_unknown.argmax())].as_py()
         raise Problem(
-            f"--target {target} holds the class {strange[:60]!r}, which the model does not know: pass rows of its "
+            f"--target {target} holds the class {shorten(strange)}, which the model does not know: pass rows of its "
             "classes only"
         )
     return found.codes

@@ -9,13 +9,19 @@ from typing import Any
 from ._errors import Problem
 
 
+def shorten(text: str) -> str:
+    """Text of a table as messages show it: in quotes, and never longer than a line."""
+    shown = repr(text)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"
+
+
 def find_nearest(name: str, names: Sequence[str]) -> str:
     """A hint at the end of a message: the name that was probably meant, or the first few."""
     folded = {known.casefold(): known for known in names}
     near = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
     if near:
-        return f"the nearest is {folded[near[0]]!r}"
-    shown = ", ".join(names[:5])
+        return f"the nearest is {shorten(folded[near[0]])}"
+    shown = ", ".join(name if len(name) <= 60 else f"{name[:57]}…" for name in names[:5])
     return f"there are {shown}{', …' if len(names) > 5 else ''}"
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from .._extras import import_extra
 from ._csv import CsvReader, settle_names
 from ._errors import ExitCode, Problem
+from ._names import shorten
 from ._source import Reading, Source
 
 _BATCH_BYTES = 1 << 20
@@ -38,7 +39,7 @@ class Stream:
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
-                raise Problem(f"{self.name} has two columns called {name!r}: rename one of them")
+                raise Problem(f"{self.name} has two columns called {shorten(name)}: rename one of them")
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[Any]:
