@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._encode import learn_encoding
 from ._folds import Measure, Score, Split, measure, summarise
 
 _ROW_SECONDS = 0.05  # of a fold
@@ -115,8 +116,6 @@ def compare(
 
 def encode(X: Any) -> NDArray[np.float64]:
     """The features that lhtree makes of a table: numbers as they are, a column per category, NaN where missing."""
-    from lhtree._encode import learn_encoding
-
     encoding = learn_encoding(X, "from_dtype")
     features: NDArray[np.float64] = (
         X.to_numpy(dtype=np.float64, na_value=np.nan) if encoding is None else encoding.encode(X)

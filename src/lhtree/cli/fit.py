@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from ._errors import ExitCode, Problem, writing
-from ._metrics import judge, measure
+from ._metrics import judge, list_figures, measure
 from ._options import (
     Categorical,
     DataFile,
@@ -114,7 +114,7 @@ def fit(
     Columns whose values are all numbers are numbers, other text is categories, and empty fields are missing values.
     The file keeps columns and categories, so that lhtree predict takes the same kind of table.
     """
-    from .._files import save
+    import lhtree
 
     check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
     kept = _read_metadata(metadata or [])
@@ -137,7 +137,7 @@ def fit(
     # Of this run, not of the model.
     estimator.set_params(n_jobs=None, **({"verbose": 0} if model is Kind.FOREST else {}))
     with writing(out):
-        save(estimator, out, metadata=kept)
+        lhtree.save(estimator, out, metadata=kept)
     facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
     facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
     if is_json:
@@ -235,8 +235,6 @@ def _describe(training: Training, path: str) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any]) -> None:
-    from .evaluate import list_scores
-
     table, model = facts["table"], facts["model"]
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
@@ -253,7 +251,7 @@ def _show(facts: dict[str, Any]) -> None:
     )
     if "holdout" in facts:
         print("\nMeasured on rows held back, with a model of the others:")
-        show_facts(list_scores(facts["holdout"]))
+        show_facts(list_figures(facts["holdout"]))
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
     print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")
