@@ -59,13 +59,14 @@ def test_a_reader_that_has_seen_enough():
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
 @pytest.mark.parametrize(
-    ("number", "code", "told"),
+    ("name", "code", "told"),
     [
-        (signal.SIGINT, 130, "lhtree: interrupted\n"),
-        (signal.SIGTERM, 143, ""),
+        ("SIGINT", 130, "lhtree: interrupted\n"),
+        ("SIGTERM", 143, ""),
+        ("SIGHUP", 129, ""),
     ],
 )
-def test_interrupted(number, code, told):
+def test_interrupted(name, code, told):
     os.mkfifo("endless.csv")
     child = subprocess.Popen(
         [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"],
@@ -77,7 +78,7 @@ def test_interrupted(number, code, told):
         pipe.flush()
         while not any(name.endswith(".part") for name in os.listdir()):
             time.sleep(0.01)
-        child.send_signal(number)
+        child.send_signal(getattr(signal, name))
         assert child.wait(60) == code
         assert child.stderr.read() == told
     assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]

@@ -27,7 +27,7 @@ def main() -> None:
     """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
     guard = Guard()
     with guard.telling():
-        signal.signal(signal.SIGTERM, _stop)
+        _stop_in_order()
         _open_closed()
         _allow_any_sign()
         build_app(guard)(prog_name="lhtree")
@@ -80,6 +80,13 @@ def _allow_any_sign() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _stop(number: int, frame: object) -> None:
-    """Leave in order when asked to end, so that half-written files are removed."""
-    sys.exit(128 + number)
+def _stop_in_order() -> None:
+    """Leave in order when asked to end or when the terminal is closed, so that half-written files are removed."""
+
+    def stop(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):  # Windows lacks the second
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, stop)

@@ -117,6 +117,8 @@ def fit(
     import lhtree
 
     check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
+    if holdout is not None and not 0.0 < holdout < 1.0:
+        raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
     check_place(out, data)
@@ -198,8 +200,6 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> di
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
 
-    if not 0.0 < share < 1.0:
-        raise Problem(f"--holdout {share:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
     n_held = int(np.ceil(share * len(codes)))
     if counts.min() < 2 or min(n_held, len(codes) - n_held) < len(classes):
