@@ -14,6 +14,8 @@ from table_files import FORMATS, make_shop, refusal, write  # noqa: F401
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
+pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -29,6 +31,14 @@ def test_every_format_gives_the_same_table(shop, name):
     ]
     assert y.tolist() == shop["kind"].tolist()
     assert n_dropped == 0
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data.arrow"])
+def test_the_index_of_a_frame_is_no_column(shop, name):
+    table = pa.Table.from_pandas(shop[shop["size"] > 45])
+    assert "__index_level_0__" in table.column_names
+    (pa.parquet.write_table if name == "data.parquet" else pa.feather.write_feather)(table, name)
+    assert read_training(name, "kind").X.columns.tolist() == ["size", "colour", "rooms"]
 
 
 @pytest.mark.parametrize("pack", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -13,6 +14,8 @@ from ._names import shorten
 from ._source import Reading, Source
 
 _BATCH_BYTES = 1 << 20
+# Where pandas keeps the numbers of a frame's rows; it does not read them as a column either.
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Reader(Protocol):
@@ -34,7 +37,8 @@ class Stream:
 
     def __init__(self, source: Source, reader: Reader) -> None:
         self._source, self._reader = source, reader
-        self.name, self.names, self.decimal = source.name, reader.schema.names, source.reading.decimal
+        self.name, self.decimal = source.name, source.reading.decimal
+        self.names = [name for name in reader.schema.names if not _PANDAS_INDEX.fullmatch(name)]
         self.n_rows = 0  # before the batch given last
         seen: set[str] = set()
         for name in self.names:
