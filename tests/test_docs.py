@@ -10,7 +10,12 @@ from lhtree import LHForestClassifier, LHTClassifier
 from test_readme import Trimmed
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [page for page in sorted(DOCS.glob("*.md")) if "\n>>> " in page.read_text(encoding="utf-8")]
+# The tutorial's code reads what its commands write: test_tutorial.py runs both.
+PAGES = [
+    page
+    for page in sorted(DOCS.glob("*.md"))
+    if "\n>>> " in page.read_text(encoding="utf-8") and page.name != "tutorial.md"
+]
 
 
 @pytest.mark.usefixtures("closing")
