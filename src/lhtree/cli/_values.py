@@ -125,16 +125,22 @@ def find_known(values: Any, known: Sequence[Any], markers: tuple[str, ...] = MIS
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     names, text = pa.array(map(str, known), pa.string()), read_text(values)
     codes = pc.index_in(text, value_set=names)
-    is_unknown = np.zeros(len(text), dtype=np.bool_)
     if codes.null_count:
         text = clean(text, markers)
-        codes = pc.coalesce(
-            codes,
-            pc.index_in(text, value_set=names),
-            pc.index_in(_drop_point(text), value_set=_drop_point(names)),
-        )
-        is_unknown = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(zero_copy_only=False)
+        codes = pc.coalesce(codes, pc.index_in(text, value_set=names))
+    is_unknown = _find_unknown(codes, text)
+    if is_unknown.any():
+        codes = pc.coalesce(codes, pc.index_in(_drop_point(text), value_set=_drop_point(names)))
+        is_unknown = _find_unknown(codes, text)
     return Found(codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), is_unknown, text)
+
+
+def _find_unknown(codes: Any, text: Any) -> NDArray[np.bool_]:
+    pc = import_extra("pyarrow.compute", "cli")
+    is_unknown: NDArray[np.bool_] = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(
+        zero_copy_only=False
+    )
+    return is_unknown
 
 
 def _drop_point(text: Any) -> Any:
