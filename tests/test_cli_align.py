@@ -110,6 +110,16 @@ class TestRowsForAModel:
         for path in ("codes.csv", "codes.parquet"):
             assert read_rows(path, model).X["rooms"].tolist() == codes.tolist()
 
+    @pytest.mark.parametrize("texts", [("True", "False"), ("true", "false")])
+    def test_categories_that_are_truth_values(self, shop, texts):
+        shop["new"] = shop["rooms"] > 4
+        learned = np.where(shop["new"], *texts)
+        model = LHTClassifier().fit(shop[["size"]].assign(new=learned), shop["kind"])
+        shop.to_parquet("truths.parquet")
+        shop.assign(new=np.where(shop["new"], "TRUE", "FALSE")).to_csv("truths.csv", index=False)
+        for path in ("truths.parquet", "truths.csv"):
+            assert read_rows(path, model).X["new"].tolist() == learned.tolist()
+
     def test_categories_that_look_missing_or_have_blanks(self, shop):
         shop["colour"] = np.where(shop["colour"] == "red", "None", " -x")
         model = LHTClassifier().fit(shop[["size", "colour"]], shop["kind"])
@@ -143,6 +153,7 @@ class TestRowsForAModel:
             (("NA", "?"), ("NA", "?")),
             ((" sold", "kept "), (" sold", "kept ")),
             ((True, False), ("True", "False")),
+            ((True, False), ("TRUE", "false")),
             ((1, 2), ("1.0", "2")),
             ((1.0, 2.0), ("1", "2.")),
             (("01", "1"), ("01", "1.0")),

@@ -119,8 +119,8 @@ class Found(NamedTuple):
 def find_known(values: Any, known: Sequence[Any], markers: tuple[str, ...] = MISSING) -> Found:
     """Find the values of a column among known ones, which are compared as text.
 
-    A value is taken as written first, since one may be called "-"; then without blanks; then, if it is a whole number,
-    without a decimal point: the same numbers are 1 in one file and 1.0 in another, where some of them are missing.
+    A value is taken as written first, since one may be called "-"; then without blanks; then as any program may have
+    spelled it: the same number is 1 in one file and 1.0 in another, and a truth value is True, TRUE or true.
     """
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     names, text = pa.array(map(str, known), pa.string()), read_text(values)
@@ -130,7 +130,7 @@ def find_known(values: Any, known: Sequence[Any], markers: tuple[str, ...] = MIS
         codes = pc.coalesce(codes, pc.index_in(text, value_set=names))
     is_unknown = _find_unknown(codes, text)
     if is_unknown.any():
-        codes = pc.coalesce(codes, pc.index_in(_drop_point(text), value_set=_drop_point(names)))
+        codes = pc.coalesce(codes, pc.index_in(_spell(text), value_set=_spell(names)))
         is_unknown = _find_unknown(codes, text)
     return Found(codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), is_unknown, text)
 
@@ -143,8 +143,12 @@ def _find_unknown(codes: Any, text: Any) -> NDArray[np.bool_]:
     return is_unknown
 
 
-def _drop_point(text: Any) -> Any:
-    return import_extra("pyarrow.compute", "cli").replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1")
+def _spell(text: Any) -> Any:
+    """Text in which whole numbers have no decimal point and truth values are in lower case."""
+    pc = import_extra("pyarrow.compute", "cli")
+    lower = pc.utf8_lower(text)
+    is_truth = pc.or_(pc.equal(lower, "true"), pc.equal(lower, "false"))
+    return pc.if_else(is_truth, lower, pc.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1"))
 
 
 def _number_truths(text: Any) -> Any:
