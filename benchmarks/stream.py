@@ -15,7 +15,7 @@ from lhtree import LHForestClassifier, save
 
 from .report import Figure, figure_table, markdown_table, write_json, write_page
 
-_N_ROWS = 20_000  # of the block that is written over and over
+_N_ROWS = 20_000  # of the part that is written over and over
 _N_NUMBERS = 18
 _LIMIT = 300.0  # MB
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", help="where to write it; needs that much room and is left clean")
 
 
-def make_block() -> Any:
+def make_part() -> Any:
     """Rows with numbers, categories and missing values, and their classes."""
     import pandas as pd
 
@@ -66,14 +66,14 @@ def make_block() -> Any:
 
 
 def write_table(X: Any, path: Path, n_bytes: float) -> int:
-    """Write the block over and over until the file is that large; returns how often."""
+    """Write the part over and over until the file is that large; returns how often."""
     header, _, body = X.to_csv(index=False).encode().partition(b"\n")
-    n_blocks = max(1, round(n_bytes / len(body)))
+    n_parts = max(1, round(n_bytes / len(body)))
     with open(path, "wb") as file:
         file.write(header + b"\n")
-        for _ in range(n_blocks):
+        for _ in range(n_parts):
             file.write(body)
-    return n_blocks
+    return n_parts
 
 
 def watch(way: str, command: list[str]) -> Run:
@@ -86,24 +86,24 @@ def watch(way: str, command: list[str]) -> Run:
     return Run(way, seconds, peak * unit)
 
 
-def check_order(path: Path, labels: list[str], n_blocks: int) -> None:
-    """Whether a table of predictions is that of the block, over and over."""
+def check_order(path: Path, labels: list[str], n_parts: int) -> None:
+    """Whether a table of predictions is that of the part, over and over."""
     expected = "".join(f"{label}\n" for label in labels).encode()
     with open(path, "rb") as file:
         header = file.readline()
-        is_equal = all(file.read(len(expected)) == expected for _ in range(n_blocks)) and not file.read(1)
+        is_equal = all(file.read(len(expected)) == expected for _ in range(n_parts)) and not file.read(1)
     if header != b"prediction\n" or not is_equal:
         raise RuntimeError(f"{path.name}: the predictions are not those of the rows in their order")
 
 
 def main(args: argparse.Namespace) -> None:
-    X, y = make_block()
+    X, y = make_part()
     model = LHForestClassifier(20, random_state=0).fit(X, y)
     with tempfile.TemporaryDirectory(dir=args.folder) as name:
         folder = Path(name)
         saved, table = folder / "model.lht", folder / "data.csv"
         save(model, saved)
-        n_blocks = write_table(X, table, args.gigabytes * 1e9)
+        n_parts = write_table(X, table, args.gigabytes * 1e9)
         n_bytes = table.stat().st_size
         ours, theirs = folder / "ours.csv", folder / "theirs.csv"
         options = ["predict", str(saved), str(table), "--threads", "1", "--out", str(ours)]
@@ -114,8 +114,8 @@ def main(args: argparse.Namespace) -> None:
             ),
         ]
         for path in (ours, theirs):
-            check_order(path, model.predict(X).tolist(), n_blocks)
-    _tell(runs, n_blocks * _N_ROWS, n_bytes)
+            check_order(path, model.predict(X).tolist(), n_parts)
+    _tell(runs, n_parts * _N_ROWS, n_bytes)
 
 
 def _tell(runs: list[Run], n_rows: int, n_bytes: int) -> None:

@@ -23,7 +23,7 @@ def test_version() -> None:
 
 def test_help_lists_the_commands() -> None:
     shown = run("--help")
-    assert all(command in shown for command in cli.COMMANDS)
+    assert all(f" {command} " in shown for command in cli.COMMANDS)
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)

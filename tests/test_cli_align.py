@@ -1,4 +1,4 @@
-"""Rows for a model: columns by name, numbers where it takes numbers, categories that it knows."""
+"""Rows for a model: columns, types and categories as it knows them; one test per error."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from lhtree import LHTClassifier
 from lhtree.cli._align import read_rows
 from lhtree.cli._errors import ExitCode
-from lhtree.cli._tables import read_training
-from tables import FORMATS, open_shop, refusal  # noqa: F401
+from lhtree.cli._training import read_training
+from table_files import FORMATS, make_shop, refusal  # noqa: F401
 
 pd = pytest.importorskip("pandas")
 
@@ -81,6 +81,45 @@ class TestRowsForAModel:
                 model.predict_proba(rows.X), model.predict_proba(shop[["size", "rooms"]])
             )
 
+    @pytest.mark.parametrize(
+        "texts", [("True", "False"), ("TRUE", "FALSE"), (" true", "false "), ("1", "0.0")]
+    )
+    def test_truth_values_as_text(self, shop, texts):
+        shop["new"] = shop["rooms"] > 4
+        model = LHTClassifier().fit(shop[["size", "new"]], shop["kind"])
+        shop["new"] = np.where(shop["new"], *texts).astype(object)
+        shop.loc[3, "new"] = None
+        shop.to_csv("truths.csv", index=False)
+        expected = (shop["rooms"] > 4).astype(float)
+        expected[3] = np.nan
+        np.testing.assert_array_equal(read_rows("truths.csv", model).X["new"], expected)
+        shop.loc[5, "new"] = "maybe"
+        shop.to_csv("truths.csv", index=False)
+        assert refusal(read_rows, "truths.csv", model)[0].startswith(
+            "truths.csv, line 7: column 'new' is 'maybe' where the model takes numbers"
+        )
+
+    @pytest.mark.parametrize("spell", [int, float])
+    @pytest.mark.parametrize("learned", [int, float, str, "1.0"])
+    def test_categories_that_are_whole_numbers(self, shop, spell, learned):
+        codes = shop["rooms"].astype(float).astype(str) if learned == "1.0" else shop["rooms"].astype(learned)
+        model = LHTClassifier().fit(shop[["size"]].assign(rooms=codes.astype("category")), shop["kind"])
+        table = shop.assign(rooms=shop["rooms"].astype(spell))
+        table.to_csv("codes.csv", index=False)
+        table.to_parquet("codes.parquet")
+        for path in ("codes.csv", "codes.parquet"):
+            assert read_rows(path, model).X["rooms"].tolist() == codes.tolist()
+
+    @pytest.mark.parametrize("texts", [("True", "False"), ("true", "false")])
+    def test_categories_that_are_truth_values(self, shop, texts):
+        shop["new"] = shop["rooms"] > 4
+        learned = np.where(shop["new"], *texts)
+        model = LHTClassifier().fit(shop[["size"]].assign(new=learned), shop["kind"])
+        shop.to_parquet("truths.parquet")
+        shop.assign(new=np.where(shop["new"], "TRUE", "FALSE")).to_csv("truths.csv", index=False)
+        for path in ("truths.parquet", "truths.csv"):
+            assert read_rows(path, model).X["new"].tolist() == learned.tolist()
+
     def test_categories_that_look_missing_or_have_blanks(self, shop):
         shop["colour"] = np.where(shop["colour"] == "red", "None", " -x")
         model = LHTClassifier().fit(shop[["size", "colour"]], shop["kind"])
@@ -107,6 +146,25 @@ class TestRowsForAModel:
         assert message == (
             "--target kind holds the class 'lost', which the model does not know: pass rows of its classes only"
         )
+
+    @pytest.mark.parametrize(
+        ("learned", "written"),
+        [
+            (("NA", "?"), ("NA", "?")),
+            ((" sold", "kept "), (" sold", "kept ")),
+            ((True, False), ("True", "False")),
+            ((True, False), ("TRUE", "false")),
+            ((1, 2), ("1.0", "2")),
+            ((1.0, 2.0), ("1", "2.")),
+            (("01", "1"), ("01", "1.0")),
+        ],
+    )
+    def test_classes_as_they_are_written(self, shop, learned, written):
+        is_sold = (shop["kind"] == "sold").to_numpy()
+        y = np.array([learned[0 if sold else 1] for sold in is_sold])
+        model = LHTClassifier().fit(shop[["size"]], y)
+        shop.assign(kind=np.where(is_sold, *written)).to_csv("written.csv", index=False)
+        assert read_rows("written.csv", model, target="kind").y.tolist() == y.tolist()
 
     def test_rows_without_a_class(self, shop, model):
         shop.loc[3, "kind"] = None

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lhtree.cli._peers import PEERS, Peer
+from lhtree.cli._compare import PEERS, Peer
 from shop import fail, shop, succeed  # noqa: F401
 
 QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "--only", "tree")

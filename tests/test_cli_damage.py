@@ -1,16 +1,16 @@
-"""Files that are damaged, or no tables at all: one line that says what to do."""
+"""Tables that cannot be read, and what is said of them; one test per error."""
 
 import codecs
 import gzip
 
 import pytest
 
-import lhtree
+from lhtree import LHTClassifier
 from lhtree.cli import _csv, _records
 from lhtree.cli._errors import ExitCode
 from lhtree.cli._source import Reading
-from lhtree.cli._tables import read_training
-from tables import FORMATS, open_shop, refusal, write  # noqa: F401
+from lhtree.cli._training import read_training
+from table_files import FORMATS, make_shop, refusal, write  # noqa: F401
 
 
 class TestDamage:
@@ -173,6 +173,8 @@ class TestDamage:
         assert code == ExitCode.READ
 
     def test_a_model_in_place_of_the_table(self, two):
-        lhtree.save(lhtree.LHTClassifier().fit(*two), "model.lht")
+        import lhtree
+
+        lhtree.save(LHTClassifier().fit(*two), "model.lht")
         message, _ = refusal(read_training, "model.lht", "y")
         assert message == "model.lht is a model, not a table: pass the model first, then the table"

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from lhtree.cli import demo
+from shop import fail, shop  # noqa: F401
 
 
 def test_demo_fits_the_terminal(
@@ -17,6 +18,13 @@ def test_demo_fits_the_terminal(
     assert any(line.startswith("tree for class class_0") for line in lines)
     assert "open wine_report.html" in lines[-1]
     assert "Wine: from which cultivar?" in (tmp_path / "wine_report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_report_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / demo.REPORT).mkdir()
+    ran = fail(capsys, "demo")
+    assert (ran.code, ran.err) == (4, f"lhtree: cannot write {demo.REPORT}: it is not a regular file\n")
 
 
 def test_table_shows_mean_spread_and_best() -> None:

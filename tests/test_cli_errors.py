@@ -3,7 +3,6 @@
 import errno
 import gzip
 import os
-import shlex
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -29,10 +28,11 @@ DOCUMENTED = {code.value for code in ExitCode}
         (TypeError(), 1, "TypeError"),
         (lhtree.ModelFileError("not sound"), 3, "not sound"),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), 3, "a.csv: No such file"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a\n\x1b.csv"), 3, r"a \x1b.csv: No such file"),
         (OSError(errno.ENOSPC, "No space left on device"), 4, "No space left on device"),
         (OSError("odd"), 3, "odd"),
         (MemoryError(), 1, "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"),
-        (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
+        (KeyboardInterrupt(), 130, "interrupted"),
         (ModuleNotFoundError("rich is not installed"), 1, "rich is not installed"),
         (Problem("a \x1b[31mred\x07 name"), 1, r"a \x1b[31mred\x07 name"),
     ],
@@ -83,32 +83,7 @@ class TestUsage:
 
     @pytest.mark.parametrize("code", sorted(DOCUMENTED))
     def test_exit_codes_are_documented(self, capsys, code):
-        assert f"{code} " in run(capsys, "--help").out
-
-    @pytest.mark.parametrize("name", ["fit", "predict", "evaluate"])
-    def test_examples_run(self, capsys, name, monkeypatch, shop):  # noqa: F811
-        import importlib
-        import shutil
-        import subprocess
-        import sys
-
-        import pandas as pd
-
-        shutil.copy("data.csv", "new.csv")
-        pd.read_csv("data.csv").to_parquet("new.parquet")
-        bin_folder = shop / "bin"
-        bin_folder.mkdir()
-        script = bin_folder / "lhtree"
-        script.write_text(f"#!{sys.executable}\nfrom lhtree.cli import main\nmain()\n")
-        script.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
-        examples = importlib.import_module(f"lhtree.cli.{name}").EXAMPLES
-        assert examples
-        for example in examples:
-            if "|" in example:
-                subprocess.run(["sh", "-c", example], check=True, capture_output=True)
-            else:
-                assert run(capsys, *shlex.split(example)[1:]).code == 0
+        assert f" {code} " in run(capsys, "--help").out
 
 
 # What tables are made of, sound and damaged.

@@ -25,7 +25,7 @@ def table_with_doubt():
 class TestFigures:
     @pytest.fixture
     def facts(self, capsys, monkeypatch):
-        monkeypatch.setattr(_records, "BLOCK_BYTES", 2000)  # so that there are batches to put together
+        monkeypatch.setattr(_records, "CHUNK_BYTES", 2000)  # so that there are batches to put together
         table_with_doubt().to_csv("doubt.csv", index=False)
         return json.loads(
             succeed(capsys, "evaluate", "model.lht", "doubt.csv", "--target", "y", "--json").out

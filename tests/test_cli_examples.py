@@ -49,12 +49,6 @@ def run_in_shell(example: str) -> None:
     assert (ran.returncode, ran.stderr) == (0, ""), example
 
 
-def test_there_is_a_help_for_all(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = succeed(capsys, "--help").out
-    for command in cli.COMMANDS:
-        assert f" {command} " in shown
-
-
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_no_option_is_cut_in_a_narrow_terminal(command: str, capsys: pytest.CaptureFixture[str]) -> None:

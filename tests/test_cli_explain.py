@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree.cli._errors import Problem
 from lhtree.cli._row import complete_row
-from shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
+from shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 
 def explain_row(number, **changes):
@@ -65,6 +65,16 @@ class TestExplain:
         row = pd.DataFrame({"size": [48.5], "weight": [None], "colour": ["red"], "shop": [None]})
         assert ran.out == f"{fit_models()[0].explain(row.astype({'weight': float}))}\n"
 
+    def test_values_are_read_as_those_of_a_table(self, capsys):
+        import pandas as pd
+
+        X = pd.DataFrame({"size": [1.5, 2.5] * 20, "new": [True, True, False, False] * 10})
+        lhtree.save(lhtree.LHTClassifier().fit(X, ["a", "b"] * 20), "new.lht")
+        ran = succeed(
+            capsys, "explain", "new.lht", "--values", "size=1,5", "--values", "new=TRUE", "--decimal", ","
+        )
+        assert ran.out == f"{lhtree.load('new.lht').explain(X[:1])}\n"
+
     def test_values_instead_of_some_of_the_table(self, capsys):
         asked = ("--values", "size=70", "--values", "shop=NA")
         ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, *asked)
@@ -109,6 +119,11 @@ class TestExplain:
     [
         (2, (), "say which row: a table and --row NUMBER, or --values NAME=VALUE"),
         (2, ("data.csv",), "data.csv has more than one row: say which with --row"),
+        (
+            2,
+            ("--row", 17, "--values", "size=1"),
+            "--row is a row of a table: pass the table, or leave out --row",
+        ),
         (2, ("data.csv", "--row", -1), "--row -1: rows count from 0"),
         (1, ("data.csv", "--row", 300), "there is no row 300: data.csv has 300, and they count from 0"),
         (
@@ -138,6 +153,11 @@ class TestExplain:
         (1, ("--values", "colour=rde"), "--values: 'colour' has no category 'rde'; the nearest is 'red'"),
         (
             4,
+            ("--values", "size=1", "--html", "-"),
+            "cannot write -: it stands for standard output; name a file",
+        ),
+        (
+            4,
             ("--values", "size=1", "--html", "no/why.html"),
             "cannot write no/why.html: there is no folder no",
         ),
@@ -165,8 +185,8 @@ class TestTables:
 
     def test_a_picture_of_an_unknown_kind(self, capsys, tmp_path):
         pytest.importorskip("matplotlib")
-        ran = run(capsys, "explain", "model.lht", "--values", "size=1", "--plot", "why.doc")
-        assert ran.code == 1
+        ran = fail(capsys, "explain", "model.lht", "--values", "size=1", "--plot", "why.doc")
+        assert ran.code == 2
         assert ran.err.startswith("lhtree: --plot why.doc: pictures end in ")
         assert not (tmp_path / "why.doc").exists()
 
@@ -197,9 +217,9 @@ class TestTables:
 def test_whatever_is_typed_is_a_row_or_a_problem(typed):
     known = {"size": None, "colour": ("blue", "red"), "shop": (1, 2)}
     encoding = SimpleNamespace(categories=list(known.values()))
-    model = SimpleNamespace(_fitted=SimpleNamespace(column_names=list(known), encoding=encoding))
+    fitted = SimpleNamespace(column_names=list(known), encoding=encoding)
     with suppress(Problem):
-        row = complete_row(model, {}, typed)
+        row = complete_row(fitted, {}, typed)
         assert list(row) == list(known)
         for name, value in row.items():
             assert value is None or (math.isfinite(value) if known[name] is None else value in known[name])

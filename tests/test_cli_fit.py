@@ -155,7 +155,7 @@ class TestRefusals:
 
     def test_one_class(self, capsys):
         make_table().assign(y="sold").to_csv("one.csv", index=False)
-        assert "every row has the class 'sold'" in self.refuse(capsys, data="one.csv", code=1)
+        assert "the only class is 'sold';" in self.refuse(capsys, data="one.csv", code=1)
 
     @pytest.mark.parametrize(
         ("options", "told"),

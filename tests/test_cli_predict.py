@@ -1,12 +1,7 @@
 """``lhtree predict``: the same predictions as in Python, in the order of the rows, whole or not at all."""
 
-import gzip
 import io
 import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -15,9 +10,8 @@ import lhtree
 from shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
-
-LHTREE = [sys.executable, "-c", "from lhtree.cli import main; main()"]
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
 
 
 def read(source, sep=","):
@@ -100,6 +94,18 @@ class TestPredictions:
             "shop",
             "prediction",
         ]
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+    def test_text_as_polars_writes_it(self, capsys, ending, expected):
+        table = pa.Table.from_pandas(make_table(), preserve_index=False)
+        views = [pa.string_view() if column.type == pa.string() else column.type for column in table.columns]
+        table = table.cast(pa.schema(list(zip(table.column_names, views, strict=True))))
+        pa.feather.write_feather(table, "views.arrow")
+        path = f"out.{ending}"
+        succeed(capsys, "predict", "model.lht", "views.arrow", "--keep-all", "--out", path)
+        out = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": pd.read_feather}[ending](path)
+        assert out["shop"].tolist() == make_table()["shop"].tolist()
+        assert out["prediction"].tolist() == expected[0].tolist()
 
     def test_threads_change_nothing(self, capsys, expected):
         ran = succeed(capsys, "predict", "model.lht", "data.csv", "--threads", 3)
@@ -185,6 +191,22 @@ class TestRefusals:
         succeed(capsys, "predict", "model.lht", "lists.parquet", "--keep-all", "--out", "out.parquet")
         assert pd.read_parquet("out.parquet")["tags"].map(list).tolist() == [["a"]] * 300
 
+    @pytest.mark.parametrize(
+        ("values", "endings"),
+        [
+            (pa.array([b"\xff\xfe"] * 300, pa.binary(2)), ["csv"]),
+            (pa.array([(1, 2, 3)] * 300, pa.month_day_nano_interval()), ["csv", "parquet"]),
+        ],
+    )
+    def test_types_that_a_format_does_not_have(self, capsys, values, endings):
+        table = pa.Table.from_pandas(make_table()).append_column("odd", values)
+        pa.feather.write_feather(table, "odd.arrow")
+        for ending in endings:
+            told = self.refuse(capsys, "odd.arrow", "--keep-all", "--out", f"out.{ending}", code=1)
+            assert "leave it out, or write " in told
+        succeed(capsys, "predict", "model.lht", "odd.arrow", "--keep-all", "--out", "out.arrow")
+        assert pa.feather.read_table("out.arrow")["odd"].to_pylist() == values.to_pylist()
+
     @pytest.mark.parametrize("path", ["model.lht", "data.csv", "./data.csv"])
     def test_writing_over_what_is_read(self, capsys, path):
         told = self.refuse(capsys, "data.csv", "--out-format", "csv", "--out", path, code=4)
@@ -223,99 +245,3 @@ class TestRefusals:
         self.refuse(capsys, "bad.csv", "--out", "out.csv", code=1)
         with open("out.csv", encoding="utf-8") as file:
             assert file.read() == "old"
-
-
-@pytest.mark.usefixtures("shop")
-class TestProcesses:
-    def test_pipes(self, expected):
-        with open("data.csv", "rb") as file:
-            packed = gzip.compress(file.read())
-        done = subprocess.run(
-            [*LHTREE, "predict", "model.lht", "-"], input=packed, capture_output=True, check=True
-        )
-        assert done.stdout.decode().split("\n")[1:-1] == expected[0].tolist()
-        assert done.stderr == b""
-
-    def test_prediction_does_without_scikit_learn(self):
-        code = (
-            "import sys; from lhtree.cli import main\n"
-            "sys.argv[1:] = ['predict', 'model.lht', 'data.csv', '--out', 'o.csv']\n"
-            "try: main()\nexcept SystemExit: pass\n"
-            "print([name for name in ('sklearn', 'scipy', 'matplotlib') if name in sys.modules])"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout == "[]\n"
-
-    def test_a_reader_that_has_seen_enough(self):
-        pd.concat([make_table()] * 1000).to_csv("long.csv", index=False)
-        child = subprocess.Popen(
-            [*LHTREE, "predict", "model.lht", "long.csv", "--keep-all"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        with child:
-            assert child.stdout.readline() == b"size,weight,colour,shop,y,prediction\n"
-            child.stdout.close()
-            assert child.stderr.read() == b""
-        assert child.returncode == 4
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
-    @pytest.mark.parametrize(
-        ("number", "code", "told"),
-        [
-            (signal.SIGINT, 130, "lhtree: interrupted; nothing was written\n"),
-            (signal.SIGTERM, 143, ""),
-        ],
-    )
-    def test_interrupted(self, number, code, told):
-        os.mkfifo("endless.csv")
-        child = subprocess.Popen(
-            [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        with child, open("endless.csv", "w", encoding="utf-8") as pipe:
-            pipe.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 400_000)
-            pipe.flush()
-            while not any(name.endswith(".part") for name in os.listdir()):
-                time.sleep(0.01)
-            child.send_signal(number)
-            assert child.wait(60) == code
-            assert child.stderr.read() == told
-        assert not [name for name in os.listdir() if name.startswith((".out", "out"))]
-
-    @pytest.mark.skipif(os.name == "nt", reason="needs limits")
-    def test_a_disk_that_is_full(self):
-        code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                code + LHTREE[-1],
-                "predict",
-                "model.lht",
-                "data.csv",
-                "--keep-all",
-                "--out",
-                "o.csv",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stdout) == (4, "")
-        assert done.stderr == "lhtree: cannot write o.csv: File too large\n"
-        assert not [name for name in os.listdir() if "o.csv" in name]
-
-    def test_debug_shows_the_traceback(self):
-        for way in ({"args": ["--debug"], "env": {}}, {"args": [], "env": {"LHTREE_DEBUG": "1"}}):
-            done = subprocess.run(
-                [*LHTREE, *way["args"], "predict", "model.lht", "nowhere.csv"],
-                capture_output=True,
-                text=True,
-                check=False,
-                env=os.environ | way["env"],
-            )
-            assert done.returncode == 1
-            assert "Traceback" in done.stderr
-            assert "nowhere.csv" in done.stderr

@@ -10,9 +10,10 @@ from sklearn.metrics import accuracy_score, log_loss
 
 from conftest import make_clouds
 from lhtree.cli import _compare, _search
+from lhtree.cli._compare import PEERS, Peer
 from lhtree.cli._errors import Problem
-from lhtree.cli._folds import Measure, find_interval, measure, split_folds, summarise
-from lhtree.cli._peers import PEERS, Peer
+from lhtree.cli._folds import Measure, measure, split_folds, summarise
+from lhtree.cli._metrics import find_interval
 from lhtree.cli._search import Candidate, Setting, Task, draw_settings, find_best, search
 from shop import make_table
 

@@ -19,7 +19,7 @@ pa = pytest.importorskip("pyarrow")
 
 def cut(content, n_bytes, delimiter=","):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_records, "BLOCK_BYTES", n_bytes)
+        patch.setattr(_records, "CHUNK_BYTES", n_bytes)
         return list(_records.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
 
 
@@ -35,19 +35,19 @@ FIELDS = st.text(st.sampled_from('ab,"\n\r é'), max_size=6)
     end=st.sampled_from(["\n", "\r\n", "\r"]),
     n_bytes=st.integers(1, 40),
 )
-def test_blocks_hold_whole_records(rows, end, n_bytes):
+def test_chunks_hold_whole_records(rows, end, n_bytes):
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator=end).writerows(rows)
     content = text.getvalue().encode()
-    blocks = cut(content, n_bytes)
-    assert b"".join(blocks) == content
-    # A block that ends in \r may be followed by the \n of the same line, which is a blank line then.
-    assert [record for block in blocks for record in parse(block) if record] == [
+    chunks = cut(content, n_bytes)
+    assert b"".join(chunks) == content
+    # A chunk that ends in \r may be followed by the \n of the same line, which is a blank line then.
+    assert [record for chunk in chunks for record in parse(chunk) if record] == [
         row for row in parse(content) if row
     ]
 
 
-def test_blocks_without_quotes_are_cut_at_the_last_line():
+def test_chunks_without_quotes_are_cut_at_the_last_line():
     assert cut(b"1,2\n3,4\n5,6", 6) == [b"1,2\n", b"3,4\n", b"5,6"]
     assert cut(b"1,2\r3,4\r5,6", 6) == [b"1,2\r", b"3,4\r", b"5,6"]
     assert cut(b"1,2;\n", 100, ";") == [b"1,2;\n"]

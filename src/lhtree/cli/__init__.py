@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import signal
 import sys
 from typing import Any
@@ -26,7 +27,8 @@ def main() -> None:
     """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
     guard = Guard()
     with guard.telling():
-        signal.signal(signal.SIGTERM, _stop)
+        _stop_in_order()
+        _open_closed()
         _allow_any_sign()
         build_app(guard)(prog_name="lhtree")
 
@@ -65,12 +67,26 @@ def _show_examples(examples: tuple[str, ...]) -> str:
     return "\n\n".join(("Examples:", *(f"  {example}".replace("[", r"\[") for example in examples)))
 
 
+def _open_closed() -> None:
+    """Replace streams that the caller has closed: they are None, and what is printed to None goes to stdout."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def _allow_any_sign() -> None:
     """Write what the terminal's encoding lacks as Python writes it, rather than fail."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _stop(number: int, frame: object) -> None:
-    """Leave in order when asked to end, so that half-written files are removed."""
-    sys.exit(128 + number)
+def _stop_in_order() -> None:
+    """Leave in order when asked to end or when the terminal is closed, so that half-written files are removed."""
+
+    def stop(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):  # Windows lacks the second
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, stop)

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .._encode import Encoding
 from .._extras import import_extra
 from .._scorer import Scorer
-from ._classes import find_classed, match_classes, read_classes
+from ._classes import find_classed, match_classes
 from ._errors import ExitCode, Problem
 from ._errors import reading as reading_file
-from ._names import check_known, find_nearest
+from ._names import check_known, find_nearest, shorten
 from ._show import note
 from ._source import Reading
 from ._stream import Stream, open_stream
-from ._tables import check_finite
-from ._values import clean, find_kind, find_text, read_numbers, read_text
+from ._training import check_finite
+from ._values import find_kind, find_known, find_text, read_numbers
 
 UNSEEN = ("error", "missing")
 
@@ -101,7 +101,7 @@ class Aligner:
 
     def _read_numbers(self, name: str, values: Any) -> NDArray[np.float64]:
         stream = self._stream
-        numbers = read_numbers(values, stream.decimal)
+        numbers = read_numbers(values, stream.decimal, takes_truths=True)
         if numbers is None:
             row = find_text(values, stream.decimal)
             text = values[row].as_py()
@@ -109,24 +109,16 @@ class Aligner:
             remedy = "pass --decimal ," if is_comma else "mend the value, or leave it empty if it is unknown"
             where = stream.locate(stream.n_rows + row)
             raise Problem(
-                f"{where}: column {name!r} is {_shorten(text)} where the model takes numbers: {remedy}"
+                f"{where}: column {name!r} is {shorten(text)} where the model takes numbers: {remedy}"
             )
         check_finite(stream, name, numbers)
         return numbers
 
     def _read_codes(self, name: str, values: Any, some: Sequence[Any]) -> NDArray[np.int64]:
-        pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
-        known = pa.array([str(category) for category in some], pa.string())
-        text = read_text(values)
-        codes = pc.index_in(text, value_set=known)  # as written first: a category may be called "-"
-        if codes.null_count:
-            cleaned = clean(text)
-            codes = pc.coalesce(codes, pc.index_in(cleaned, value_set=known))
-            is_unseen = pc.and_(pc.is_null(codes), pc.is_valid(cleaned)).to_numpy(zero_copy_only=False)
-            if is_unseen.any():
-                self._take_unseen(name, cleaned, is_unseen, known.to_pylist())
-        found: NDArray[np.int64] = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return found
+        found = find_known(values, some)
+        if found.is_unknown.any():
+            self._take_unseen(name, found.text, found.is_unknown, list(map(str, some)))
+        return found.codes
 
     def _take_unseen(self, name: str, text: Any, is_unseen: NDArray[np.bool_], known: Sequence[str]) -> None:
         n_unseen = int(is_unseen.sum())
@@ -135,7 +127,7 @@ class Aligner:
             category = text[row].as_py()
             more = f", and {n_unseen - 1} more of the rows after it" if n_unseen > 1 else ""
             raise Problem(
-                f"{self._stream.locate(self._stream.n_rows + row)}: column {name!r} is {_shorten(category)}, which was "
+                f"{self._stream.locate(self._stream.n_rows + row)}: column {name!r} is {shorten(category)}, which was "
                 f"not seen in training{more}; {find_nearest(category, known)}. Pass --unseen missing to count such "
                 "values as missing"
             )
@@ -161,7 +153,7 @@ def read_rows(
         X = aligner.make_frame(whole)
         if target is None:
             return Rows(X, None, dict(aligner.n_unseen))
-        codes = match_classes(read_classes(whole.column(target), target), model.classes_, target)
+        codes = match_classes(whole.column(target), model.classes_, target)
         rows = find_classed(codes, target, is_dropping=drop_missing_target)
         X = X if len(rows) == len(X) else X.iloc[rows].reset_index(drop=True)
         return Rows(X, model.classes_[codes[rows]], dict(aligner.n_unseen))
@@ -197,8 +189,3 @@ def _find_columns(wanted: Sequence[str], stream: Stream, *, has_names: bool) -> 
             f"{stream.name} lacks the column {lacking[0]!r}{more} of the model; {find_nearest(lacking[0], unused)}"
         )
     return found
-
-
-def _shorten(text: Any) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= 60 else f"{shown[:57]}…"

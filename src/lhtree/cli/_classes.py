@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ._errors import Problem
-from ._values import MISSING_CLASS, clean, find_kind, read_numbers, read_text
+from ._names import shorten
+from ._values import MISSING_CLASS, clean, find_kind, find_known, read_numbers, read_text
 
 _MOST_NUMBERS = 200  # different ones; more are measured, not classes
 _MOST_FRACTIONS = 20
@@ -28,8 +29,7 @@ class Classes(NamedTuple):
 
 def read_classes(values: Any, target: str) -> Classes:
     """The classes of a column."""
-    if find_kind(values) in ("times", "other"):
-        raise Problem(f"--target {target} holds {values.type}: pass a column of text or whole numbers")
+    _check_kind(values, target)
     pa = import_extra("pyarrow", "cli")
     text = clean(read_text(values), MISSING_CLASS)
     encoded = (text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text).dictionary_encode()
@@ -41,7 +41,9 @@ def check_classes(classes: Classes, target: str) -> None:
     """Refuse a target that is no class: one class only, measured numbers, or a name of its own for every row."""
     texts, codes = classes
     if len(texts) < 2:
-        held = f"every row has the class {texts[0]!r}" if texts else "no row has a class"
+        n_missing = int((codes < 0).sum())
+        others = f", and {n_missing} of {len(codes)} rows have none" if n_missing else ""
+        held = f"the only class is {shorten(texts[0])}{others}" if texts else "no row has a class"
         raise Problem(f"--target {target}: {held}; a classifier needs rows of at least two classes")
     numbers = read_numbers(import_extra("pyarrow", "cli").array(texts))
     if numbers is not None:
@@ -67,17 +69,17 @@ def label_rows(classes: Classes) -> NDArray[Any]:
     return known
 
 
-def match_classes(classes: Classes, known: NDArray[Any], target: str) -> NDArray[np.int64]:
+def match_classes(values: Any, known: NDArray[Any], target: str) -> NDArray[np.int64]:
     """The number of every row's class among those of a model, -1 where it is missing."""
-    places = {str(label): number for number, label in enumerate(known.tolist())}
-    found = [places.get(text, places.get(_spell(text), -1)) for text in classes.texts]
-    if -1 in found:
-        strange = classes.texts[found.index(-1)]
+    _check_kind(values, target)
+    found = find_known(values, known.tolist(), MISSING_CLASS)
+    if found.is_unknown.any():
+        strange = found.text[int(found.is_unknown.argmax())].as_py()
         raise Problem(
-            f"--target {target} holds the class {strange[:60]!r}, which the model does not know: pass rows of its "
+            f"--target {target} holds the class {shorten(strange)}, which the model does not know: pass rows of its "
             "classes only"
         )
-    return np.array([*found, -1], dtype=np.int64)[classes.codes]
+    return found.codes
 
 
 def refuse_missing(n_missing: int, n_rows: int, target: str) -> NoReturn:
@@ -96,12 +98,12 @@ def find_classed(codes: NDArray[np.int64], target: str, *, is_dropping: bool) ->
     return rows
 
 
-def _spell(text: str) -> str:
-    """A whole number as Python writes it, other text as it is."""
-    return str(int(text.partition(".")[0])) if _WHOLE.fullmatch(text) else text
+def _check_kind(values: Any, target: str) -> None:
+    if find_kind(values) in ("times", "other"):
+        raise Problem(f"--target {target} holds {values.type}: pass a column of text or whole numbers")
 
 
 def _take_whole(texts: list[str]) -> list[int] | None:
     """Whole numbers, if all texts are such without leading zeros."""
-    numbers = [int(_spell(text)) for text in texts if _WHOLE.fullmatch(text)]
+    numbers = [int(text.partition(".")[0]) for text in texts if _WHOLE.fullmatch(text)]
     return numbers if len(set(numbers)) == len(texts) else None

@@ -45,27 +45,27 @@ class CsvReader:
         last = self._head.names[-1]  # a quoted field that does not end is found there
         chosen = list(dict.fromkeys([*columns, last]))
         n_rows, ending, end = 0, b"", None
-        for block in cut_records(self._feed, self._head.delimiter, self._source.name):
-            batch = self._parse(block, chosen, n_rows)
+        for chunk in cut_records(self._feed, self._head.delimiter, self._source.name):
+            batch = self._parse(chunk, chosen, n_rows)
             if batch is not None:
                 yield batch
                 n_rows += batch.num_rows
-                ending, end = block, batch.column(last)[-1].as_py()
+                ending, end = chunk, batch.column(last)[-1].as_py()
         if end is not None and "\n" in end and ending.count(b'"') % 2:
             raise Problem(
                 f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
                 ExitCode.READ,
             )
 
-    def _parse(self, block: bytes, columns: list[str], n_before: int) -> Any:
-        """The record batch of a block of whole records; None if it holds blank lines only."""
+    def _parse(self, chunk: bytes, columns: list[str], n_before: int) -> Any:
+        """The record batch of a chunk of whole records; None if it holds blank lines only."""
         pa, arrow_csv = import_extra("pyarrow", "cli"), import_extra("pyarrow.csv", "cli")
         names = self._head.names
         try:
             table = arrow_csv.read_csv(
-                pa.py_buffer(block),
-                # Without threads rows are counted, and no more than this block is held.
-                arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+                pa.py_buffer(chunk),
+                # Without threads rows are counted, and no more than this chunk is held.
+                arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(chunk) + 1),
                 arrow_csv.ParseOptions(delimiter=self._head.delimiter, newlines_in_values=True),
                 # Empty fields, the most frequent sign of a missing value, are null from the start.
                 arrow_csv.ConvertOptions(

@@ -75,13 +75,14 @@ class Guard:
 def describe(error: BaseException) -> str:
     """One line for an error."""
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing was written"
+        return "interrupted"
     if isinstance(error, MemoryError):
         return "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"
+    message = str(error)
     if isinstance(error, OSError) and error.strerror:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
-        return f"{place}{error.strerror}"
-    line = " ".join(str(error).split()) or type(error).__name__
+        message = f"{place}{error.strerror}"
+    line = " ".join(message.split()) or type(error).__name__
     # Names in a table must not steer the terminal.
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
 

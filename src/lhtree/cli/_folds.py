@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import Problem
+from ._metrics import find_interval
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to train on, rows to test on
 
@@ -78,12 +78,3 @@ def summarise(folds: Sequence[Measure]) -> Score:
         low,
         high,
     )
-
-
-def find_interval(n_right: int, n_rows: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, which stays within 0 and 1."""
-    z = 1.959964
-    share, spare = n_right / n_rows, z * z / n_rows
-    centre = (share + spare / 2) / (1 + spare)
-    half = z * math.sqrt(share * (1 - share) / n_rows + spare / (4 * n_rows)) / (1 + spare)
-    return max(0.0, centre - half), min(1.0, centre + half)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ._folds import find_interval
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
@@ -65,6 +64,32 @@ def measure(judged: Judged, classes: Sequence[Any]) -> dict[str, Any]:
         "confusion": confusion.tolist(),
         "coverage": [_cover(judged, threshold) for threshold in THRESHOLDS],
     }
+
+
+def list_figures(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """The main figures, as names and values."""
+    interval = f"{100 * facts['accuracy_low']:.2f} to {100 * facts['accuracy_high']:.2f}"
+    return [
+        ("rows", f"{facts['n_rows']:,}"),
+        ("accuracy", f"{100 * facts['accuracy']:.2f} % (95 % interval {interval})"),
+        ("most frequent class", write_percent(facts["most_frequent"])),
+        ("balanced accuracy", write_percent(facts["balanced_accuracy"])),
+        ("log loss", f"{facts['log_loss']:.4f}"),
+    ]
+
+
+def write_percent(share: float | None) -> str:
+    """A share in percent; None is a dash."""
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
+def find_interval(n_right: int, n_rows: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, which stays within 0 and 1."""
+    z = 1.959964
+    share, spare = n_right / n_rows, z * z / n_rows
+    centre = (share + spare / 2) / (1 + spare)
+    half = z * math.sqrt(share * (1 - share) / n_rows + spare / (4 * n_rows)) / (1 + spare)
+    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def _cover(judged: Judged, threshold: float) -> dict[str, Any]:

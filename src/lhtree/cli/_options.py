@@ -77,3 +77,11 @@ def count_threads(wanted: int) -> int:
     if wanted != -1:
         return wanted
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_least(**least: tuple[float, float]) -> None:
+    """Refuse numbers below what their options take; by option, the number and the least one."""
+    for option, (value, lowest) in least.items():
+        if not value >= lowest:
+            name = option.replace("_", "-")
+            raise Problem(f"--{name} {value:g} is too small: pass {lowest:g} or more", ExitCode.USAGE)

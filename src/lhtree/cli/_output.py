@@ -1,4 +1,4 @@
-"""Tables written batch by batch, to a file that appears whole or not at all, or to stdout."""
+"""What commands write: files at once, tables batch by batch; a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from .._extras import import_extra
-from .._write import open_whole
+from .._write import open_whole, write_whole
 from ._errors import ExitCode, Problem, writing
-from ._small_files import check_place
+from ._values import find_kind
 
 _ENDINGS = {
     ".csv": "csv",
@@ -29,6 +29,35 @@ _ENDINGS = {
     ".feather": "arrow",
 }
 _GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of about this size
+
+
+def check_place(path: Path, *sources: str | None) -> None:
+    """Refuse a place where no file can be written, or where one lies that is read, before any work is done for it."""
+    with writing(path):
+        reason = _find_reason(path, [source for source in sources if source is not None])
+    if reason is not None:
+        raise Problem(f"cannot write {path}: {reason}", ExitCode.WRITE)
+
+
+def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
+    if path == Path("-"):
+        return "it stands for standard output; name a file"
+    if path.exists() and not path.is_file():  # a device would be replaced by a file
+        return "it is not a regular file"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if not os.access(path.parent, os.W_OK):
+        return f"the folder {path.parent} may not be written to"
+    if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
+        return "it is what is read; write to another file"
+    return None
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    check_place(path)
+    with writing(path):
+        write_whole(path, content)
 
 
 class Writer(Protocol):
@@ -52,7 +81,7 @@ class CsvWriter:
         """Write a record batch; its text is quoted where some of it needs that."""
         arrow_csv = import_extra("pyarrow.csv", "cli")
         if not self._has_header:
-            _check_types(batch.schema)
+            _check_text(batch.schema)
             line = io.StringIO()
             csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(batch.schema.names)
             self._file.write(line.getvalue().encode())
@@ -60,7 +89,8 @@ class CsvWriter:
         style = "needed" if any(map(self._needs_quotes, batch.columns)) else "none"
         options = arrow_csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style=style)
         content = io.BytesIO()
-        arrow_csv.write_csv(batch, content, options)
+        with _telling_types("text"):
+            arrow_csv.write_csv(batch, content, options)
         self._file.write(content.getbuffer())
 
     def close(self) -> None:
@@ -73,13 +103,21 @@ class CsvWriter:
         return bool(pc.any(pc.match_substring_regex(values, self._special)).as_py())
 
 
-def _check_types(schema: Any) -> None:
-    types = import_extra("pyarrow", "cli").types
+def _check_text(schema: Any) -> None:
+    """Refuse columns that text cannot hold; bytes would come out raw."""
     for field in schema:
-        if types.is_nested(field.type) or types.is_binary(field.type) or types.is_large_binary(field.type):
+        if find_kind(field) == "other":
             raise Problem(
                 f"column {field.name!r} holds {field.type}, which is no text: leave it out, or write Parquet or Arrow"
             )
+
+
+def make_flat(values: Any) -> Any:
+    """A column without a dictionary, which would change from batch to batch, and with text that every format takes."""
+    pa = import_extra("pyarrow", "cli")
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
 
 
 class GroupWriter:
@@ -106,13 +144,26 @@ class GroupWriter:
             return
         group = import_extra("pyarrow", "cli").Table.from_batches(self._waiting).combine_chunks()
         self._waiting = []
-        if self._writer is None:
-            self._writer = (
-                import_extra("pyarrow.parquet", "cli").ParquetWriter(self._file, group.schema)
-                if self._kind == "parquet"
-                else import_extra("pyarrow.ipc", "cli").new_file(self._file, group.schema)
-            )
-        self._writer.write_table(group)
+        with _telling_types(self._kind):
+            if self._writer is None:
+                self._writer = (
+                    import_extra("pyarrow.parquet", "cli").ParquetWriter(self._file, group.schema)
+                    if self._kind == "parquet"
+                    else import_extra("pyarrow.ipc", "cli").new_file(self._file, group.schema)
+                )
+            self._writer.write_table(group)
+
+
+@contextmanager
+def _telling_types(kind: str) -> Iterator[None]:
+    """Say in one line that a format has no place for what a column holds."""
+    pa = import_extra("pyarrow", "cli")
+    try:
+        yield
+    except pa.ArrowNotImplementedError as error:
+        raise Problem(
+            f"a column cannot be written as {kind} ({error}): leave it out, or write Arrow"
+        ) from None
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Text tables cut into blocks of whole records.
+"""Text tables cut into chunks of whole records.
 
 Arrow could read a file by itself, but then in threads of its own, which Ctrl-C does not reach while a pipe is silent.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ._errors import ExitCode, Problem
 from ._source import Feed
 
-BLOCK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 _MOST_BYTES = 1 << 24  # of one record; a quoted field without end must not fill the memory
 
 
@@ -29,30 +29,30 @@ class Lines:
 
 
 def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
-    """Blocks of whole records, of about a megabyte each unless a record is longer."""
+    """Chunks of whole records, of about a megabyte each unless a record is longer."""
     rest = b""
-    while more := feed.read(max(BLOCK_BYTES, len(rest))):  # a long record is looked at few times
+    while more := feed.read(max(CHUNK_BYTES, len(rest))):  # a long record is looked at few times
         if b"\0" in more:
             raise Problem(f"{name} holds zero bytes, so it is damaged or no text", ExitCode.READ)
-        block = rest + more
-        end = _find_end(block, delimiter)
-        if not end and len(block) > _MOST_BYTES:
+        chunk = rest + more
+        end = _find_end(chunk, delimiter)
+        if not end and len(chunk) > _MOST_BYTES:
             raise Problem(
                 f"{name} has a row of more than {_MOST_BYTES >> 20} MB: close the quotes of a field that does not end",
                 ExitCode.READ,
             )
-        rest = block[end:]
+        rest = chunk[end:]
         if end:
-            yield block[:end]
+            yield chunk[:end]
     if rest:
         yield rest
 
 
-def _find_end(block: bytes, delimiter: str) -> int:
+def _find_end(chunk: bytes, delimiter: str) -> int:
     """Where the last record that is surely whole ends."""
-    if b'"' not in block:
-        return max(block.rfind(b"\n"), -1 if b"\n" in block else block.rfind(b"\r", 0, -1)) + 1
-    lines = Lines(block.decode("latin-1"))  # a character per byte
+    if b'"' not in chunk:
+        return max(chunk.rfind(b"\n"), -1 if b"\n" in chunk else chunk.rfind(b"\r", 0, -1)) + 1
+    lines = Lines(chunk.decode("latin-1"))  # a character per byte
     end = begin = 0
     for _ in csv.reader(lines, delimiter=delimiter):
         end, begin = begin, lines.n_chars

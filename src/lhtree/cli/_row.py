@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._extras import import_extra
 from ._align import Aligner, tell_unseen
 from ._errors import ExitCode, Problem
-from ._names import find_nearest
+from ._names import find_named, find_nearest
 from ._source import Reading
 from ._stream import open_stream
-from ._typed import find_named
-from ._values import MISSING
+from ._values import MISSING, read_numbers
 
 Row = dict[str, Any]  # values by column; None is missing
 
@@ -43,18 +43,17 @@ def read_row(data: str, model: Any, row: int | None, how: Reading, *, unseen: st
     }
 
 
-def complete_row(model: Any, told: Row, typed: Sequence[str]) -> Row:
-    """A value for every column of a model: the typed one, else that of the table, else None."""
+def complete_row(fitted: Any, told: Row, typed: Sequence[str], decimal: str = ".") -> Row:
+    """A value for every column of a model, of which ``fitted`` tells: the typed one, else the table's, else None."""
     if not told and not typed:
         raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
-    fitted = model._fitted
     names = fitted.column_names
     categories = [None] * len(names) if fitted.encoding is None else fitted.encoding.categories
-    return dict.fromkeys(names) | told | _parse_values(typed, names, categories)
+    return dict.fromkeys(names) | told | _parse_values(typed, names, categories, decimal)
 
 
 def _parse_values(
-    typed: Iterable[str], names: Sequence[str], categories: Sequence[Sequence[Any] | None]
+    typed: Iterable[str], names: Sequence[str], categories: Sequence[Sequence[Any] | None], decimal: str
 ) -> Row:
     """Values that were typed; ``categories`` has None for a column of numbers."""
     values: Row = {}
@@ -67,7 +66,7 @@ def _parse_values(
         if text in MISSING and text not in map(str, known or ()):
             values[name] = None
         elif known is None:
-            values[name] = _parse_number(name, text)
+            values[name] = _parse_number(name, text, decimal)
         else:
             values[name] = find_named(text, known, f"--values: {name!r} has no category")
     return values
@@ -83,11 +82,12 @@ def _find_name(item: str, names: Sequence[str]) -> str:
     raise Problem(f"--values: the model has no column {typed!r}; {find_nearest(typed, names)}")
 
 
-def _parse_number(name: str, text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none") from None
-    if math.isinf(number):
+def _parse_number(name: str, text: str, decimal: str) -> float:
+    """A number as it is read of a table."""
+    pa = import_extra("pyarrow", "cli")
+    numbers = read_numbers(pa.array([text], pa.string()), decimal, takes_truths=True)
+    if numbers is None:
+        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none")
+    if math.isinf(numbers[0]):
         raise Problem(f"--values: {name!r} takes a finite number, or nothing where it is missing")
-    return number
+    return float(numbers[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -9,9 +10,12 @@ from typing import Any, Protocol
 from .._extras import import_extra
 from ._csv import CsvReader, settle_names
 from ._errors import ExitCode, Problem
+from ._names import shorten
 from ._source import Reading, Source
 
 _BATCH_BYTES = 1 << 20
+# Where pandas keeps the numbers of a frame's rows; it does not read them as a column either.
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Reader(Protocol):
@@ -36,12 +40,13 @@ class Stream:
 
     def __init__(self, source: Source, reader: Reader) -> None:
         self._source, self._reader = source, reader
-        self.name, self.names, self.decimal = source.name, reader.schema.names, source.reading.decimal
+        self.name, self.decimal = source.name, source.reading.decimal
+        self.names = [name for name in reader.schema.names if not _PANDAS_INDEX.fullmatch(name)]
         self.n_rows = 0  # before the batch given last
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
-                raise Problem(f"{self.name} has two columns called {name!r}: rename one of them")
+                raise Problem(f"{self.name} has two columns called {shorten(name)}: rename one of them")
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,21 +61,29 @@ def clean(values: Any, markers: tuple[str, ...] = MISSING) -> Any:
     return pc.if_else(is_missing, pa.scalar(None, pa.string()), text)
 
 
-def read_numbers(values: Any, decimal: str = ".") -> NDArray[np.float64] | None:
-    """The numbers of a column, NaN where they are missing; None if some text in it is no number."""
+def read_numbers(
+    values: Any, decimal: str = ".", *, takes_truths: bool = False
+) -> NDArray[np.float64] | None:
+    """The numbers of a column, NaN where they are missing; None if some text in it is no number.
+
+    With ``takes_truths`` the texts true and false are 1 and 0: a CSV has them where a frame has truth values.
+    """
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     if find_kind(values) == "numbers":
         return _as_float64(pc.cast(values, pa.float64(), safe=False))
     numbers = _cast(make_plain(values), decimal)
-    return _cast(clean(values), decimal) if numbers is None else numbers  # most columns need no cleaning
+    if numbers is None:  # most columns need no cleaning
+        text = clean(values)
+        numbers = _cast(_number_truths(text) if takes_truths else text, decimal)
+    return numbers
 
 
 def find_text(values: Any, decimal: str = ".") -> int:
-    """The first row whose text is no number, of a column for which ``read_numbers`` gave None."""
+    """The first row that is neither a number nor a truth value, of a column for which ``read_numbers`` gave None."""
     low, high = 0, len(values)  # the rows before low are fine, those before high are not
     while high - low > 1:
         middle = (low + high) // 2
-        if read_numbers(values.slice(low, middle - low), decimal) is None:
+        if read_numbers(values.slice(low, middle - low), decimal, takes_truths=True) is None:
             high = middle
         else:
             low = middle
@@ -97,6 +106,55 @@ def read_text(values: Any) -> Any:
     encoded = values.dictionary_encode()
     texts = [None if is_missing(value) else str(settle(value)) for value in encoded.dictionary.to_pylist()]
     return pa.array(texts, pa.string()).take(encoded.indices)
+
+
+class Found(NamedTuple):
+    """The values of a column among known ones."""
+
+    codes: NDArray[np.int64]  # the number of every value, -1 where it is missing or not known
+    is_unknown: NDArray[np.bool_]
+    text: Any  # of Arrow, as messages show it
+
+
+def find_known(values: Any, known: Sequence[Any], markers: tuple[str, ...] = MISSING) -> Found:
+    """Find the values of a column among known ones, which are compared as text.
+
+    A value is taken as written first, since one may be called "-"; then without blanks; then as any program may have
+    spelled it: the same number is 1 in one file and 1.0 in another, and a truth value is True, TRUE or true.
+    """
+    pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
+    names, text = pa.array(map(str, known), pa.string()), read_text(values)
+    codes = pc.index_in(text, value_set=names)
+    if codes.null_count:
+        text = clean(text, markers)
+        codes = pc.coalesce(codes, pc.index_in(text, value_set=names))
+    is_unknown = _find_unknown(codes, text)
+    if is_unknown.any():
+        codes = pc.coalesce(codes, pc.index_in(_spell(text), value_set=_spell(names)))
+        is_unknown = _find_unknown(codes, text)
+    return Found(codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), is_unknown, text)
+
+
+def _find_unknown(codes: Any, text: Any) -> NDArray[np.bool_]:
+    pc = import_extra("pyarrow.compute", "cli")
+    is_unknown: NDArray[np.bool_] = pc.and_(pc.is_null(codes), pc.is_valid(text)).to_numpy(
+        zero_copy_only=False
+    )
+    return is_unknown
+
+
+def _spell(text: Any) -> Any:
+    """Text in which whole numbers have no decimal point and truth values are in lower case."""
+    pc = import_extra("pyarrow.compute", "cli")
+    lower = pc.utf8_lower(text)
+    is_truth = pc.or_(pc.equal(lower, "true"), pc.equal(lower, "false"))
+    return pc.if_else(is_truth, lower, pc.replace_substring_regex(text, r"^(-?\d+)\.0*$", r"\1"))
+
+
+def _number_truths(text: Any) -> Any:
+    pc = import_extra("pyarrow.compute", "cli")
+    lower = pc.utf8_lower(text)
+    return pc.if_else(pc.equal(lower, "true"), "1", pc.if_else(pc.equal(lower, "false"), "0", text))
 
 
 def _point(text: Any, decimal: str) -> Any:

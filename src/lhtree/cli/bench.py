@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from ._compare import PEERS, Result, compare
 from ._errors import ExitCode, Problem
+from ._folds import Score, split_folds
 from ._names import find_nearest
 from ._options import (
     Categorical,
@@ -21,16 +23,11 @@ from ._options import (
     Names,
     Quiet,
     Target,
+    check_least,
 )
-from ._peers import PEERS
 from ._show import clean, show_bar, show_json, show_table, write_seconds
 from ._source import Reading
-from ._typed import check_least
-
-if TYPE_CHECKING:
-    from ._compare import Result
-    from ._folds import Score
-    from ._tables import Training
+from ._training import Training, read_training
 
 EXAMPLES = (
     "lhtree bench data.csv --target y",
@@ -71,10 +68,6 @@ def bench(
     quiet: Quiet = False,
 ) -> None:
     """Compare lhtree with CART, forests and boosting on your own table, by cross-validation."""
-    from ._compare import compare
-    from ._folds import split_folds
-    from ._tables import read_training
-
     check_least(folds=(folds, 2), seed=(seed, 0))
     names = _choose(only)
     training = read_training(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._extras import import_extra
+from ._errors import writing
+from ._output import check_place
 
 BETAS = (0.0, 0.25, 0.5, 0.7, 0.8)  # the paper's table 1
 N_SPLITS = 30
@@ -24,6 +27,7 @@ def demo() -> None:
     """Train on wine; print accuracy by beta and one tree, and write a report to explore in a browser."""
     from ..text import export_text
 
+    check_place(Path(REPORT))
     X, y = load_wine()
     print(f"wine: {X.shape[0]} rows, {X.shape[1]} features, {y.nunique()} classes")
     print(f"LHTClassifier(beta=...), accuracy in % over {N_SPLITS} stratified 80/20 splits\n")
@@ -66,9 +70,10 @@ def write_report(X: Any, y: Any) -> Any:
 
     X_train, X_test, y_train, y_test = split(X, y, 0)
     model = fit(X_train, y_train, 0.25)
-    return report(
-        model, X_train, y_train, REPORT, X_test=X_test, y_test=y_test, title="Wine: from which cultivar?"
-    )
+    with writing(REPORT):
+        return report(
+            model, X_train, y_train, REPORT, X_test=X_test, y_test=y_test, title="Wine: from which cultivar?"
+        )
 
 
 def measure_accuracies(X: Any, y: Any, beta: float) -> Accuracies:

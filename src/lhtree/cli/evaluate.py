@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ._align import Aligner, load_scorer, take_features, tell_unseen
-from ._classes import match_classes, read_classes, refuse_missing
+from ._classes import match_classes, refuse_missing
 from ._errors import Problem
-from ._metrics import join, judge, measure
+from ._metrics import join, judge, list_figures, measure, write_percent
 from ._names import check_known
 from ._options import (
     DataFile,
@@ -66,7 +66,7 @@ def evaluate(
         parts, n_missing = [], 0
         with show_bar(1.0, "predicting", quiet=quiet) as update:
             for batch in stream.batches(columns):
-                codes = match_classes(read_classes(batch.column(target), target), scorer.classes_, target)
+                codes = match_classes(batch.column(target), scorer.classes_, target)
                 rows = np.flatnonzero(codes >= 0)
                 n_missing += len(codes) - len(rows)
                 parts.append(judge(bare, aligner.encode(batch)[rows], codes[rows], n_threads=n_threads))
@@ -87,7 +87,7 @@ def evaluate(
 
 
 def _show(facts: dict[str, Any]) -> None:
-    show_facts(list_scores(facts))
+    show_facts(list_figures(facts))
     classes = facts["classes"]
     print()
     show_table(
@@ -98,8 +98,8 @@ def _show(facts: dict[str, Any]) -> None:
                 one["class"],
                 one["n_rows"],
                 one["n_predicted"],
-                _percent(one["precision"]),
-                _percent(one["recall"]),
+                write_percent(one["precision"]),
+                write_percent(one["recall"]),
             )
             for one in classes
         ),
@@ -116,23 +116,12 @@ def _show(facts: dict[str, Any]) -> None:
         "Rows with a WOLF value of at least a threshold",
         (">threshold", ">rows", ">coverage", ">accuracy"),
         (
-            (f"{one['threshold']:g}", one["n_decided"], _percent(one["coverage"]), _percent(one["accuracy"]))
+            (
+                f"{one['threshold']:g}",
+                one["n_decided"],
+                write_percent(one["coverage"]),
+                write_percent(one["accuracy"]),
+            )
             for one in facts["coverage"]
         ),
     )
-
-
-def list_scores(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """The main figures, as names and values."""
-    interval = f"{100 * facts['accuracy_low']:.2f} to {100 * facts['accuracy_high']:.2f}"
-    return [
-        ("rows", f"{facts['n_rows']:,}"),
-        ("accuracy", f"{100 * facts['accuracy']:.2f} % (95 % interval {interval})"),
-        ("most frequent class", _percent(facts["most_frequent"])),
-        ("balanced accuracy", _percent(facts["balanced_accuracy"])),
-        ("log loss", f"{facts['log_loss']:.4f}"),
-    ]
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.2f} %"

@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from .._extras import import_extra
-from ._errors import Problem, reading
-from ._names import check_known
+from ._errors import ExitCode, Problem, reading
+from ._names import check_known, find_named
 from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen
+from ._output import check_place, write_file
 from ._row import complete_row, read_row
 from ._show import clean, note, show_json
-from ._small_files import check_place, write_file
 from ._source import Reading
-from ._typed import find_named
 
 EXAMPLES = (
     "lhtree explain model.lht data.csv --row 17",
@@ -79,20 +78,27 @@ def explain(
     """Say why a model predicts what it does for one row."""
     import lhtree
 
+    from .._fitted import read
+
     for place in filter(None, (html, plot)):
         check_place(place, model, data)
+    if plot is not None:
+        _check_picture(plot)
+    if data is None and row is not None:
+        raise Problem("--row is a row of a table: pass the table, or leave out --row", ExitCode.USAGE)
     with reading(model):
         loaded = lhtree.load(model)
     how = Reading(format, delimiter, decimal, encoding)
     told = {} if data is None else read_row(data, loaded, row, how, unseen=unseen, quiet=quiet)
-    explanation = loaded.explain(complete_row(loaded, told, values or []))
+    fitted = read(loaded)
+    explanation = loaded.explain(complete_row(fitted, told, values or [], decimal))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
             raise Problem(f"there is no tree {tree}: pass --tree from 0 to {explanation.n_estimators - 1}")
         explanation = explanation.tree(tree)
     others = None
     if counterfactual or to is not None or change:
-        others = _find_others(loaded, explanation, to, change)
+        others = _find_others(fitted.column_names, explanation, to, change)
 
     if is_json:
         facts = {} if others is None else {"counterfactuals": [other.to_dict() for other in others]}
@@ -107,8 +113,8 @@ def explain(
         note(f"{plot} written", quiet=quiet)
 
 
-def _find_others(model: Any, explanation: Any, to: str | None, change: list[str] | None) -> list[Any]:
-    check_known("--change", change or (), model._fitted.column_names, "the model")
+def _find_others(names: list[str], explanation: Any, to: str | None, change: list[str] | None) -> list[Any]:
+    check_known("--change", change or (), names, "the model")
     label = None if to is None else find_named(to, explanation.classes, "--to: the model has no class")
     if label is not None and label == explanation.prediction:
         raise Problem(f"--to {to}: the model predicts {to} already; pass another class")
@@ -140,14 +146,17 @@ def _draw_page(explanation: Any, others: list[Any] | None) -> str:
     )
 
 
+def _check_picture(path: Path) -> None:
+    known = import_extra("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        endings = ", ".join(f".{name}" for name in sorted(known))
+        raise Problem(f"--plot {path}: pictures end in {endings}", ExitCode.USAGE)
+
+
 def _draw_picture(explanation: Any, path: Path) -> bytes:
     import_extra("matplotlib", "plot").use("Agg")  # there may be no screen
     figure = explanation.plot().figure
-    ending = path.suffix.lower().removeprefix(".")
-    known = figure.canvas.get_supported_filetypes()
-    if ending not in known:
-        raise Problem(f"--plot {path}: pictures end in {', '.join(f'.{name}' for name in sorted(known))}")
     picture = BytesIO()
-    figure.savefig(picture, format=ending, bbox_inches="tight", dpi=150)
+    figure.savefig(picture, format=path.suffix.lower().removeprefix("."), bbox_inches="tight", dpi=150)
     import_extra("matplotlib.pyplot", "plot").close(figure)
     return picture.getvalue()

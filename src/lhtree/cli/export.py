@@ -10,8 +10,8 @@ import typer
 
 from ._errors import ExitCode, Problem, reading, writing
 from ._options import ModelFile, Names, Quiet
+from ._output import check_place, write_file
 from ._show import note, write_bytes
-from ._small_files import check_place, write_file
 
 EXAMPLES = (
     "lhtree export model.lht --out model.onnx",

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from ._errors import ExitCode, Problem, writing
-from ._metrics import judge, measure
+from ._metrics import judge, list_figures, measure
 from ._options import (
     Categorical,
     DataFile,
@@ -25,13 +25,13 @@ from ._options import (
     Quiet,
     Target,
     Threads,
+    check_least,
     count_threads,
 )
+from ._output import check_place
 from ._show import show_facts, show_json, write_bytes, write_seconds
-from ._small_files import check_place
 from ._source import Reading
-from ._tables import Training, read_training
-from ._typed import check_least
+from ._training import Training, read_training
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -114,9 +114,11 @@ def fit(
     Columns whose values are all numbers are numbers, other text is categories, and empty fields are missing values.
     The file keeps columns and categories, so that lhtree predict takes the same kind of table.
     """
-    from .._files import save
+    import lhtree
 
     check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
+    if holdout is not None and not 0.0 < holdout < 1.0:
+        raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
     check_place(out, data)
@@ -137,7 +139,7 @@ def fit(
     # Of this run, not of the model.
     estimator.set_params(n_jobs=None, **({"verbose": 0} if model is Kind.FOREST else {}))
     with writing(out):
-        save(estimator, out, metadata=kept)
+        lhtree.save(estimator, out, metadata=kept)
     facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
     facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
     if is_json:
@@ -198,8 +200,6 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> di
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
 
-    if not 0.0 < share < 1.0:
-        raise Problem(f"--holdout {share:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
     n_held = int(np.ceil(share * len(codes)))
     if counts.min() < 2 or min(n_held, len(codes) - n_held) < len(classes):
@@ -235,8 +235,6 @@ def _describe(training: Training, path: str) -> dict[str, Any]:
 
 
 def _show(facts: dict[str, Any]) -> None:
-    from .evaluate import list_scores
-
     table, model = facts["table"], facts["model"]
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
@@ -253,7 +251,7 @@ def _show(facts: dict[str, Any]) -> None:
     )
     if "holdout" in facts:
         print("\nMeasured on rows held back, with a model of the others:")
-        show_facts(list_scores(facts["holdout"]))
+        show_facts(list_figures(facts["holdout"]))
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
     print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")

@@ -26,7 +26,7 @@ from ._options import (
     Unseen,
     count_threads,
 )
-from ._output import open_output
+from ._output import make_flat, open_output
 from ._show import show_bar
 from ._source import FORMATS, Reading
 from ._stream import Stream, open_stream
@@ -131,12 +131,6 @@ def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[
         raise Problem(
             f"the table has a column {twice!r} of its own: rename it, or leave it out with --keep OTHERS"
         )
-    columns = {name: _make_flat(batch.column(name)) for name in kept}
+    columns = {name: make_flat(batch.column(name)) for name in kept}
     columns |= {name: pa.array(values) for name, values in predictions.items()}
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
-
-
-def _make_flat(values: Any) -> Any:
-    """Categories of Parquet as text: their dictionaries change from batch to batch."""
-    pa = import_extra("pyarrow", "cli")
-    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values

@@ -22,8 +22,8 @@ from ._options import (
     Target,
     Unseen,
 )
+from ._output import check_place
 from ._show import note, write_bytes
-from ._small_files import check_place
 from ._source import Reading
 
 EXAMPLES = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ._errors import writing
+from ._folds import split_folds
 from ._options import (
     Categorical,
     DataFile,
@@ -22,17 +23,15 @@ from ._options import (
     Quiet,
     Target,
     Threads,
+    check_least,
     count_threads,
 )
+from ._output import check_place
+from ._search import Candidate, Task, draw_settings, find_best, find_rank, search
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
-from ._small_files import check_place
 from ._source import Reading
-from ._typed import check_least
+from ._training import Training, read_training
 from .fit import Kind
-
-if TYPE_CHECKING:
-    from ._search import Candidate
-    from ._tables import Training
 
 EXAMPLES = (
     "lhtree tune data.csv --target y",
@@ -81,9 +80,6 @@ def tune(
     settings. One that is behind the best by more than chance is left early.
     The same seed gives the same result where the time suffices.
     """
-    from ._search import find_best
-    from ._tables import read_training
-
     check_least(time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0))
     n_threads = count_threads(threads)
     if out is not None:
@@ -121,9 +117,6 @@ def _search(
     *,
     quiet: bool,
 ) -> list[Candidate]:
-    from ._folds import split_folds
-    from ._search import Task, draw_settings, find_best, search
-
     splits = split_folds(training.y, n_folds, seed)
     task = Task(training.X, training.y, splits, seed, n_threads)
     settings = draw_settings(kind, len(training.y), n_candidates, seed)
@@ -140,8 +133,6 @@ def _search(
 
 
 def _show(training: Training, found: list[Candidate], n_folds: int, command: str) -> None:
-    from ._search import find_rank
-
     n_rows, n_columns = training.X.shape
     title = f"Settings for {n_rows:,} rows of {n_columns:,} columns, accuracy in % over {n_folds} folds, the best first"
     columns = ("direction", ">trees", ">beta", ">gamma", ">accuracy", ">log loss", ">fit", "folds")

@@ -12,7 +12,7 @@ from .._encode import MOST_CATEGORIES
 from .._extras import import_extra
 from ._classes import check_classes, find_classed, label_rows, read_classes
 from ._errors import Problem
-from ._names import check_known
+from ._names import check_known, shorten
 from ._source import Reading
 from ._stream import Stream, open_stream
 from ._values import are_dates, clean, find_kind, read_numbers, read_text
@@ -102,22 +102,23 @@ def _categorise(stream: Stream, name: str, values: Any, rows: NDArray[np.int64],
     pa, pandas = import_extra("pyarrow", "cli"), import_extra("pandas", "cli")
     text = clean(read_text(values))
     encoded = (text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text).dictionary_encode()
+    example = shorten(encoded.dictionary[0].as_py()) if len(encoded.dictionary) else None
     remedy = f"leave it out with --drop {name!r}"
     if not is_category:
         if stream.decimal == "." and read_numbers(encoded.dictionary, ",") is not None:
             raise Problem(
                 f"{stream.name}: column {name!r} holds numbers with decimal commas, such as "
-                f"{encoded.dictionary[0].as_py()!r}: pass --decimal , or --categorical {name!r}"
+                f"{example}: pass --decimal , or --categorical {name!r}"
             )
         if are_dates(encoded.dictionary):
             raise Problem(
-                f"{stream.name}: column {name!r} holds dates or times, such as {encoded.dictionary[0].as_py()!r}: "
+                f"{stream.name}: column {name!r} holds dates or times, such as {example}: "
                 f"{remedy}, or turn it into numbers first"
             )
     if len(encoded.dictionary) > MOST_CATEGORIES:
         raise Problem(
             f"{stream.name}: column {name!r} has {len(encoded.dictionary)} different texts, such as "
-            f"{encoded.dictionary[0].as_py()!r}, and at most {MOST_CATEGORIES} categories can be learned: {remedy}, or "
+            f"{example}, and at most {MOST_CATEGORIES} categories can be learned: {remedy}, or "
             "merge rare ones"
         )
     categories = encoded.dictionary.to_pylist()

@@ -1,4 +1,4 @@
-"""Tables written in many formats, and what reading them refuses."""
+"""Tables to read: a frame, files of it in every format, and what is said where reading fails."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 
 @pytest.fixture(name="shop")
-def open_shop(tmp_path, monkeypatch):
+def make_shop(tmp_path, monkeypatch):
     """A frame with numbers, text and missing values, and a folder to write it into."""
     monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(0)
