@@ -87,7 +87,16 @@ def _parse_number(name: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none") from None
+        pointed = text.replace(",", ".", 1)
+        advice = f": write {pointed}" if _is_number(pointed) else ""
+        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none{advice}") from None
     if math.isinf(number):
         raise Problem(f"--values: {name!r} takes a finite number, or nothing where it is missing")
     return number
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
