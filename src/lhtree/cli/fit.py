@@ -27,7 +27,7 @@ from ._options import (
     Threads,
     count_threads,
 )
-from ._show import show_facts, show_json, write_bytes, write_seconds
+from ._show import note, show_facts, show_json, write_bytes, write_seconds
 from ._small_files import check_place
 from ._source import Reading
 from ._tables import Training, read_training
@@ -53,6 +53,12 @@ class Direction(str, Enum):
     MEAN_DIFFERENCE = "mean_difference"
     FISHER = "fisher"
     MIXED = "mixed"
+
+
+class ClassWeight(str, Enum):
+    """Weights of classes."""
+
+    BALANCED = "balanced"
 
 
 def fit(
@@ -85,6 +91,19 @@ def fit(
             "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
         ),
     ] = "10",
+    min_samples_leaf: Annotated[
+        int,
+        typer.Option(
+            "--min-samples-leaf", metavar="N", help="Least rows of a leaf; larger for noisy classes."
+        ),
+    ] = 1,
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(
+            "--class-weight",
+            help="balanced: rare classes count as much as others; helps with --min-samples-leaf 20 or so.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
     threads: Threads = -1,
     holdout: Annotated[
@@ -116,9 +135,17 @@ def fit(
     """
     from .._files import save
 
-    check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
+    check_least(
+        trees=(1 if trees is None else trees, 1), min_samples_leaf=(min_samples_leaf, 1), seed=(seed, 0)
+    )
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
+    estimator.set_params(min_samples_leaf=min_samples_leaf, class_weight=class_weight and class_weight.value)
+    if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
+        note(
+            f"--gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
+            quiet=quiet or is_json,
+        )
     check_place(out, data)
     training = read_training(
         data,
