@@ -55,7 +55,9 @@ class TestModels:
     def test_gamma_without_effect_is_noted(self, capsys, direction, kind):
         arguments = ("--target", "y", "--model", kind, "--direction", direction)
         ran = succeed(capsys, "fit", "data.csv", *arguments, "--out", "new.lht", "--gamma", 50)
-        assert ran.err == f"--gamma has no effect with --direction {direction}; --min-samples-leaf has\n"
+        assert (
+            ran.err == f"lhtree: --gamma has no effect with --direction {direction}; --min-samples-leaf has\n"
+        )
         assert succeed(capsys, "fit", "data.csv", *arguments, "--out", "old.lht").err == ""
         X = make_table().drop(columns="y")
         old, new = (lhtree.load(name).predict_proba(X) for name in ("old.lht", "new.lht"))

@@ -143,7 +143,7 @@ def fit(
     estimator.set_params(min_samples_leaf=min_samples_leaf, class_weight=class_weight and class_weight.value)
     if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
         note(
-            f"--gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
+            f"lhtree: --gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
             quiet=quiet or is_json,
         )
     check_place(out, data)
