@@ -155,7 +155,7 @@ def render(results: Results, *, is_draft: bool) -> None:
         "their common rows (Nadeau and Bengio). “difference” is the mean over the sets with its 95 % t interval over "
         "the sets. “mean rank” counts among the settings of one base in one table, 1 is best. “fit” and “predict” are "
         "CPU time as a multiple of the base's, geometric mean over the sets. With some fifty comparisons on nine "
-        "sets, one in twenty bold cells is chance.",
+        "sets, expect some bold cells by chance: one in twenty where a setting does nothing.",
         SUMMARY,
         "![Differences](ablations.png)",
     ]

@@ -132,7 +132,7 @@ def claim_best(results: Results, names: Sequence[str]) -> list[Claim]:
                 said,
                 f"best mean on {n_best} of {len(some)}; one split of each at random gives {least} or more "
                 f"with chance {chance:.2g}",
-                f"{len(some)} sets, {min(n_splits)}–{max(n_splits)} splits",
+                f"{len(some)} sets, {'–'.join(map(str, sorted({min(n_splits), max(n_splits)})))} splits",
                 HOLDS if n_best >= least else LUCKY if is_lucky else FAILS,
             )
         )

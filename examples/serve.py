@@ -16,6 +16,9 @@ Row = dict[str, float | str | None]
 @app.post("/predict")
 def predict(rows: list[Row]) -> list[dict[str, float]]:
     """The probability of every class, for every row."""
+    lacking = [name for name in model.feature_names_in_ if not any(name in row for row in rows)]
+    if lacking:
+        raise ValueError(f"the rows lack {', '.join(lacking)}: pass every column; null counts as missing.")
     proba = model.predict_proba(pd.DataFrame(rows)[model.feature_names_in_])
     return [dict(zip(map(str, model.classes_), row, strict=True)) for row in proba.tolist()]
 
@@ -26,7 +29,6 @@ def explain(row: Row) -> dict[str, str]:
     return {"text": str(model.explain(row))}
 
 
-@app.exception_handler(KeyError)
 @app.exception_handler(ValueError)
 def refuse(request: Request, error: Exception) -> JSONResponse:
     """What the model cannot read is the caller's error."""

@@ -66,7 +66,7 @@ class TestDamage:
     def test_encoding_with_its_line(self):
         message, code = self.read("a,y\nx,u\ncafé,v\n".encode("latin-1"))
         assert message == (
-            "data.csv, line 3 is not in UTF-8: pass the table's encoding, for example --encoding latin-1"
+            "data.csv, line 3 is not in UTF-8: pass the table's encoding, for example --encoding cp1252"
         )
         assert code == ExitCode.READ
         X, _, _ = read_training("data.csv", "y", Reading(encoding="latin-1"))

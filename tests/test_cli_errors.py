@@ -73,13 +73,29 @@ class TestUsage:
     @pytest.mark.parametrize("command", cli.COMMANDS)
     def test_unknown_options(self, capsys, command):
         ran = run(capsys, command, "--no-such-option")
-        assert ran.code == 2
-        assert "Traceback" not in ran.err
+        assert ran == (2, "", f"lhtree: no such option: --no-such-option (see lhtree {command} --help)\n")
 
     def test_unknown_command(self, capsys):
         ran = run(capsys, "fitt")
         assert ran.code == 2
         assert "fit" in ran.err
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("fitt",), ("fit", "data.csv"), ("predict", "a", "b", "c"), ("explain", "a", "--row", "x")],
+    )
+    def test_wrong_usage_is_one_line(self, capsys, arguments):
+        ran = run(capsys, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("lhtree: ")
+        assert ran.err.endswith(" --help)\n")
+        assert ran.err.count("\n") == 1
+
+    @pytest.mark.parametrize("arguments", [(), ("fit",)])
+    def test_nothing_typed_shows_help(self, capsys, arguments):
+        ran = run(capsys, *arguments)
+        assert (ran.code, ran.err) == (2, "")
+        assert "Usage: lhtree" in ran.out
 
     @pytest.mark.parametrize("code", sorted(DOCUMENTED))
     def test_exit_codes_are_documented(self, capsys, code):

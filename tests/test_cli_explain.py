@@ -144,6 +144,7 @@ class TestExplain:
         (1, ("--values", "size"), "--values 'size' is not NAME=VALUE: write, for example, --values 'size=1'"),
         (1, ("--values", "Size=1"), "--values: the model has no column 'Size'; the nearest is 'size'"),
         (1, ("--values", "size=big"), "--values: 'size' takes a number, and 'big' is none"),
+        (1, ("--values", "size=7,5"), "--values: 'size' takes a number, and '7,5' is none: write 7.5"),
         (
             1,
             ("--values", "size=inf"),

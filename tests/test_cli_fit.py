@@ -34,6 +34,10 @@ class TestModels:
                 ["--trees", 3, "--beta", "schedule"],
                 lhtree.LHForestClassifier(3, beta="schedule", random_state=0),
             ),
+            (
+                ["--trees", 3, "--min-samples-leaf", 20, "--class-weight", "balanced"],
+                lhtree.LHForestClassifier(3, min_samples_leaf=20, class_weight="balanced", random_state=0),
+            ),
             (["--trees", 3, "--threads", 2], lhtree.LHForestClassifier(3, random_state=0)),
         ],
     )
@@ -45,6 +49,19 @@ class TestModels:
         expected = clone(estimator).fit(X, frame["y"])  # parameters of tests outlive the core
         np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
         assert model.feature_names_in_.tolist() == ["size", "weight", "colour", "shop"]
+
+    @pytest.mark.parametrize("direction", ["fisher", "mixed"])
+    @pytest.mark.parametrize("kind", ["tree", "forest"])
+    def test_gamma_without_effect_is_noted(self, capsys, direction, kind):
+        arguments = ("--target", "y", "--model", kind, "--direction", direction)
+        ran = succeed(capsys, "fit", "data.csv", *arguments, "--out", "new.lht", "--gamma", 50)
+        assert (
+            ran.err == f"lhtree: --gamma has no effect with --direction {direction}; --min-samples-leaf has\n"
+        )
+        assert succeed(capsys, "fit", "data.csv", *arguments, "--out", "old.lht").err == ""
+        X = make_table().drop(columns="y")
+        old, new = (lhtree.load(name).predict_proba(X) for name in ("old.lht", "new.lht"))
+        np.testing.assert_array_equal(old, new)
 
     def test_what_is_told(self, capsys):
         ran = succeed(capsys, "fit", "data.csv", "--target", "y", "--out", "new.lht", "--trees", 5)

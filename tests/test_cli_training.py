@@ -127,6 +127,32 @@ class TestTypes:
         assert self.column(["1,5", "2", "-3,25"], decimal).tolist() == [1.5, 2.0, -3.25]
         assert self.column(["1.5", "2", "-3,25"], decimal).cat.categories.tolist() == ["-3,25", "1.5", "2"]
 
+    @pytest.mark.parametrize(
+        ("values", "decimal"),
+        [
+            (["1.326,2", "876,3", ""], ","),
+            (["950", "1,234,567"], "."),
+            (["-1,234.5", "2"], "."),
+            (["1'000", "2"], "."),
+            (["12 500", "1 250 000"], ","),
+        ],
+    )
+    def test_signs_between_thousands(self, values, decimal):
+        how = Reading(decimal=decimal)
+        message, _ = refusal(self.column, values, how)
+        example = next(value for value in values if len(value) > 4)
+        assert message == (
+            f"data.csv: column 'x' holds numbers with signs between thousands, such as {example!r}: write them without "
+            "or pass --categorical 'x'"
+        )
+        assert self.column(values, how, categorical=["x"]).notna().any()
+
+    def test_commas_of_either_kind(self):
+        message, _ = refusal(self.column, ["950", "52,300"])
+        assert message.endswith(
+            "'52,300': write them without, pass --decimal , if that is a decimal comma, or pass --categorical 'x'"
+        )
+
     def test_fields_with_delimiters_quotes_and_newlines(self):
         column = self.column(["a,b", 'say ""hi""', "two\nlines", "a,b"])
         assert column.tolist() == ["a,b", 'say "hi"', "two\nlines", "a,b"]
@@ -173,6 +199,19 @@ class TestTypes:
             "learned: leave it out with --drop 'x', or merge rare ones"
         )
         assert len(self.column([f"name {i}" for i in range(255)]).cat.categories) == 255
+
+    def test_all_refused_columns_are_named(self):
+        pd.DataFrame(
+            {
+                "day": ["2024-01-31"] * 300,
+                "text": [f"note {i}" for i in range(300)],
+                "n": 1,
+                "y": ["a", "b"] * 150,
+            }
+        ).to_csv("data.csv", index=False)
+        message, _ = refusal(read_training, "data.csv", "y")
+        assert message.startswith("data.csv: column 'day' holds dates or times")
+        assert message.endswith("first. More are refused: --drop 'text'")
 
 
 class TestLongText:

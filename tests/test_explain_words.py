@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
+from lhtree.explain._words import signed
 
 
 def test_a_row_explained_by_hand():
@@ -44,6 +45,15 @@ def test_a_row_explained_by_hand():
     assert "confidence 0.12 (close to a boundary) = 0.12" in other
     assert "block 0 (3 of 6 training rows are a): goes left, because x0 4.4 (usual) pulls that way." in other
     assert "leaf 1: 3 of 3 training rows are a." in other
+
+
+def test_amounts_that_round_to_nothing_have_a_plus():
+    assert [signed(amount) for amount in (-0.004, 0.004, -0.006, -10.001)] == [
+        "+0.00",
+        "+0.00",
+        "-0.01",
+        "-10.00",
+    ]
 
 
 def test_a_root_that_is_a_leaf():

@@ -234,7 +234,7 @@ class TestWarnings:
         facts = make_summary(LHTClassifier().fit(X, y), X, y)
         text = {each["kind"]: each["text"] for each in facts["warnings"]}
         assert "none at all: x5, x6." in text["constant"]
-        assert "x6 (100%), x0 (10%)." in text["missing"]
+        assert "x6 (100 %), x0 (10 %)." in text["missing"]
         assert facts["features"]["missing"] == pytest.approx([0.1, 0, 0, 0, 0, 0, 1, 0])
 
     def test_a_feature_that_gives_the_class_away(self, three):

@@ -103,6 +103,8 @@ def test_the_service_refuses_what_the_model_does_not_know(tmp_path, monkeypatch)
             "0",
             "1",
         }
-        assert "colour" in ask(port, f"""{place}/predict --json '[{{"size": 1}}]'""")["detail"]
+        lacks = "the rows lack colour: pass every column; null counts as missing."
+        assert ask(port, f"""{place}/predict --json '[{{"size": 1}}]'""")["detail"] == lacks
+        assert "lack size, colour" in ask(port, f"{place}/predict --json '[]'")["detail"]
         assert "lacks 'size'" in ask(port, f"""{place}/explain --json '{{"colour": "r"}}'""")["detail"]
         assert ask(port, f"""{place}/predict --json '{{"size": 1}}'""")["detail"][0]["type"] == "list_type"

@@ -57,8 +57,9 @@ def find_score_warnings(given: dict[str, Any], test: dict[str, Any] | None) -> l
             _warn(
                 "gap",
                 "Much better on the rows it has seen",
-                f"It is right on {given['accuracy']:.1%} of the rows given and on {test['accuracy']:.1%} of those held "
-                "out: it has learned some rows by heart. Larger gamma or min_samples_leaf makes it more cautious.",
+                f"It is right on {100 * given['accuracy']:.1f} % of the rows given and on "
+                f"{100 * test['accuracy']:.1f} % of those held out: it has learned some rows by "
+                "heart. A larger min_samples_leaf makes it more cautious, with the paper's cuts also a larger gamma.",
             )
         )
     shown = given if test is None else test
@@ -67,8 +68,8 @@ def find_score_warnings(given: dict[str, Any], test: dict[str, Any] | None) -> l
             _warn(
                 "no-better",
                 "No better than a guess",
-                f"Always naming the largest class is right on {shown['baseline']:.1%} of the rows; the model on "
-                f"{shown['accuracy']:.1%}.",
+                f"Always naming the largest class is right on {100 * shown['baseline']:.1f} % of the rows; the model "
+                f"on {100 * shown['accuracy']:.1f} %.",
             )
         )
     return found
@@ -108,8 +109,10 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[
         yield _warn(
             "imbalance",
             "One class outweighs the others",
-            f"{share:.1%} of the rows belong to {_list([classes[int(counts.argmax())]])}. Always naming it would be "
-            'right that often: look at the recall of the other classes, and consider class_weight="balanced".',
+            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}. Always naming it "
+            "would be right that often: look at the recall of the other classes. To find more of them, name a class "
+            'from a lower probability on, such as its share, or pass class_weight="balanced" together with a larger '
+            "min_samples_leaf; weights alone change little where leaves are pure.",
         )
 
 
@@ -134,7 +137,9 @@ def _check_missing(fitted: Fitted, X: NDArray[Any]) -> Iterator[Warned]:
         names = [fitted.encoding.names[c] for c in column]
     share = share[first]
     gappy = [
-        f"{names[c]} ({share[c]:.0%})" for c in np.argsort(-share, kind="stable") if share[c] > MUCH_MISSING
+        f"{names[c]} ({100 * share[c]:.0f} %)"
+        for c in np.argsort(-share, kind="stable")
+        if share[c] > MUCH_MISSING
     ]
     if gappy:
         yield _warn(

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from .._extras import import_extra
-from ._errors import Guard
+from ._errors import Guard, tell_usage
 
 # In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
 COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "export", "tune", "bench", "demo")
@@ -30,7 +30,14 @@ def main() -> None:
         _stop_in_order()
         _open_closed()
         _allow_any_sign()
-        build_app(guard)(prog_name="lhtree")
+        usage_error = import_extra(
+            "typer", "cli"
+        ).BadParameter.__base__  # of click, which Typer may bring along
+        try:
+            code = build_app(guard)(prog_name="lhtree", standalone_mode=False)
+        except usage_error as error:
+            tell_usage(error)
+        sys.exit(code or 0)
 
 
 def build_app(guard: Guard | None = None) -> Any:

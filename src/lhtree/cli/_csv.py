@@ -92,7 +92,7 @@ class CsvReader:
             )
         if "UTF8" in message:
             return Problem(
-                f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
+                f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding cp1252",
                 ExitCode.READ,
             )
         return Problem(f"{name} cannot be read: {message}", ExitCode.READ)
@@ -141,7 +141,7 @@ def _find_encoding(source: Source) -> str | None:
         return None if codecs.lookup(wanted).name == "utf-8" else wanted
     except LookupError:
         raise Problem(
-            f"--encoding {wanted} is not known: try utf-8, latin-1 or utf-16", ExitCode.USAGE
+            f"--encoding {wanted} is not known: try utf-8, cp1252 or utf-16", ExitCode.USAGE
         ) from None
 
 
@@ -151,7 +151,7 @@ def _recode(source: Source, encoding: str) -> Feed:
         text = io.TextIOWrapper(io.BufferedReader(source.feed), encoding, newline="")
     except LookupError:  # a codec of something else than text
         raise Problem(
-            f"--encoding {encoding} is not of text: try utf-8, latin-1 or utf-16", ExitCode.USAGE
+            f"--encoding {encoding} is not of text: try utf-8, cp1252 or utf-16", ExitCode.USAGE
         ) from None
     return Feed(_Encoder(text, source.name, encoding), source.name)
 
@@ -168,7 +168,7 @@ class _Encoder:
             return self._text.read(max(1, n)).encode("utf-8", "replace")
         except UnicodeError:
             raise Problem(
-                f"{self._name} is not in {self._encoding}: pass another --encoding, for example latin-1",
+                f"{self._name} is not in {self._encoding}: pass another --encoding, for example cp1252",
                 ExitCode.READ,
             ) from None
 
@@ -183,7 +183,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
         text = content[: error.start].decode("utf-8")
         if not re.search(r"\S.*[\r\n]", text):
             raise Problem(
-                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding, for example --encoding latin-1",
+                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding, for example --encoding cp1252",
                 ExitCode.READ,
             ) from None
         is_whole = False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 
 class ExitCode(IntEnum):
@@ -85,6 +85,16 @@ def describe(error: BaseException) -> str:
     line = " ".join(message.split()) or type(error).__name__
     # Names in a table must not steer the terminal.
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+
+
+def tell_usage(error: Any) -> NoReturn:
+    """Tell in one line what is wrong with what was typed; a command without arguments shows its help instead."""
+    place = error.ctx.command_path if error.ctx else "lhtree"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.ctx.get_help())
+        raise SystemExit(ExitCode.USAGE)
+    message = error.format_message().rstrip(".")
+    raise Problem(f"{message[:1].lower()}{message[1:]} (see {place} --help)", ExitCode.USAGE) from None
 
 
 def find_code(error: BaseException) -> ExitCode:

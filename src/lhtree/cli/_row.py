@@ -85,9 +85,12 @@ def _find_name(item: str, names: Sequence[str]) -> str:
 def _parse_number(name: str, text: str, decimal: str) -> float:
     """A number as it is read of a table."""
     pa = import_extra("pyarrow", "cli")
-    numbers = read_numbers(pa.array([text], pa.string()), decimal, takes_truths=True)
+    given = pa.array([text], pa.string())
+    numbers = read_numbers(given, decimal, takes_truths=True)
     if numbers is None:
-        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none")
+        is_comma = decimal == "." and read_numbers(given, ",") is not None
+        advice = f": write {text.replace(',', '.')}" if is_comma else ""
+        raise Problem(f"--values: {name!r} takes a number, and {text!r} is none{advice}")
     if math.isinf(numbers[0]):
         raise Problem(f"--values: {name!r} takes a finite number, or nothing where it is missing")
     return float(numbers[0])

@@ -15,7 +15,11 @@ from ._errors import Problem
 from ._names import check_known, shorten
 from ._source import Reading
 from ._stream import Stream, open_stream
-from ._values import are_dates, clean, find_kind, read_numbers, read_text
+from ._values import are_dates, clean, find_grouped, find_kind, read_numbers, read_text
+
+
+class Refused(Problem):
+    """A column that cannot be learned from as it is; without it the others can."""
 
 
 class Training(NamedTuple):
@@ -51,11 +55,23 @@ def read_training(
         classes = read_classes(columns.pop(target), target)
         check_classes(classes, target)
         rows = find_classed(classes.codes, target, is_dropping=drop_missing_target)
-        settled = {
-            name: _settle(stream, name, columns.pop(name), rows, name in categorical) for name in names
-        }
+        settled: dict[str, Any] = {}
+        refused: dict[str, Refused] = {}
+        for name in names:
+            column = _try(stream, name, columns.pop(name), rows, name in categorical)
+            (refused if isinstance(column, Refused) else settled)[name] = column
+        if refused:
+            raise _sum_up(refused)
         X = import_extra("pandas", "cli").DataFrame(settled)
         return Training(X, label_rows(classes), len(classes.codes) - len(rows))
+
+
+def _sum_up(refused: dict[str, Refused]) -> Problem:
+    """What is wrong with the first column, and the options that leave out the others."""
+    first, *others = refused
+    if not others:
+        return refused[first]
+    return Problem(f"{refused[first]}. More are refused: {' '.join(f'--drop {name!r}' for name in others)}")
 
 
 def _choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str]:
@@ -73,11 +89,19 @@ def _choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[st
     return names
 
 
+def _try(stream: Stream, name: str, values: Any, rows: NDArray[np.int64], is_category: bool) -> Any:
+    """A column settled, or why it is refused."""
+    try:
+        return _settle(stream, name, values, rows, is_category)
+    except Refused as problem:
+        return problem
+
+
 def _settle(stream: Stream, name: str, values: Any, rows: NDArray[np.int64], is_category: bool) -> Any:
     """A column as an array of numbers or as a categorical of pandas, of the rows that are kept."""
     kind = find_kind(values)
     if kind in ("times", "other"):
-        raise Problem(
+        raise Refused(
             f"{stream.name}: column {name!r} holds {values.type}, neither numbers nor text: leave it out with "
             f"--drop {name!r}, or turn it into numbers first"
         )
@@ -105,18 +129,26 @@ def _categorise(stream: Stream, name: str, values: Any, rows: NDArray[np.int64],
     example = shorten(encoded.dictionary[0].as_py()) if len(encoded.dictionary) else None
     remedy = f"leave it out with --drop {name!r}"
     if not is_category:
-        if stream.decimal == "." and read_numbers(encoded.dictionary, ",") is not None:
+        has_commas = stream.decimal == "." and read_numbers(encoded.dictionary, ",") is not None
+        grouped = find_grouped(encoded.dictionary, stream.decimal)
+        if grouped is not None:
+            raise Problem(
+                f"{stream.name}: column {name!r} holds numbers with signs between thousands, such as {grouped!r}: "
+                f"write them without{', pass --decimal , if that is a decimal comma,' if has_commas else ''} "
+                f"or pass --categorical {name!r}"
+            )
+        if has_commas:
             raise Problem(
                 f"{stream.name}: column {name!r} holds numbers with decimal commas, such as "
                 f"{example}: pass --decimal , or --categorical {name!r}"
             )
         if are_dates(encoded.dictionary):
-            raise Problem(
+            raise Refused(
                 f"{stream.name}: column {name!r} holds dates or times, such as {example}: "
                 f"{remedy}, or turn it into numbers first"
             )
     if len(encoded.dictionary) > MOST_CATEGORIES:
-        raise Problem(
+        raise Refused(
             f"{stream.name}: column {name!r} has {len(encoded.dictionary)} different texts, such as "
             f"{example}, and at most {MOST_CATEGORIES} categories can be learned: {remedy}, or "
             "merge rare ones"

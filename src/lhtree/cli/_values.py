@@ -30,6 +30,10 @@ MISSING = (
 )
 # Classes may well be called "-" or "None".
 MISSING_CLASS = tuple(marker for marker in MISSING if marker not in ("-", "None"))
+_GROUPED = {
+    decimal: rf"^[+-]?\d{{1,3}}([{sign}' \x{{a0}}\x{{202f}}]\d{{3}})+([{decimal}]\d+)?$"
+    for decimal, sign in ((".", ","), (",", "."))
+}
 _TIME = r"\d{1,2}:\d{2}(:\d{2}.*)?"
 _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 _DATE = rf"^(({_DAY})([ T]{_TIME})?|{_TIME})$"
@@ -94,6 +98,16 @@ def are_dates(distinct: Any) -> bool:
     """Whether all of some texts look like dates or times."""
     pc = import_extra("pyarrow.compute", "cli")
     return len(distinct) > 0 and bool(pc.all(pc.match_substring_regex(distinct, _DATE)).as_py())
+
+
+def find_grouped(distinct: Any, decimal: str = ".") -> str | None:
+    """The first number with signs between its thousands, such as 1,234.5, if all of some texts are numbers else."""
+    pc = import_extra("pyarrow.compute", "cli")
+    is_grouped = pc.match_substring_regex(distinct, _GROUPED[decimal])
+    grouped = distinct.filter(is_grouped)
+    if len(grouped) == 0 or read_numbers(distinct.filter(pc.invert(is_grouped)), decimal) is None:
+        return None
+    return str(grouped[0].as_py())
 
 
 def read_text(values: Any) -> Any:

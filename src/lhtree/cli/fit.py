@@ -29,7 +29,7 @@ from ._options import (
     count_threads,
 )
 from ._output import check_place
-from ._show import show_facts, show_json, write_bytes, write_seconds
+from ._show import note, show_facts, show_json, write_bytes, write_seconds
 from ._source import Reading
 from ._training import Training, read_training
 
@@ -53,6 +53,12 @@ class Direction(str, Enum):
     MEAN_DIFFERENCE = "mean_difference"
     FISHER = "fisher"
     MIXED = "mixed"
+
+
+class ClassWeight(str, Enum):
+    """Weights of classes."""
+
+    BALANCED = "balanced"
 
 
 def fit(
@@ -85,6 +91,19 @@ def fit(
             "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
         ),
     ] = "10",
+    min_samples_leaf: Annotated[
+        int,
+        typer.Option(
+            "--min-samples-leaf", metavar="N", help="Least rows of a leaf; larger for noisy classes."
+        ),
+    ] = 1,
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(
+            "--class-weight",
+            help="balanced: rare classes count as much as others; helps with --min-samples-leaf 20 or so.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
     threads: Threads = -1,
     holdout: Annotated[
@@ -116,11 +135,19 @@ def fit(
     """
     import lhtree
 
-    check_least(trees=(1 if trees is None else trees, 1), seed=(seed, 0))
+    check_least(
+        trees=(1 if trees is None else trees, 1), min_samples_leaf=(min_samples_leaf, 1), seed=(seed, 0)
+    )
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
+    estimator.set_params(min_samples_leaf=min_samples_leaf, class_weight=class_weight and class_weight.value)
+    if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
+        note(
+            f"lhtree: --gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
+            quiet=quiet or is_json,
+        )
     check_place(out, data)
     training = read_training(
         data,

@@ -138,8 +138,8 @@ def _show(training: Training, found: list[Candidate], n_folds: int, command: str
     columns = ("direction", ">trees", ">beta", ">gamma", ">accuracy", ">log loss", ">fit", "folds")
     rows = sorted(found, key=find_rank)
     show_table(title, columns, (_write_row(candidate, n_folds) for candidate in rows))
-    print("\nThe best accuracy is optimistic: it is the largest of several, each measured with")
-    print("some luck. Rows held back from this search would tell more.")
+    print("\nThe best accuracy is optimistic: it is the largest of several, each measured")
+    print("with some luck. Rows held back from this search would tell more.")
     print(f"\nTo fit the best setting on all rows:\n  {clean(command)}")
 
 

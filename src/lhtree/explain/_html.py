@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ._words import find_moves, tell_course, tell_prediction, tell_way
+from ._words import find_moves, signed, tell_course, tell_prediction, tell_way
 
 if TYPE_CHECKING:
     from ._explanation import Explanation
@@ -42,5 +42,5 @@ def _draw_bar(what: str, amount: float, largest: float) -> str:
     bar = f"<div style='width:{width:.2f}em;height:.8em;background:{colour}'></div>"
     return (
         f"<tr><td style='text-align:left;padding:0'>{escape(what)}</td>"
-        f"<td style='text-align:right;padding:0 .5em 0 1em'>{amount:+.2f}</td><td style='padding:0'>{bar}</td></tr>"
+        f"<td style='text-align:right;padding:0 .5em 0 1em'>{signed(amount)}</td><td style='padding:0'>{bar}</td></tr>"
     )

@@ -33,13 +33,19 @@ def describe(explanation: Explanation) -> str:
     """All sentences, a line each."""
     lines = [*tell_prediction(explanation), "", tell_course(explanation)]
     moves, n_more, rest = find_moves(explanation)
-    lines += [f"  {' is '.join(filter(None, move[:2]))}: {move.amount:+.2f}" for move in moves]
+    lines += [f"  {' is '.join(filter(None, move[:2]))}: {signed(move.amount)}" for move in moves]
     if n_more:
-        lines.append(f"  {_count(n_more, 'more feature')}: {rest:+.2f}")
+        lines.append(f"  {_count(n_more, 'more feature')}: {signed(rest)}")
     way = tell_way(explanation)
     if way:
         lines += ["", way[0], *(f"  {line}" for line in way[1:])]
     return "\n".join(lines)
+
+
+def signed(amount: float) -> str:
+    """An amount with its sign; what rounds to nothing has a plus."""
+    text = f"{amount:+.2f}"
+    return "+0.00" if text == "-0.00" else text
 
 
 def tell_prediction(explanation: Explanation) -> list[str]:
