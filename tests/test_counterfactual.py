@@ -95,14 +95,28 @@ def test_rows_of_wine_have_counterfactuals(wine, kind, direction):
 def test_one_feature_moves_just_across_the_offset():
     X = np.arange(10.0)[:, None]
     model = LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
-    (found,) = model.explain([2.0]).counterfactuals()
+    (found,) = model.explain([2.5]).counterfactuals()
     assert found.prediction is True
-    assert found.changes == {"x0": (2.0, pytest.approx(4.5, abs=0.2))}
+    assert found.changes == {"x0": (2.5, pytest.approx(4.5, abs=0.2))}
     assert found.row["x0"] >= 4.5
-    assert found.distance == found.row["x0"] - 2.0
-    (found,) = model.explain([7.0]).counterfactuals()
+    assert found.distance == found.row["x0"] - 2.5
+    (found,) = model.explain([7.5]).counterfactuals()
     assert found.prediction is False
     assert 4.3 < found.row["x0"] < 4.5
+
+
+def test_counts_stay_whole_where_that_suffices():
+    X = np.column_stack([np.arange(10.0), np.arange(10.0) + 0.5])
+    model = LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
+    changes = [found.changes for found in model.explain([2.0, 2.5]).counterfactuals(["x0"])]
+    assert changes == [{"x0": (2.0, float(changes[0]["x0"][1]))}]
+    assert changes[0]["x0"][1].is_integer()
+    (found,) = model.explain([2.0, 2.5]).counterfactuals(["x1"])
+    assert not found.row["x1"].is_integer()  # its training values are not whole
+    # Beyond the last whole number of the range the model predicts otherwise only in between.
+    narrow = LHTClassifier(gamma=1, normalize=None).fit(np.array([[0.0], [0.4], [0.6], [1.0]]), [0, 1, 1, 0])
+    (found,) = narrow.explain([0.0]).counterfactuals()
+    assert 0.2 <= found.row["x0"] <= 0.8
 
 
 def test_values_outside_the_training_range_only_move_towards_it():

@@ -98,6 +98,8 @@ def find_counterfactuals(
     for fineness in (2000, 200, 20):  # the coarsest that is still predicted otherwise stays
         rounded = np.array([_round(task, row, fineness) for row in rows])
         rows = np.where(task.is_reached(rounded)[:, None], rounded, rows)
+    whole = _make_whole(task, rows)
+    rows = np.where(task.is_reached(whole)[:, None], whole, rows)
     rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
     codes, distances = task.predict(rows), task.distances(rows)
     return [
@@ -213,6 +215,13 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
         decimal = Decimal(after).quantize(Decimal(1).scaleb(exponent), rounding=direction)
         rounded[feature] = np.clip(float(decimal), task.low[feature], task.high[feature])
     return rounded
+
+
+def _make_whole(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows with whole numbers, further away, where the value and the training range are whole: counts, mostly."""
+    ends = np.array([task.x, task.fitted.low, task.fitted.high])
+    is_whole = (ends == np.round(ends)).all(axis=0) & task.is_changed(rows)
+    return np.where(is_whole, np.where(rows > task.x, np.ceil(rows), np.floor(rows)), rows)
 
 
 def _write(value: Any) -> str:
