@@ -33,7 +33,7 @@ NOTES = {
         "Where there are no outliers, all scales are level. Four absurd rows of EEG are enough for standard scores or "
         "the range to lose four to six points in the paper's forest and one in the mixed. Without any scale the "
         "paper's direction follows the feature with the largest unit and loses two to five points on wine, wdbc, "
-        "spambase and MAGIC; the mixed forest hardly cares, since Fisher's direction does not depend on units. "
+        "spambase and MAGIC; the mixed forest a third of a point, since Fisher's direction hardly depends on units. "
         "[Reproduction](../reproduction.md) has all splits of EEG, and [when](../when.md) a picture."
     ),
     "gamma": (

@@ -127,10 +127,13 @@ def _draw(results: Results) -> None:
         for ablation in ABLATIONS.values():
             comparison = Comparison(results, ablation.of(base))
             for setting, row in list(zip(comparison.settings, comparison.rows(), strict=True))[1:]:
-                label = setting.title.replace("min_samples_split", "min_split")
-                values[label] = (100 * row.overall, 100 * row.half)
+                values[setting.title] = (100 * row.overall, 100 * row.half)
         columns.append(Dots(f"from the {base} forest", values))
-    draw_dots("ablations", "points of accuracy, mean over the sets with its 95 % interval", columns)
+    draw_dots(
+        "ablations",
+        "points of accuracy, mean over the sets with its 95 % interval (logarithmic beyond 1)",
+        columns,
+    )
 
 
 def _say_sizes(results: Results) -> str:

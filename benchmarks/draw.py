@@ -109,7 +109,9 @@ def draw_differences(
     ax.invert_yaxis()
     ax.set_xscale("symlog", linthresh=1)
     _mark(ax, (-5, -2, -1, -0.5, 0, 0.5, 1, 2, 5, 10))
-    ax.set_xlabel("points of accuracy, 95 % interval over the splits (right of 0: ours is better)")
+    ax.set_xlabel(
+        "points of accuracy, 95 % interval over splits (right of 0: ours is better; logarithmic beyond 1)"
+    )
     # Above the rows: any place among them would lie on somebody's interval.
     ax.set_title(title, pad=12 + 12 * -(-len(series) // 3))
     ax.legend(frameon=False, ncols=3, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0))

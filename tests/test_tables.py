@@ -271,7 +271,7 @@ class TestPrediction:
             (lambda X: X.assign(colour=pd.Timestamp(0)), ["column 'colour'", "dates or times"]),
             (lambda X: X.to_numpy()[0], ["shape (2,)", "pass a table"]),
             (lambda X: {"size": 1.0, "colour": "red"}, ["shape ()", "pass a table"]),
-            (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["pass a table"]),
+            (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["pass a table", "X.collect()"]),
             (lambda X: X[:0], ["0 rows", "at least one row"]),
         ],
     )

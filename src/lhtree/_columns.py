@@ -164,6 +164,12 @@ def is_polars(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_series")
 
 
+def refuse_lazy(X: Any) -> None:
+    """Raise an error for a LazyFrame of polars, which has no rows yet."""
+    if hasattr(X, "collect_schema") and not is_polars(X):
+        raise ValueError("X is a LazyFrame of polars: pass a table with one row per sample, X.collect().")
+
+
 def holds_numbers(X: Any) -> bool:
     """Whether all of a frame is of types of numbers that NumPy has; looks at no values."""
     if is_polars(X):
@@ -177,6 +183,7 @@ def split_columns(X: Any) -> list[Column]:
         return [PolarsColumn(X.to_series(i), name) for i, name in enumerate(X.columns)]
     if is_frame(X):
         return [PandasColumn(X.iloc[:, i], name) for i, name in enumerate(X.columns)]
+    refuse_lazy(X)
     values = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
     if values.ndim != 2:
         raise ValueError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, validate_data
 
-from ._columns import is_frame, is_missing, is_polars
+from ._columns import is_frame, is_missing, is_polars, refuse_lazy
 from ._encode import Encoding, find_plain_encoding, learn_encoding
 from ._parameters import refuse
 
@@ -297,8 +297,7 @@ class _Named:
 
 
 def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
-    if hasattr(X, "collect_schema") and not is_polars(X):
-        raise ValueError("X is a LazyFrame of polars: pass a table with one row per sample, X.collect().")
+    refuse_lazy(X)
     if is_polars(X) and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
         X = _Named(X)
     try:
