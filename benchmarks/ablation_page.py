@@ -131,7 +131,7 @@ def _draw(results: Results) -> None:
         columns.append(Dots(f"from the {base} forest", values))
     draw_dots(
         "ablations",
-        "points of accuracy, mean over the sets with its 95 % interval (logarithmic beyond 1)",
+        "points of accuracy, mean over the sets with its 95 % interval\n(logarithmic beyond 1)",
         columns,
     )
 
