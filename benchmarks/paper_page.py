@@ -114,9 +114,11 @@ def render(found: Results, accuracy: Results, studies: dict[str, Result], *, is_
     results = keep_whole(add_accuracies(found, accuracy))
     parts = make_parts(results, studies)
     n_both, n_equal = count_equal(found, accuracy)
-    parts["machine"] += (
-        f" Of {n_both} fits that this run and that of the accuracy page share, {n_equal} have equal test accuracies."
-    )
+    if n_both:
+        parts["machine"] += (
+            f" Of {n_both} fits that this run and that of the accuracy page share, {n_equal} have equal test "
+            "accuracies."
+        )
     print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
     if is_draft:
         return

@@ -17,11 +17,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> None:
+    from . import when_page
+
+    nine = {} if args.quick else when_page.read_accuracy()
+    if not nine and not args.quick:
+        raise SystemExit(
+            "There are no results of the nine data sets: run `python -m benchmarks accuracy` first."
+        )
     sizes = [n_rows for n_rows in SIZES if n_rows <= (300 if args.quick else args.rows)]
     tasks = plan(sizes, 1 if args.quick else None)
     if not args.show:
         run(tasks, args.jobs, measure, "when")
-    from . import when_page
     from .draw_grid import draw_curves
     from .when_pictures import draw_pictures
 
@@ -34,7 +40,6 @@ def main(args: argparse.Namespace) -> None:
     if args.quick:
         print("\n\n".join(parts.values()))
         return
-    nine = when_page.read_accuracy()
     parts |= when_page.table_nine(nine) | {"time": when_page.table_time(nine, results)}
     print("\n\n".join(parts.values()))
     draw_curves("when-scaling", when_page.curves(results, sizes))
