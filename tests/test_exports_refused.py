@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import subprocess
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -43,10 +44,9 @@ def test_infinities_are_refused(model, tmp_path):
     for output in ("label", "probabilities"):
         with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument, match="infinit"):
             session.run([output], {"X": X})
-    for rows in (
-        exports.open_sqlite(X, ["x0", "x1", "x2"]).execute(export_sql(model)).fetchall(),
-        exports.open_duckdb(X, ["x0", "x1", "x2"]).execute(export_sql(model, dialect="duckdb")).fetchall(),
-    ):
+    for dialect, open_table in (("sqlite", exports.open_sqlite), ("duckdb", exports.open_duckdb)):
+        with closing(open_table(X, ["x0", "x1", "x2"])) as connection:
+            rows = connection.execute(export_sql(model, dialect=dialect)).fetchall()
         assert rows[1:] == [(None,) * 4] * 2
         assert rows[0][1:] == tuple(model.predict_proba(X[:1])[0])
 
@@ -191,19 +191,21 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
 
 def test_a_missing_column_is_an_error(model):
     """SQLite reads an unknown quoted name as text, unless it is named with its table."""
-    connection = exports.open_sqlite(np.zeros((1, 2)), ["x0", "x1"])
-    with pytest.raises(sqlite3.OperationalError, match=r"no such column: t\.x2"):
+    with (
+        closing(exports.open_sqlite(np.zeros((1, 2)), ["x0", "x1"])) as connection,
+        pytest.raises(sqlite3.OperationalError, match=r"no such column: t\.x2"),
+    ):
         connection.execute(export_sql(model))
 
 
 def test_tables_and_keys(model):
-    connection = exports.open_sqlite(np.zeros((2, 3)), ["x0", "x1", "x2"], kind="")
-    connection.execute("""ALTER TABLE data RENAME TO "a ""b"" c" """)
-    connection.execute("""ALTER TABLE "a ""b"" c" RENAME COLUMN row_number TO "the 'key'" """)
-    rows = connection.execute(export_sql(model, table='a "b" c', keys=["the 'key'", "x1"]))
-    names = [column[0] for column in rows.description]
-    assert names == ["the 'key'", "x1", "prediction", "probability_0", "probability_1", "probability_2"]
-    assert [row[:2] for row in rows.fetchall()] == [(0, 0.0), (1, 0.0)]
+    with closing(exports.open_sqlite(np.zeros((2, 3)), ["x0", "x1", "x2"], kind="")) as connection:
+        connection.execute("""ALTER TABLE data RENAME TO "a ""b"" c" """)
+        connection.execute("""ALTER TABLE "a ""b"" c" RENAME COLUMN row_number TO "the 'key'" """)
+        rows = connection.execute(export_sql(model, table='a "b" c', keys=["the 'key'", "x1"]))
+        names = [column[0] for column in rows.description]
+        assert names == ["the 'key'", "x1", "prediction", "probability_0", "probability_1", "probability_2"]
+        assert [row[:2] for row in rows.fetchall()] == [(0, 0.0), (1, 0.0)]
 
 
 @pytest.mark.parametrize("kind", ["TEXT", "REAL", ""])
@@ -232,9 +234,8 @@ def test_tables_called_like_parts_of_the_query(model, table):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_exact(value):
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         found = connection.execute(f"SELECT {write_number(value)}").fetchone()[0]
-    connection.close()
     assert found == value
     assert isinstance(found, float)
 
