@@ -191,7 +191,12 @@ def render(results: Results, *, is_draft: bool) -> None:
         "Expected calibration error, 15 bins of equal width of the top-class probability:\n\n"
         f"{page.means('calibration_error', 4)}"
     )
-    parts.append(f"## Fit, CPU seconds\n\n{page.means('fit_seconds', 3)}")
+    parts.append(
+        "## Fit, CPU seconds\n\n"
+        "Fits are kept, so ours and the peers' may be of different days; [cost](cost.md) and "
+        "[reproduction](../reproduction.md) compare them in one run.\n\n"
+        f"{page.means('fit_seconds', 3)}"
+    )
     print("\n\n".join(parts))
     if is_draft:
         return

@@ -28,11 +28,11 @@ def main(args: argparse.Namespace) -> None:
     is_shown = args.show or bool(args.build)
     from .paper_claims import run_studies
     from .paper_page import render
-    from .when_page import read_accuracy
+    from .when_page import read_runs
 
     names = [name for name in datasets.NAMES if not args.quick or n_splits(name) == 20]
     tasks = plan(names if args.quick else [*names, DISTINCT], 2 if args.quick else args.splits)
     studies = run_studies(lambda what: print(what, flush=True), is_quick=args.quick, is_shown=is_shown)
     if not is_shown:
         run(tasks, args.jobs, measure, "paper")
-    render(collect(tasks), {} if args.quick else read_accuracy(), studies, is_draft=args.quick)
+    render(collect(tasks), {} if args.quick else read_runs("accuracy"), studies, is_draft=args.quick)

@@ -19,10 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> None:
     from . import when_page
 
-    nine = {} if args.quick else when_page.read_accuracy()
-    if not nine and not args.quick:
+    nine, timed = when_page.read_runs("accuracy"), when_page.read_runs("paper")
+    if not (nine and timed) and not args.quick:
         raise SystemExit(
-            "There are no results of the nine data sets: run `python -m benchmarks accuracy` first."
+            "There are no results of the nine data sets: run `python -m benchmarks accuracy` and `paper` first."
         )
     sizes = [n_rows for n_rows in SIZES if n_rows <= (300 if args.quick else args.rows)]
     tasks = plan(sizes, 1 if args.quick else None)
@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> None:
     if args.quick:
         print("\n\n".join(parts.values()))
         return
-    parts |= when_page.table_nine(nine) | {"time": when_page.table_time(nine, results)}
+    parts |= when_page.table_nine(nine, timed) | {"time": when_page.table_time(nine, results)}
     print("\n\n".join(parts.values()))
     draw_curves("when-scaling", when_page.curves(results, sizes))
     parts["pictures"] = draw_pictures()

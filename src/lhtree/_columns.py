@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -24,7 +25,7 @@ _REMEDIES = {
 }
 
 
-class Column:
+class Column(ABC):
     """One column; the subclasses read it as their libraries do.
 
     ``kind`` is what it holds: "numbers" (True and False among them), "categories" (text, or a categorical type),
@@ -41,13 +42,13 @@ class Column:
         """How messages call it."""
         return f"column {self.name!r}"
 
+    @abstractmethod
     def numbers(self) -> NDArray[np.float64]:
         """Its values as float64, NaN where they are missing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def categories(self) -> tuple[Codes, list[Category]]:
         """The number of every row's category, -1 where it is missing, and the categories in order."""
-        raise NotImplementedError
 
     def refuse(self) -> NoReturn:
         """Raise the error for a column that can be used neither as numbers nor as categories."""
