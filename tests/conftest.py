@@ -48,6 +48,22 @@ def wine_model():
     return LHTClassifier(beta=0.25).fit(X, y), X, y
 
 
+@pytest.fixture(scope="module")
+def adult():
+    pytest.importorskip("pandas")
+    from adult import make_adult
+
+    return make_adult(800)
+
+
+@pytest.fixture
+def colours():
+    """A table of a number and a category, both missing here and there."""
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"size": [1.0, 2.0, np.nan, 4.0] * 5, "colour": ["red", "blue", None, "red"] * 5})
+    return X, np.array(["yes", "no"] * 10)
+
+
 @pytest.fixture
 def closing():
     """Close the figures of a test."""

@@ -25,7 +25,7 @@ from lhtree import (
     sparsity_curve,
     weight_table,
 )
-from test_report import read_facts
+from test_report_file import read_facts
 
 CATEGORIES = ["work", "school", "country"]
 

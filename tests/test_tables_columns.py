@@ -1,0 +1,183 @@
+"""Which columns of a table become numbers or categories, which are refused, and how they are kept."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from lhtree import LHTClassifier
+from lhtree._encode import Encoding, learn_encoding
+
+CATEGORIES = ["work", "school", "country"]
+
+
+class TestWhichColumns:
+    def test_what_a_model_says_of_itself(self, colours):
+        X, y = colours
+        model = LHTClassifier().fit(X, y)
+        assert model.n_features_in_ == 2
+        assert model.feature_names_in_.tolist() == ["size", "colour"]
+        assert model.feature_importances_.shape == (2,)
+        assert model.feature_importances_.sum() == pytest.approx(1.0)
+        assert model._encoding.feature_names == ["size", "colour = blue", "colour = red"]
+
+    @pytest.mark.parametrize(
+        "setting", ["from_dtype", ["colour"], ("colour",), [1], [-1], [False, True], np.array([1])]
+    )
+    def test_every_way_to_name_them(self, colours, setting):
+        X, y = colours
+        model = LHTClassifier(categorical_features=setting).fit(X, y)
+        assert model._encoding == LHTClassifier().fit(X, y)._encoding
+        assert clone(model).fit(X, y)._encoding == model._encoding
+
+    def test_numbers_may_be_categories(self, colours):
+        X, y = colours
+        model = LHTClassifier(categorical_features=["size", "colour"]).fit(X, y)
+        assert model._encoding.categories == ((1, 2, 4), ("blue", "red"))
+        assert model._encoding.feature_names[:3] == ["size = 1", "size = 2", "size = 4"]
+        model.predict(X.assign(size=X["size"].astype("Int64")))
+
+    def test_numbers_need_no_encoding(self, adult):
+        X, y = adult
+        numbers = X.drop(columns=CATEGORIES)
+        for setting in ("from_dtype", None, []):
+            model = LHTClassifier(categorical_features=setting).fit(numbers, y)
+            assert "_encoding" not in vars(model)
+            plain = LHTClassifier().fit(numbers.to_numpy(np.float64, na_value=np.nan), y)
+            np.testing.assert_array_equal(
+                model.predict_proba(numbers),
+                plain.predict_proba(numbers.to_numpy(np.float64, na_value=np.nan)),
+            )
+
+    def test_a_second_fit_forgets_the_first(self, colours):
+        X, y = colours
+        model = LHTClassifier().fit(X, y)
+        model.fit(X[["size"]], y)
+        assert "_encoding" not in vars(model)
+        assert model.predict(X[["size"]]).shape == (20,)
+
+    @pytest.mark.parametrize(
+        ("setting", "words"),
+        [
+            ("colour", ["'colour'", "'from_dtype'", "list"]),
+            (3, ["categorical_features=3", "list"]),
+            (["color"], ["'color'", "nearest is 'colour'"]),
+            ([7], ["7 is no column"]),
+            ([1.5], ["1.5 is no column"]),
+            ([True], ["mask of 2"]),
+            ([], ["column 'colour'", "does not name it"]),
+        ],
+    )
+    def test_settings_that_are_refused(self, colours, setting, words):
+        X, y = colours
+        with pytest.raises(ValueError, match="categorical_features") as error:
+            LHTClassifier(categorical_features=setting).fit(X, y)
+        for word in words:
+            assert word in str(error.value)
+
+    def test_names_without_names(self, colours):
+        X, y = colours
+        with pytest.raises(ValueError, match="have no names"):
+            LHTClassifier(categorical_features=["colour"]).fit(X.to_numpy(), y)
+
+    def test_none_refuses_text(self, colours):
+        X, y = colours
+        with pytest.raises(ValueError, match=r"column 'colour' holds text.*categorical_features"):
+            LHTClassifier(categorical_features=None).fit(X, y)
+
+
+class TestColumnsThatAreRefused:
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            (pd.to_datetime(["2020-01-01"] * 20), ["column 'bad'", "dates or times", "days since"]),
+            ([1, "a"] * 10, ["column 'bad'", "text and numbers", "to_numeric"]),
+        ],
+    )
+    def test_in_fit(self, colours, values, words):
+        X, y = colours
+        X = X.assign(bad=pd.Series(values, dtype=None if not isinstance(values, list) else object))
+        for setting in ("from_dtype", ["colour"]):
+            with pytest.raises(ValueError, match="X: column") as error:
+                LHTClassifier(categorical_features=setting).fit(X, y)
+            for word in words:
+                assert word in str(error.value)
+
+    def test_objects(self, colours):
+        X, y = colours
+        for setting in ("from_dtype", ["colour"], ["colour", "bad"]):
+            with pytest.raises(TypeError, match="column 'bad' holds other objects: turn"):
+                LHTClassifier(categorical_features=setting).fit(X.assign(bad=[[1]] * 20), y)
+
+    def test_too_many_categories(self):
+        X = pd.DataFrame({"name": [f"n{i}" for i in range(300)], "size": range(300)})
+        with pytest.raises(ValueError, match="column 'name' has 300 categories, more than 255: leave it out"):
+            LHTClassifier().fit(X, np.arange(300) % 2)
+
+    def test_names_that_collide(self, colours):
+        X, y = colours
+        with pytest.raises(ValueError, match="'colour = red': rename"):
+            LHTClassifier().fit(X.assign(**{"colour = red": 1.0}), y)
+
+    def test_nothing_but_missing(self):
+        X = pd.DataFrame({"c": pd.Series([None] * 4, dtype="string")})
+        with pytest.raises(ValueError, match="every value of every column is missing"):
+            LHTClassifier().fit(X, [0, 1, 0, 1])
+
+    def test_mixed_objects_if_they_are_named(self, colours):
+        X, y = colours
+        X = X.assign(mix=pd.Series([1, "1x"] * 10, dtype=object))
+        model = LHTClassifier(categorical_features=["colour", "mix"]).fit(X, y)
+        assert model._encoding.categories[2] == (1, "1x")
+
+    @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20, pd.Series(["a", "b", None, "a"] * 5)])
+    def test_classes_that_are_wrong(self, colours, y):
+        X, _ = colours
+        with pytest.raises(ValueError, match=r"\by\b|class"):
+            LHTClassifier().fit(X, y)
+
+
+class TestEncoding:
+    @given(
+        st.lists(
+            st.tuples(
+                st.none() | st.floats(-1e9, 1e9),
+                st.none() | st.sampled_from(["a", "b", "c", "d = e"]),
+                st.booleans(),
+            ),
+            min_size=1,
+            max_size=12,
+        )
+    )
+    @settings(max_examples=60)
+    def test_rows_come_back(self, rows):
+        X = pd.DataFrame(
+            {
+                "size": [np.nan if row[0] is None else row[0] for row in rows],
+                "colour": pd.Series([row[1] for row in rows], dtype=object),
+                "ok": [row[2] for row in rows],
+            }
+        )
+        encoding = learn_encoding(X, ["colour"])
+        encoded = encoding.encode(X)
+        assert encoded.shape == (len(rows), encoding.n_features) == (len(rows), len(encoding.feature_names))
+        own = encoded[:, encoding.is_category]
+        assert np.isin(np.nansum(own, axis=1), [0.0, 1.0]).all()
+        assert (np.isnan(own).all(axis=1) | ~np.isnan(own).any(axis=1)).all()
+        for row, x in zip(rows, encoded, strict=True):
+            decoded = encoding.decode(x)
+            assert decoded["colour"] == row[1]
+            assert decoded["ok"] == float(row[2])
+            assert np.isnan(decoded["size"]) if row[0] is None else decoded["size"] == row[0]
+            np.testing.assert_array_equal(encoding.encode_row(list(row)), x)
+
+    def test_as_json(self, adult):
+        X, _ = adult
+        encoding = learn_encoding(X.assign(code=[1, 2] * 400), [1, 2, 6, "code"])
+        again = Encoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
+        assert again == encoding
+        np.testing.assert_array_equal(again.encode(X.assign(code=2)), encoding.encode(X.assign(code=2)))
