@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from browser import browser, open_page, open_report  # noqa: F401
 from lhtree import LHTClassifier
-from uci import server, small  # noqa: F401
+from support.browser import browser, open_page, open_report  # noqa: F401
+from support.clouds import make_clouds
+from support.uci import server, small  # noqa: F401
 
 slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -17,14 +18,6 @@ settings.register_profile(
 )
 settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine)
 settings.load_profile(os.environ.get("LHTREE_PROFILE", "default"))
-
-
-def make_clouds(n_rows, n_features, n_classes, seed=0):
-    """Overlapping clouds: X (n, m) float64, y (n,) of 0 to K - 1, each present."""
-    generator = np.random.default_rng(seed)
-    y = np.arange(n_rows) % n_classes
-    centres = generator.normal(size=(n_classes, n_features))
-    return centres[y] + generator.normal(size=(n_rows, n_features)), y
 
 
 @pytest.fixture
@@ -51,7 +44,7 @@ def wine_model():
 @pytest.fixture(scope="module")
 def adult():
     pytest.importorskip("pandas")
-    from adult import make_adult
+    from support.adult import make_adult
 
     return make_adult(800)
 

@@ -1,0 +1,61 @@
+"""``lhtree bench``; the comparison itself is tested in ``test_cli_search.py``."""
+
+import json
+
+import pytest
+
+from lhtree.cli._compare import PEERS, Peer
+from support.shop import fail, shop, succeed  # noqa: F401
+
+QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "--only", "tree")
+
+
+@pytest.mark.usefixtures("shop")
+class TestBench:
+    def test_the_table(self, capsys):
+        ran = succeed(capsys, *QUICK)
+        title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
+        assert title == "300 rows of 4 columns, 2 folds, accuracy in % with 95 % interval"
+        assert header.split() == ["model", "accuracy", "interval", "log", "loss", "fit", "one", "row"]
+        assert [row[:12] for row in rows] == ["lhtree: tree", "CART        "]
+        assert "nothing is imputed" in ran.out
+        assert ran.err == ""
+
+    def test_json(self, capsys):
+        facts = json.loads(succeed(capsys, *QUICK, "--json").out)
+        assert [model["model"] for model in facts["models"]] == ["tree", "cart"]
+        for model in facts["models"]:
+            assert 0 < model["accuracy_low"] < model["accuracy"] < model["accuracy_high"] < 1
+            assert model["row_seconds"] > 0
+            assert model["failure"] is None
+
+    def test_what_is_not_installed_and_what_fails(self, capsys, monkeypatch):
+        def build(seed):
+            raise ValueError("no such luck")
+
+        monkeypatch.setitem(PEERS, "rf", Peer("RandomForest", "sklearn", build))
+        monkeypatch.setitem(PEERS, "xgboost", Peer("XGBoost", "no_such_package", build))
+        shown = succeed(capsys, *QUICK, "--only", "rf").out
+        assert "\nRandomForest failed: no such luck\n" in shown
+        assert "Not installed: " in shown
+        assert "XGBoost" in shown.splitlines()[-1]
+        ran = fail(capsys, *QUICK, "--only", "xgboost")
+        assert ran.err == "lhtree: --only xgboost: it is not installed: pip install no_such_package\n"
+        facts = json.loads(succeed(capsys, *QUICK, "--only", "rf", "--json").out)
+        assert facts["models"][-1] == {"model": "rf", "failure": "no such luck"}
+
+    @pytest.mark.parametrize(
+        ("code", "arguments", "message"),
+        [
+            (2, ("--only", "light_gbm"), "--only light_gbm: no such model; the nearest is 'lightgbm'"),
+            (2, ("--folds", 0), "--folds 0 is too small: pass 2 or more"),
+            (1, ("--drop", "colr"), "--drop colr: data.csv has no such column; the nearest is 'colour'"),
+        ],
+    )
+    def test_errors(self, capsys, code, arguments, message):
+        ran = fail(capsys, *QUICK, *arguments)
+        assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
+
+    def test_a_bar_where_somebody_looks(self, capsys, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+        assert "CART" in succeed(capsys, *QUICK).err

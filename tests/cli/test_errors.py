@@ -1,0 +1,191 @@
+"""Whatever is thrown at the command line: one line, an exit code that means something, no traceback."""
+
+import errno
+import gzip
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import lhtree
+from lhtree import cli
+from lhtree.cli._errors import ExitCode, Guard, Problem, reading, writing
+from support.shop import run, shop, write_files  # noqa: F401
+
+pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+DOCUMENTED = {code.value for code in ExitCode}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (Problem("no rows", ExitCode.DATA), 1, "no rows"),
+        (Problem("two\n lines", ExitCode.WRITE), 4, "two lines"),
+        (ValueError("X is odd"), 1, "X is odd"),
+        (TypeError(), 1, "TypeError"),
+        (lhtree.ModelFileError("not sound"), 3, "not sound"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.csv"), 3, "a.csv: No such file"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a\n\x1b.csv"), 3, r"a \x1b.csv: No such file"),
+        (OSError(errno.ENOSPC, "No space left on device"), 4, "No space left on device"),
+        (OSError("odd"), 3, "odd"),
+        (MemoryError(), 1, "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ModuleNotFoundError("rich is not installed"), 1, "rich is not installed"),
+        (Problem("a \x1b[31mred\x07 name"), 1, r"a \x1b[31mred\x07 name"),
+    ],
+)
+def test_errors(capsys, error, code, told):
+    def command():
+        raise error
+
+    with pytest.raises(SystemExit) as stop:
+        Guard().wrap(command)()
+    assert stop.value.code == code
+    assert capsys.readouterr() == ("", f"lhtree: {told}\n")
+    guard = Guard()
+    guard.is_debug = True
+    with pytest.raises(type(error)):
+        guard.wrap(command)()
+
+
+def test_defects_are_not_hidden():
+    def command():
+        raise AssertionError("a defect of ours")
+
+    with pytest.raises(AssertionError):
+        Guard().wrap(command)()
+
+
+def test_files_are_named():
+    with pytest.raises(Problem, match=r"^cannot read a\.csv: Permission denied$") as caught, reading("a.csv"):
+        raise PermissionError(errno.EACCES, "Permission denied")
+    assert caught.value.code == ExitCode.READ
+    with pytest.raises(Problem, match=r"^cannot write a\.csv: odd$") as caught, writing("a.csv"):
+        raise OSError("odd")
+    assert caught.value.code == ExitCode.WRITE
+
+
+@pytest.mark.usefixtures("shop")
+class TestUsage:
+    @pytest.mark.parametrize("command", cli.COMMANDS)
+    def test_unknown_options(self, capsys, command):
+        ran = run(capsys, command, "--no-such-option")
+        assert ran == (2, "", f"lhtree: no such option: --no-such-option (see lhtree {command} --help)\n")
+
+    def test_unknown_command(self, capsys):
+        ran = run(capsys, "fitt")
+        assert ran.code == 2
+        assert "fit" in ran.err
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("fitt",), ("fit", "data.csv"), ("predict", "a", "b", "c"), ("explain", "a", "--row", "x")],
+    )
+    def test_wrong_usage_is_one_line(self, capsys, arguments):
+        ran = run(capsys, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.err.startswith("lhtree: ")
+        assert ran.err.endswith(" --help)\n")
+        assert ran.err.count("\n") == 1
+
+    @pytest.mark.parametrize("arguments", [(), ("fit",)])
+    def test_nothing_typed_shows_help(self, capsys, arguments):
+        ran = run(capsys, *arguments)
+        assert (ran.code, ran.err) == (2, "")
+        assert "Usage: lhtree" in ran.out
+
+    @pytest.mark.parametrize("code", sorted(DOCUMENTED))
+    def test_exit_codes_are_documented(self, capsys, code):
+        assert f" {code} " in run(capsys, "--help").out
+
+
+# What tables are made of, sound and damaged.
+CELLS = st.sampled_from(
+    [
+        *"1?-,;\t\r\0 '\"é😀",
+        "2.5",
+        "",
+        "NA",
+        "red",
+        "blue",
+        '""',
+        '"a',
+        "a\nb",
+        "inf",
+        "1e999",
+        "2024-01-01",
+        "1,5",
+        "#1",
+    ]
+)
+ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=6).map(",".join), max_size=12)
+HEADERS = st.sampled_from(
+    [
+        "size,weight,colour,shop,y",
+        "y,size",
+        "size,size,y",
+        ",size,y",
+        "y",
+        "",
+        '"size,y',
+        "size;y",
+        "\ufeffsize,y",
+    ]
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+TEXTS = st.builds(lambda header, rows, end: end.join([header, *rows]), HEADERS, ROWS, ENDS)
+
+
+SOUND = st.tuples(
+    st.sampled_from(["1.5", "2", "", "NA"]),
+    st.sampled_from(["7", "8", "?"]),
+    st.sampled_from(["red", "blue", '"green"', ""]),
+    st.sampled_from(["north", "south"]),
+    st.sampled_from(["kept", "sold"]),
+).map(",".join)
+TABLES = st.lists(SOUND, max_size=12).map(lambda rows: "\n".join(["size,weight,colour,shop,y", *rows]))
+
+
+@st.composite
+def damaged(draw):
+    """Bytes of a table, some of them wrong."""
+    content = draw(st.one_of(TABLES, TEXTS)).encode(
+        draw(st.sampled_from(["utf-8", "utf-16", "latin-1", "cp1252"])), "replace"
+    )
+    if draw(st.booleans()):
+        content = gzip.compress(content)
+    content = bytearray(content)
+    for place, value in draw(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=4)):
+        if place < len(content):
+            content[place] = value
+    return bytes(content[: draw(st.integers(0, len(content)))] if draw(st.booleans()) else content)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("damaged")
+    write_files(folder)
+    return folder
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.one_of(damaged(), st.binary(max_size=300)))
+def test_damaged_tables(folder, capsys, content):
+    path, out = folder / "odd.csv", folder / "out"
+    path.write_bytes(content)
+    commands = [
+        ("fit", path, "--target", "y", "--trees", 2, "--out", out),
+        ("predict", folder / "model.lht", path, "--out", out, "--out-format", "csv", "--keep-all"),
+        ("evaluate", folder / "model.lht", path, "--target", "y"),
+    ]
+    for command in commands:
+        out.unlink(missing_ok=True)
+        ran = run(capsys, *command)
+        assert ran.code in DOCUMENTED, ran
+        assert ran.err.count("\n") == (0 if ran.code == 0 else 1), ran
+        assert ran.code == 0 or ran.err.startswith("lhtree: ")
+        assert ran.code == 0 or not out.exists()
+        assert [name for name in os.listdir(folder) if name.endswith(".part")] == []

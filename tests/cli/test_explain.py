@@ -1,0 +1,226 @@
+"""``lhtree explain``."""
+
+import io
+import json
+import math
+import sys
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lhtree
+from lhtree.cli._errors import Problem
+from lhtree.cli._row import complete_row
+from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
+
+
+def explain_row(number, **changes):
+    frame = make_table().drop(columns="y")
+    return fit_models()[0].explain(frame.iloc[[number]].assign(**changes))
+
+
+@pytest.mark.usefixtures("shop")
+class TestExplain:
+    @pytest.mark.parametrize("row", [0, 17, 299])
+    def test_the_sentences_of_the_library(self, capsys, row):
+        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", row)
+        assert ran == (0, f"{explain_row(row)}\n", "")
+
+    def test_json(self, capsys):
+        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--json")
+        assert json.loads(ran.out) == json.loads(json.dumps(explain_row(17).to_dict()))
+
+    def test_one_tree_of_the_forest(self, capsys):
+        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--tree", 3)
+        assert ran.out == f"{explain_row(17).tree(3)}\n"
+        assert (
+            "from 0 to 9" in fail(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--tree", 10).err
+        )
+
+    def test_counterfactuals(self, capsys):
+        asked = ("explain", "model.lht", "data.csv", "--row", 17)
+        told = [str(other) for other in explain_row(17).counterfactuals()]
+        assert told
+        shown = succeed(capsys, *asked, "--counterfactual").out
+        assert shown.partition("What would change the prediction:\n")[2] == "".join(
+            f"  {one}\n" for one in told
+        )
+        (only,) = json.loads(succeed(capsys, *asked, "--to", "sold", "--change", "size", "--json").out)[
+            "counterfactuals"
+        ]
+        assert only["prediction"] == "sold"
+        assert list(only["changes"]) == ["size"]
+
+    def test_no_counterfactual(self, capsys):
+        shown = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--change", "shop").out
+        assert shown.endswith("No change was found that would do.\n")
+
+    def test_values_instead_of_a_table(self, capsys):
+        import pandas as pd
+
+        ran = succeed(capsys, "explain", "model.lht", "--values", "size=48.5", "--values", "colour= red")
+        row = pd.DataFrame({"size": [48.5], "weight": [None], "colour": ["red"], "shop": [None]})
+        assert ran.out == f"{fit_models()[0].explain(row.astype({'weight': float}))}\n"
+
+    def test_values_are_read_as_those_of_a_table(self, capsys):
+        import pandas as pd
+
+        X = pd.DataFrame({"size": [1.5, 2.5] * 20, "new": [True, True, False, False] * 10})
+        lhtree.save(lhtree.LHTClassifier().fit(X, ["a", "b"] * 20), "new.lht")
+        ran = succeed(
+            capsys, "explain", "new.lht", "--values", "size=1,5", "--values", "new=TRUE", "--decimal", ","
+        )
+        assert ran.out == f"{lhtree.load('new.lht').explain(X[:1])}\n"
+
+    def test_values_instead_of_some_of_the_table(self, capsys):
+        asked = ("--values", "size=70", "--values", "shop=NA")
+        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, *asked)
+        assert ran.out == f"{explain_row(17, size=70.0, shop=None)}\n"
+
+    def test_a_table_of_one_row_from_stdin(self, capsys, monkeypatch):
+        row = make_table()[17:18].to_csv(index=False)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(row.encode())))
+        assert succeed(capsys, "explain", "model.lht", "-").out == f"{explain_row(17)}\n"
+
+    def test_page_and_picture(self, capsys, tmp_path):
+        pytest.importorskip("matplotlib")
+        asked = ("explain", "model.lht", "data.csv", "--row", 17, "--counterfactual")
+        ran = succeed(capsys, *asked, "--html", "why.html", "--plot", "why.png")
+        assert ran.err == "why.html written\nwhy.png written\n"
+        page = (tmp_path / "why.html").read_text(encoding="utf-8")
+        assert page.startswith("<!doctype html>")
+        assert explain_row(17)._repr_html_() in page
+        assert "the prediction would be sold instead of kept" in page
+        assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+        assert succeed(capsys, *asked, "--plot", "why.svg", "--quiet").err == ""
+
+    def test_names_are_no_markup(self, capsys, tmp_path):
+        import pandas as pd
+
+        X = pd.DataFrame({"<b>&": [0.0, 1.0] * 20})
+        y = ["<i>a", "[red]b"] * 20
+        lhtree.save(lhtree.LHTClassifier().fit(X, y), "odd.lht")
+        ran = succeed(
+            capsys, "explain", "odd.lht", "--values", "<b>&=0", "--html", "odd.html", "--to", "[red]b"
+        )
+        assert "Prediction: <i>a" in ran.out
+        assert "would be [red]b instead of <i>a" in ran.out
+        page = (tmp_path / "odd.html").read_text(encoding="utf-8")
+        assert "<i>" not in page
+        assert "<b>" not in page
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("code", "arguments", "message"),
+    [
+        (2, (), "say which row: a table and --row NUMBER, or --values NAME=VALUE"),
+        (2, ("data.csv",), "data.csv has more than one row: say which with --row"),
+        (
+            2,
+            ("--row", 17, "--values", "size=1"),
+            "--row is a row of a table: pass the table, or leave out --row",
+        ),
+        (2, ("data.csv", "--row", -1), "--row -1: rows count from 0"),
+        (1, ("data.csv", "--row", 300), "there is no row 300: data.csv has 300, and they count from 0"),
+        (
+            1,
+            ("data.csv", "--row", 0, "--change", "sze"),
+            "--change sze: the model has no such column; the nearest is 'size'",
+        ),
+        (
+            1,
+            ("data.csv", "--row", 17, "--to", "sol"),
+            "--to: the model has no class 'sol'; the nearest is 'sold'",
+        ),
+        (
+            1,
+            ("data.csv", "--row", 17, "--to", "kept"),
+            "--to kept: the model predicts kept already; pass another class",
+        ),
+        (1, ("--values", "size"), "--values 'size' is not NAME=VALUE: write, for example, --values 'size=1'"),
+        (1, ("--values", "Size=1"), "--values: the model has no column 'Size'; the nearest is 'size'"),
+        (1, ("--values", "size=big"), "--values: 'size' takes a number, and 'big' is none"),
+        (1, ("--values", "size=7,5"), "--values: 'size' takes a number, and '7,5' is none: write 7.5"),
+        (
+            1,
+            ("--values", "size=inf"),
+            "--values: 'size' takes a finite number, or nothing where it is missing",
+        ),
+        (1, ("--values", "size=1", "--values", "size=2"), "--values gives 'size' twice: give it once"),
+        (1, ("--values", "colour=rde"), "--values: 'colour' has no category 'rde'; the nearest is 'red'"),
+        (
+            4,
+            ("--values", "size=1", "--html", "-"),
+            "cannot write -: it stands for standard output; name a file",
+        ),
+        (
+            4,
+            ("--values", "size=1", "--html", "no/why.html"),
+            "cannot write no/why.html: there is no folder no",
+        ),
+    ],
+)
+def test_errors(capsys, code, arguments, message):
+    ran = fail(capsys, "explain", "model.lht", *arguments)
+    assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
+
+
+@pytest.mark.usefixtures("shop")
+class TestTables:
+    def test_only_the_row_has_to_be_sound(self, capsys, tmp_path):
+        lines = (tmp_path / "data.csv").read_text().splitlines()
+        lines[30] = "big,1,red,north,kept"
+        lines[40] = "1,1,violet,north,kept"
+        (tmp_path / "data.csv").write_text("\n".join(lines))
+        succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17)
+        assert (
+            "data.csv, line 31: column 'size'"
+            in fail(capsys, "explain", "model.lht", "data.csv", "--row", 29).err
+        )
+        assert "--unseen missing" in fail(capsys, "explain", "model.lht", "data.csv", "--row", 39).err
+        succeed(capsys, "explain", "model.lht", "data.csv", "--row", 39, "--unseen", "missing")
+
+    def test_a_picture_of_an_unknown_kind(self, capsys, tmp_path):
+        pytest.importorskip("matplotlib")
+        ran = fail(capsys, "explain", "model.lht", "--values", "size=1", "--plot", "why.doc")
+        assert ran.code == 2
+        assert ran.err.startswith("lhtree: --plot why.doc: pictures end in ")
+        assert not (tmp_path / "why.doc").exists()
+
+    def test_a_table_without_rows(self, capsys, tmp_path):
+        (tmp_path / "empty.csv").write_text("size,weight,colour,shop\n")
+        ran = fail(capsys, "explain", "model.lht", "empty.csv")
+        assert ran.err == "lhtree: there is no row 0: empty.csv has 0, and they count from 0\n"
+
+
+@given(
+    typed=st.lists(
+        st.text()
+        | st.sampled_from(
+            [
+                "size=",
+                "colour=red",
+                "shop=NA",
+                "size=1e999",
+                "=",
+                "shop=2",
+                "size=nan",
+                "size=NAN ",
+                "size= 1_0",
+            ]
+        )
+    )
+)
+def test_whatever_is_typed_is_a_row_or_a_problem(typed):
+    known = {"size": None, "colour": ("blue", "red"), "shop": (1, 2)}
+    encoding = SimpleNamespace(categories=list(known.values()))
+    fitted = SimpleNamespace(column_names=list(known), encoding=encoding)
+    with suppress(Problem):
+        row = complete_row(fitted, {}, typed)
+        assert list(row) == list(known)
+        for name, value in row.items():
+            assert value is None or (math.isfinite(value) if known[name] is None else value in known[name])

@@ -1,0 +1,62 @@
+"""``lhtree inspect``."""
+
+import json
+
+import pytest
+
+import lhtree
+from support.shop import fail, fit_models, shop, succeed  # noqa: F401
+
+
+@pytest.mark.usefixtures("shop")
+class TestInspect:
+    def test_everything_is_shown(self, capsys):
+        shown = succeed(capsys, "inspect", "model.lht").out
+        facts = lhtree.inspect("model.lht")
+        assert facts["sha256"] in shown
+        for name in (*facts["parameters"], *facts["arrays"], *facts["feature_names"]):
+            assert f"\n{name} " in shown
+        assert "3 categories: blue, green, red" in shown
+        assert "the shop's [first] year" in shown  # brackets are no markup
+        assert f"{facts['n_blocks']}, of which {facts['n_leaves']} are leaves" in shown
+        assert "trained on  240 rows per tree" in shown
+
+    def test_a_single_tree_without_metadata(self, capsys):
+        shown = succeed(capsys, "inspect", "tree.lht").out
+        assert "trained on  300 rows\n" in shown
+        assert "Metadata" not in shown
+
+    def test_json(self, capsys):
+        assert json.loads(succeed(capsys, "inspect", "model.lht", "--json").out) == lhtree.inspect(
+            "model.lht"
+        )
+
+    def test_a_tree_is_shown_to_its_last_leaf(self, capsys):
+        shown = succeed(capsys, "inspect", "model.lht", "--tree", 3).out
+        tree = fit_models()[0].trees_[3]
+        assert shown.startswith(f"tree for class sold: {tree.n_blocks} blocks")
+        assert shown.count("leaf ") == tree.n_leaves
+        text = json.loads(succeed(capsys, "inspect", "model.lht", "--tree", 3, "--json").out)
+        assert text == {"tree": 3, "text": shown.rstrip("\n")}
+
+    @pytest.mark.parametrize("tree", [-1, 10])
+    def test_a_tree_that_is_not_there(self, capsys, tree):
+        ran = fail(capsys, "inspect", "model.lht", "--tree", tree)
+        assert (ran.code, ran.err) == (1, f"lhtree: there is no tree {tree}: pass --tree from 0 to 9\n")
+
+    def test_no_file(self, capsys):
+        ran = fail(capsys, "inspect", "nothing.lht")
+        assert (ran.code, ran.err) == (3, "lhtree: cannot read nothing.lht: No such file or directory\n")
+
+    def test_no_model(self, capsys):
+        ran = fail(capsys, "inspect", "data.csv")
+        assert ran.code == 3
+        assert "is not a sound model file" in ran.err
+
+    def test_names_cannot_steer_the_terminal(self, capsys):
+        forest, _ = fit_models()
+        lhtree.save(forest, "odd.lht", metadata={"\x1b[31mred": "\x07bell"})
+        shown = succeed(capsys, "inspect", "odd.lht").out
+        assert "\x1b" not in shown
+        assert r"\x1b[31mred" in shown
+        assert r"\x07bell" in shown

@@ -1,0 +1,247 @@
+"""``lhtree predict``: the same predictions as in Python, in the order of the rows, whole or not at all."""
+
+import io
+import os
+
+import numpy as np
+import pytest
+
+import lhtree
+from support.shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
+
+
+def read(source, sep=","):
+    """A CSV with its figures to the bit, which pandas before 3 does not promise."""
+    table = pd.read_csv(source, sep=sep, keep_default_na=False, dtype=str)
+    figures = [name for name in table if name.startswith(("proba ", "confidence "))]
+    return table.assign(**{name: [float(value) for value in table[name]] for name in figures})
+
+
+@pytest.fixture
+def expected():
+    """Predictions, probabilities and confidences of the library."""
+    model, X = fit_models()[0], make_table().drop(columns="y")
+    return model.predict(X), model.predict_proba(X), model.predict_confidence(X)
+
+
+@pytest.mark.usefixtures("shop")
+class TestPredictions:
+    def test_stdout(self, capsys, expected):
+        ran = succeed(capsys, "predict", "model.lht", "data.csv")
+        assert ran.out == "prediction\n" + "".join(f"{label}\n" for label in expected[0])
+        assert ran.err == ""
+
+    def test_probabilities_and_confidences_to_the_bit(self, capsys, expected):
+        table = read(
+            io.StringIO(succeed(capsys, "predict", "model.lht", "data.csv", "--proba", "--confidence").out)
+        )
+        names = ["prediction", "proba kept", "proba sold", "confidence kept", "confidence sold"]
+        assert table.columns.tolist() == names
+        np.testing.assert_array_equal(table[names[1:3]], expected[1])
+        np.testing.assert_array_equal(table[names[3:]], expected[2])
+
+    @pytest.mark.parametrize("n_rows", [1, 7, 100, 1000])
+    def test_batches_of_any_size(self, capsys, n_rows, expected):
+        ran = succeed(capsys, "predict", "model.lht", "data.csv", "--batch-rows", n_rows)
+        assert read(io.StringIO(ran.out))["prediction"].tolist() == expected[0].tolist()
+
+    @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "txt", "parquet", "arrow", "feather"])
+    def test_formats_of_output(self, capsys, ending, expected):
+        path = f"out.{ending}"
+        succeed(capsys, "predict", "model.lht", "data.csv", "--keep", "size", "--proba", "--out", path)
+        if ending == "parquet":
+            table = pd.read_parquet(path)
+        elif ending in ("arrow", "feather"):
+            table = pd.read_feather(path)
+        else:
+            table = read(path, "\t" if ending == "tsv" else ",")
+        assert table.columns.tolist() == ["size", "prediction", "proba kept", "proba sold"]
+        assert table["prediction"].tolist() == expected[0].tolist()
+        np.testing.assert_array_equal(table["proba sold"], expected[1][:, 1])
+        np.testing.assert_array_equal(pd.to_numeric(table["size"]), make_table()["size"])
+
+    @pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.csv.gz", "data.parquet", "data.arrow"])
+    def test_formats_of_input(self, capsys, name, expected):
+        frame = make_table()
+        writers = {
+            "data.tsv": lambda: frame.to_csv(name, index=False, sep="\t"),
+            "data.csv.gz": lambda: frame.to_csv(name, index=False),
+            "data.parquet": lambda: frame.astype({"colour": "category"}).to_parquet(name, row_group_size=50),
+            "data.arrow": lambda: frame.to_feather(name, chunksize=70),
+        }
+        writers.get(name, lambda: None)()
+        ran = succeed(capsys, "predict", "model.lht", name, "--keep", "colour")
+        assert read(io.StringIO(ran.out))["prediction"].tolist() == expected[0].tolist()
+        assert read(io.StringIO(ran.out))["colour"].tolist() == frame["colour"].fillna("").tolist()
+
+    def test_kept_columns_are_copied_as_written(self, capsys):
+        with open("odd.csv", "w", encoding="utf-8") as file:
+            file.write('id,size,weight,colour,shop\n007, 1.50,2,"red",north\n"a,""b""\n",NA,,red, south\n')
+        ran = succeed(capsys, "predict", "model.lht", "odd.csv", "--keep", "id", "--keep", "size")
+        table = pd.read_csv(io.StringIO(ran.out), dtype=str, keep_default_na=False)
+        assert table["id"].tolist() == ["007", 'a,"b"\n']
+        assert table["size"].tolist() == [" 1.50", "NA"]
+        ran = succeed(capsys, "predict", "model.lht", "odd.csv", "--keep-all")
+        assert read(io.StringIO(ran.out)).columns.tolist() == [
+            "id",
+            "size",
+            "weight",
+            "colour",
+            "shop",
+            "prediction",
+        ]
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+    def test_text_as_polars_writes_it(self, capsys, ending, expected):
+        table = pa.Table.from_pandas(make_table(), preserve_index=False)
+        views = [pa.string_view() if column.type == pa.string() else column.type for column in table.columns]
+        table = table.cast(pa.schema(list(zip(table.column_names, views, strict=True))))
+        pa.feather.write_feather(table, "views.arrow")
+        path = f"out.{ending}"
+        succeed(capsys, "predict", "model.lht", "views.arrow", "--keep-all", "--out", path)
+        out = {"csv": pd.read_csv, "parquet": pd.read_parquet, "arrow": pd.read_feather}[ending](path)
+        assert out["shop"].tolist() == make_table()["shop"].tolist()
+        assert out["prediction"].tolist() == expected[0].tolist()
+
+    def test_threads_change_nothing(self, capsys, expected):
+        ran = succeed(capsys, "predict", "model.lht", "data.csv", "--threads", 3)
+        assert read(io.StringIO(ran.out))["prediction"].tolist() == expected[0].tolist()
+
+    def test_a_table_without_rows(self, capsys):
+        make_table()[:0].to_csv("none.csv", index=False)
+        assert (
+            succeed(capsys, "predict", "model.lht", "none.csv", "--proba").out
+            == "prediction,proba kept,proba sold\n"
+        )
+        make_table()[:0].to_parquet("none.parquet")
+        succeed(capsys, "predict", "model.lht", "none.parquet", "--keep-all", "--out", "out.parquet")
+        assert pd.read_parquet("out.parquet").columns.tolist()[-2:] == ["y", "prediction"]
+
+    def test_classes_that_are_numbers(self, capsys, two):
+        X, y = two
+        lhtree.save(lhtree.LHTClassifier().fit(X, y), "numbers.lht")
+        pd.DataFrame(X).to_csv("numbers.csv", index=False)
+        succeed(capsys, "predict", "numbers.lht", "numbers.csv", "--out", "out.parquet")
+        out = pd.read_parquet("out.parquet")["prediction"]
+        assert out.dtype == np.int64
+        np.testing.assert_array_equal(out, lhtree.load("numbers.lht").predict(X))
+
+    def test_unseen_categories(self, capsys):
+        make_table().assign(shop="west").to_csv("west.csv", index=False)
+        ran = fail(capsys, "predict", "model.lht", "west.csv", "--out", "out.csv")
+        assert ran.code == 1
+        assert ran.err.startswith(
+            "lhtree: west.csv, line 2: column 'shop' is 'west', which was not seen in training"
+        )
+        assert not os.path.exists("out.csv")
+        ran = succeed(capsys, "predict", "model.lht", "west.csv", "--unseen", "missing")
+        missing = make_table().drop(columns="y").assign(shop=None)
+        assert read(io.StringIO(ran.out))["prediction"].tolist() == fit_models()[0].predict(missing).tolist()
+        assert (
+            ran.err
+            == "lhtree: values that were not seen in training count as missing: 300 of column 'shop'\n"
+        )
+        assert succeed(capsys, "predict", "model.lht", "west.csv", "--unseen", "missing", "--quiet").err == ""
+
+
+@pytest.mark.usefixtures("shop")
+class TestRefusals:
+    def refuse(self, capsys, *arguments, code):
+        before = sorted(os.listdir())
+        ran = fail(capsys, "predict", "model.lht", *arguments)
+        assert ran.code == code
+        assert sorted(os.listdir()) == before  # no partial output
+        return ran.err.removeprefix("lhtree: ").rstrip("\n")
+
+    def test_no_model(self, capsys):
+        ran = fail(capsys, "predict", "data.csv", "model.lht")
+        assert ran.code == 3
+        assert "is not a sound model file" in ran.err
+        ran = fail(capsys, "predict", "nowhere.lht", "data.csv")
+        assert ran == (3, "", "lhtree: cannot read nowhere.lht: No such file or directory\n")
+
+    def test_a_bad_row_far_below(self, capsys):
+        with open("bad.csv", "w", encoding="utf-8") as file:
+            file.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 150_000 + "1,x,red,north\n")
+        told = self.refuse(capsys, "bad.csv", "--out", "out.csv", code=1)
+        assert told.startswith("bad.csv, line 150002: column 'weight' is 'x' where the model takes numbers")
+
+    def test_a_renamed_column(self, capsys):
+        make_table().rename(columns={"weight": "Weigth"}).to_csv("renamed.csv", index=False)
+        told = self.refuse(capsys, "renamed.csv", "--out", "out.csv", code=1)
+        assert told == "renamed.csv lacks the column 'weight' of the model; the nearest is 'Weigth'"
+
+    def test_unknown_column_to_keep(self, capsys):
+        told = self.refuse(capsys, "data.csv", "--keep", "Size", code=1)
+        assert told == "--keep Size: data.csv has no such column; the nearest is 'size'"
+
+    def test_a_column_called_prediction(self, capsys):
+        make_table().assign(prediction=1).to_csv("again.csv", index=False)
+        told = self.refuse(capsys, "again.csv", "--keep-all", code=1)
+        assert told.startswith("the table has a column 'prediction' of its own")
+
+    def test_lists_cannot_be_written_as_text(self, capsys):
+        make_table().assign(tags=[["a"]] * 300).to_parquet("lists.parquet")
+        told = self.refuse(capsys, "lists.parquet", "--keep-all", "--out", "out.csv", code=1)
+        assert "column 'tags'" in told
+        succeed(capsys, "predict", "model.lht", "lists.parquet", "--keep-all", "--out", "out.parquet")
+        assert pd.read_parquet("out.parquet")["tags"].map(list).tolist() == [["a"]] * 300
+
+    @pytest.mark.parametrize(
+        ("values", "endings"),
+        [
+            (pa.array([b"\xff\xfe"] * 300, pa.binary(2)), ["csv"]),
+            (pa.array([(1, 2, 3)] * 300, pa.month_day_nano_interval()), ["csv", "parquet"]),
+        ],
+    )
+    def test_types_that_a_format_does_not_have(self, capsys, values, endings):
+        table = pa.Table.from_pandas(make_table()).append_column("odd", values)
+        pa.feather.write_feather(table, "odd.arrow")
+        for ending in endings:
+            told = self.refuse(capsys, "odd.arrow", "--keep-all", "--out", f"out.{ending}", code=1)
+            assert "leave it out, or write " in told
+        succeed(capsys, "predict", "model.lht", "odd.arrow", "--keep-all", "--out", "out.arrow")
+        assert pa.feather.read_table("out.arrow")["odd"].to_pylist() == values.to_pylist()
+
+    @pytest.mark.parametrize("path", ["model.lht", "data.csv", "./data.csv"])
+    def test_writing_over_what_is_read(self, capsys, path):
+        told = self.refuse(capsys, "data.csv", "--out-format", "csv", "--out", path, code=4)
+        assert told.endswith(": it is what is read; write to another file")
+
+    @pytest.mark.parametrize("path", ["out.xlsx", "out.parquet.gz", "out.json"])
+    def test_endings_without_a_format(self, capsys, path):
+        told = self.refuse(capsys, "data.csv", "--out", path, code=2)
+        assert told.startswith(f"--out {path}: its ending names no format that can be written")
+
+    @pytest.mark.parametrize(
+        ("option", "value"),
+        [("--out-format", "xml"), ("--format", "xml"), ("--decimal", "'"), ("--unseen", "skip")],
+    )
+    def test_wrong_options(self, capsys, option, value):
+        assert self.refuse(capsys, "data.csv", option, value, code=2).startswith(
+            f"{option} {value} is not valid: pass "
+        )
+
+    def test_places_that_cannot_be_written(self, capsys):
+        assert self.refuse(capsys, "data.csv", "--out", "no/where.csv", code=4) == (
+            "cannot write no/where.csv: there is no folder no"
+        )
+        os.mkdir("folder.csv")
+        assert "cannot write folder.csv" in self.refuse(capsys, "data.csv", "--out", "folder.csv", code=4)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+    def test_no_space_left(self, capsys):
+        told = self.refuse(capsys, "data.csv", "--out", "/dev/full", "--out-format", "csv", code=4)
+        assert told == "cannot write /dev/full: No space left on device"
+
+    def test_the_old_file_stays(self, capsys):
+        with open("out.csv", "w", encoding="utf-8") as file:
+            file.write("old")
+        make_table().assign(size="x").to_csv("bad.csv", index=False)
+        self.refuse(capsys, "bad.csv", "--out", "out.csv", code=1)
+        with open("out.csv", encoding="utf-8") as file:
+            assert file.read() == "old"

@@ -1,0 +1,146 @@
+"""Commands as processes: pipes, signals, limits, closed streams."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from support.pages import SHELL
+from support.shop import fit_models, make_table, shop  # noqa: F401
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.usefixtures("shop")
+
+LHTREE = [sys.executable, "-c", "from lhtree.cli import main; main()"]
+
+
+def test_pipes():
+    with open("data.csv", "rb") as file:
+        packed = gzip.compress(file.read())
+    done = subprocess.run(
+        [*LHTREE, "predict", "model.lht", "-"], input=packed, capture_output=True, check=True
+    )
+    assert (
+        done.stdout.decode().split("\n")[1:-1]
+        == fit_models()[0].predict(make_table().drop(columns="y")).tolist()
+    )
+    assert done.stderr == b""
+
+
+def test_prediction_does_without_scikit_learn():
+    code = (
+        "import sys; from lhtree.cli import main\n"
+        "sys.argv[1:] = ['predict', 'model.lht', 'data.csv', '--out', 'o.csv']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print([name for name in ('sklearn', 'scipy', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_reader_that_has_seen_enough():
+    pd.concat([make_table()] * 1000).to_csv("long.csv", index=False)
+    child = subprocess.Popen(
+        [*LHTREE, "predict", "model.lht", "long.csv", "--keep-all"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with child:
+        assert child.stdout.readline() == b"size,weight,colour,shop,y,prediction\n"
+        child.stdout.close()
+        assert child.stderr.read() == b""
+    assert child.returncode == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
+@pytest.mark.parametrize(
+    ("name", "code", "told"),
+    [
+        ("SIGINT", 130, "lhtree: interrupted\n"),
+        ("SIGTERM", 143, ""),
+        ("SIGHUP", 129, ""),
+    ],
+)
+def test_interrupted(name, code, told):
+    os.mkfifo("endless.csv")
+    child = subprocess.Popen(
+        [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with child, open("endless.csv", "w", encoding="utf-8") as pipe:
+        pipe.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 400_000)
+        pipe.flush()
+        while not any(name.endswith(".part") for name in os.listdir()):
+            time.sleep(0.01)
+        child.send_signal(getattr(signal, name))
+        assert child.wait(60) == code
+        assert child.stderr.read() == told
+    assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs limits")
+def test_a_disk_that_is_full():
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            code + LHTREE[-1],
+            "predict",
+            "model.lht",
+            "data.csv",
+            "--keep-all",
+            "--out",
+            "o.csv",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "lhtree: cannot write o.csv: File too large\n"
+    assert not [name for name in os.listdir() if name == "o.csv" or name.endswith(".part")]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("rest", "code", "out", "err"),
+    [
+        ("inspect model.lht --json >&-", 0, "", ""),
+        ("predict model.lht data.csv >&-", 0, "", ""),
+        ("predict model.lht nowhere.csv >&-", 3, "", "lhtree: cannot read nowhere.csv: No such file"),
+        ("predict model.lht nowhere.csv 2>&-", 3, "", ""),
+        ("predict model.lht - <&-", 3, "", "lhtree: standard input is empty"),
+    ],
+)
+def test_closed_streams(rest, code, out, err):
+    done = subprocess.run(
+        ["sh", "-c", SHELL + f"lhtree {rest}"],
+        env=os.environ | {"PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (code, out)
+    assert done.stderr.startswith(err)
+    assert done.stderr.count("\n") == bool(err)
+
+
+def test_debug_shows_the_traceback():
+    for way in ({"args": ["--debug"], "env": {}}, {"args": [], "env": {"LHTREE_DEBUG": "1"}}):
+        done = subprocess.run(
+            [*LHTREE, *way["args"], "predict", "model.lht", "nowhere.csv"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | way["env"],
+        )
+        assert done.returncode == 1
+        assert "Traceback" in done.stderr
+        assert "nowhere.csv" in done.stderr

@@ -1,0 +1,164 @@
+"""``lhtree tune``; the search itself is tested in ``test_cli_search.py``."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+import lhtree
+from lhtree.cli import _show
+from support.shop import fail, make_table, shop, succeed  # noqa: F401
+
+QUICK = (
+    "tune",
+    "data.csv",
+    "--target",
+    "y",
+    "--candidates",
+    3,
+    "--folds",
+    3,
+    "--model",
+    "tree",
+    "--time-limit",
+    600,
+)
+
+
+@pytest.mark.usefixtures("shop")
+class TestTune:
+    def test_the_table(self, capsys):
+        ran = succeed(capsys, *QUICK)
+        title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
+        assert title == "Settings for 300 rows of 4 columns, accuracy in % over 3 folds, the best first"
+        assert header.split() == [
+            "direction",
+            "trees",
+            "beta",
+            "gamma",
+            "accuracy",
+            "log",
+            "loss",
+            "fit",
+            "folds",
+        ]
+        assert len(rows) == 3
+        facts = json.loads(succeed(capsys, *QUICK, "--json").out)
+        assert rows[0].split()[0] == facts["best"]["direction"]
+        assert max(map(len, [header, *rows])) <= 80
+        assert "The best accuracy is optimistic" in ran.out
+        assert ran.err == ""
+
+    def test_json_says_the_same_twice(self, capsys):
+        first, again = (json.loads(succeed(capsys, *QUICK, "--json").out) for _ in range(2))
+        for facts in (first, again):
+            for candidate in facts["candidates"]:
+                assert candidate.pop("fit_seconds") > 0
+        assert first == again
+        (best,) = (candidate for candidate in first["candidates"] if candidate["is_best"])
+        assert best["parameters"] == first["best"]
+        assert best["accuracy"] == max(
+            candidate["accuracy"] for candidate in first["candidates"] if len(candidate["folds"]) == 3
+        )
+
+    def test_the_best_is_fitted_and_saved(self, capsys):
+        ran = succeed(capsys, *QUICK, "--out", "tuned.lht", "--json", "--seed", 3)
+        best = json.loads(ran.out)["best"]
+        assert ran.err == "tuned.lht written: the best setting, fitted on all rows\n"
+        model = lhtree.load("tuned.lht")
+        X = make_table()
+        y = X.pop("y")
+        expected = lhtree.LHTClassifier(**best, random_state=3).fit(X, y)
+        assert model.get_params() == expected.get_params()
+        assert (model.predict_proba(X) == expected.predict_proba(X)).all()
+
+    @pytest.mark.parametrize("kind", ["tree", "forest"])
+    def test_the_command_fits_what_was_saved(self, capsys, kind):
+        asked = ("--candidates", 4, "--folds", 2, "--model", kind, "--out", "tuned.lht", "--json")
+        command = json.loads(succeed(capsys, "tune", "data.csv", "-t", "y", *asked).out)["command"]
+        tuned = lhtree.load("tuned.lht")
+        Path("tuned.lht").unlink()
+        succeed(capsys, *shlex.split(command)[1:])
+        fitted = lhtree.load("tuned.lht")
+        assert fitted.get_params() == tuned.get_params()
+        X = make_table().drop(columns="y")
+        assert (fitted.predict_proba(X) == tuned.predict_proba(X)).all()
+
+    def test_a_forest_within_no_time(self, capsys):
+        ran = succeed(capsys, "tune", "data.csv", "-t", "y", "--time-limit", 0, "--threads", 1)
+        assert "1, time up" in ran.out
+        assert (
+            "lhtree fit data.csv --target y --direction mean_difference --seed 0 --out model.lht" in ran.out
+        )
+
+    def test_what_was_said_about_the_table_is_in_the_command(self, capsys):
+        table = make_table().rename(columns={"shop": "the shop"})
+        table.loc[3, "y"] = None
+        table.to_csv("odd table.csv", index=False, sep="|", decimal=",")
+        said = ["--drop", "the shop", "--categorical", "colour", "--drop-missing-target", "--format", "csv"]
+        said += ["--delimiter", "|", "--encoding", "utf-8", "--decimal", ","]
+        asked = ["--candidates", 1, "--folds", 2, "--json"]
+        facts = json.loads(succeed(capsys, "tune", "odd table.csv", "-t", "y", *said, *asked).out)
+        assert (facts["n_rows"], facts["n_columns"]) == (299, 3)
+        command = shlex.split(facts["command"])
+        assert command[:3] == ["lhtree", "fit", "odd table.csv"]
+        for option in said:
+            assert option in command
+
+    @pytest.mark.parametrize(
+        ("code", "arguments", "message"),
+        [
+            (2, ("--folds", 1), "--folds 1 is too small: pass 2 or more"),
+            (2, ("--candidates", 0), "--candidates 0 is too small: pass 1 or more"),
+            (2, ("--time-limit", "nan"), "--time-limit nan is too small: pass 0 or more"),
+            (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
+            (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
+            (1, ("--folds", 301), "300 rows cannot make 301 folds: pass a smaller --folds"),
+            (4, ("--out", "no/model.lht"), "cannot write no/model.lht: there is no folder no"),
+        ],
+    )
+    def test_errors(self, capsys, code, arguments, message):
+        ran = fail(capsys, *QUICK, *arguments)
+        assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
+
+    def test_too_few_rows_of_a_class(self, capsys):
+        Path("few.csv").write_text("a,y\n1,x\n2,x\n3,x\n4,z\n")
+        ran = fail(capsys, "tune", "few.csv", "-t", "y")
+        assert "two classes of at least two rows each" in ran.err
+
+    def test_a_bar_where_somebody_looks(self, capsys, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+        shown = succeed(capsys, *QUICK).err
+        assert "candidate 3, best so far" in shown
+        assert succeed(capsys, *QUICK, "--quiet").err == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0.0 µs"),
+        (1.24e-6, "1.2 µs"),
+        (9.96e-5, "100 µs"),
+        (0.0123, "12 ms"),
+        (9.87, "9.9 s"),
+        (321.4, "321 s"),
+    ],
+)
+def test_seconds(seconds, text):
+    assert _show.write_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (48_500, "48.5 kB"),
+        (7_654_321, "7.65 MB"),
+        (2e9, "2 GB"),
+    ],
+)
+def test_bytes(n_bytes, text):
+    assert _show.write_bytes(n_bytes) == text

@@ -1,0 +1,127 @@
+"""Scores of forests against the reference, for every way the scorer lays out and walks trees."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from lhtree import LHForestClassifier
+from support import bridge, strategies
+from support.clouds import make_clouds
+
+MODES = ("last", "path", None)
+LAYOUTS = (1, 2, 4, 5, 6, 8, 12, 16, 40)  # most weights of a block; trees of more have no fixed room
+
+
+def assert_as_reference(model, X):
+    """All scores to the last bit: the core takes the same sums in the same order."""
+    Z = reference.normalise(X, model._normalisation.centre, model._normalisation.scale)
+    trees, targets = bridge.trees_of(model), model._forest.target.tolist()
+    every = trees, targets, len(model.classes_), Z
+    mode, prior = model._confidence, model._prior
+    same = np.testing.assert_array_equal
+    same(model.apply(X), [[reference.leaf(tree, z) for tree in trees] for z in Z])
+    same(model.predict_wolf(X), reference.wolf(*every, mode))
+    same(model.predict_membership(X), reference.mean_membership(*every))
+    same(model.predict_confidence(X), reference.mean_confidence(*every, mode))
+    same(model.predict(X), model.classes_[reference.predict(*every, mode, prior)])
+    np.testing.assert_allclose(
+        model.predict_proba(X), reference.predict_proba(*every, mode, prior), 1e-13, 1e-300
+    )
+
+
+@settings(max_examples=40)
+@given(st.data(), strategies.problems(max_rows=25), st.sampled_from(MODES), st.integers(1, 4))
+def test_scores(data, problem, mode, n_estimators):
+    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
+    model = LHForestClassifier(n_estimators, **{**arguments, "confidence": mode}, random_state=0)
+    model.fit(problem.X, problem.y, problem.weight)
+    assert_as_reference(model, problem.X[:8])
+    assert_as_reference(model, problem.X[:4] + 0.125)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("n_features", LAYOUTS)
+def test_every_layout(n_features, n_classes, mode):
+    X, y = make_clouds(60, n_features, n_classes)
+    for width in (0, 1, 3):  # blocks one or three weights short of the layout take it too
+        if width >= n_features:
+            continue
+        setting = {"beta": 0.0, "max_features": n_features - width or None, "confidence": mode}
+        model = LHForestClassifier(2, **setting, random_state=0).fit(X, y)
+        assert np.diff(model._forest.hyperplane_ptr).max() == n_features - width
+        assert_as_reference(model, X[:5] * 1.25)
+
+
+@pytest.fixture(
+    scope="module", params=[{}, {"direction": "mixed", "beta": "schedule", "max_features": 13}], ids=str
+)
+def mixture(request):
+    """A forest whose trees have many layouts, in no order, and rows of float32."""
+    X, y = make_clouds(400, 20, 3)
+    model = LHForestClassifier(30, **request.param, random_state=0).fit(X, y)
+    most = [max(map(len, tree.weights)) for tree in bridge.trees_of(model)]
+    assert len(set(most)) > 5
+    assert most != sorted(most)
+    return model, make_clouds(3000, 20, 3, seed=1)[0].astype(np.float32)
+
+
+@pytest.mark.parametrize("method", bridge.MODEL_METHODS)
+def test_a_row_has_the_same_bits_in_every_batch(mixture, method):
+    model, rows = mixture
+    ask = getattr(model, method)
+    everything = ask(rows)
+    for n_rows in (1, 2, 11, 12, 13, 100):
+        for begin in (0, 1500, 3000 - n_rows):
+            batch = slice(begin, begin + n_rows)
+            assert ask(rows[batch]).tobytes() == everything[batch].tobytes()
+    one_by_one = np.concatenate([ask(rows[[row]]) for row in range(60)])
+    assert one_by_one.tobytes() == everything[:60].tobytes()
+    for same in (rows.astype(np.float64), np.asfortranarray(rows), np.repeat(rows, 2, axis=1)[:, ::2]):
+        assert ask(same).tobytes() == everything.tobytes()
+        assert ask(same[:12]).tobytes() == everything[:12].tobytes()
+    backwards = ask(rows[::-1])
+    assert np.ascontiguousarray(backwards[::-1]).tobytes() == everything.tobytes()
+
+
+@pytest.mark.parametrize("method", bridge.MODEL_METHODS)
+def test_threads_change_no_bit(mixture, method):
+    model, rows = mixture
+    alone = getattr(model, method)(rows)
+    model.set_params(n_jobs=2)
+    together = getattr(model, method)(rows)
+    model.set_params(n_jobs=None)
+    assert together.tobytes() == alone.tobytes()
+
+
+def test_scores_of_a_mixture(mixture):
+    model, rows = mixture
+    assert_as_reference(model, rows[:3])
+
+
+def test_trees_that_are_a_leaf_among_others():
+    X, y = make_clouds(200, 3, 3)
+    model = LHForestClassifier(5, random_state=0).fit(X, y)
+    leaves = LHForestClassifier(4, min_samples_split=10**6, random_state=0).fit(X, y)
+    assert (np.diff(leaves._forest.block_ptr) == 1).all()
+    np.testing.assert_array_equal(leaves.predict_confidence(X), np.ones((200, 3)))
+    assert_as_reference(leaves, X[:15])
+    both = LHForestClassifier(14)
+    both._take(model, model._forest + leaves._forest + model._forest)
+    for n_rows in (1, 5, 15, 200):  # on both sides of what is walked at once
+        np.testing.assert_array_equal(both.predict_wolf(X[:15])[:n_rows], both.predict_wolf(X[:n_rows])[:15])
+    assert_as_reference(both, X[:15])
+
+
+def test_no_rows(mixture):
+    model, rows = mixture
+    assert model._scorer.wolf(rows[:0]).shape == (0, 3)
+
+
+@pytest.mark.parametrize("method", bridge.MODEL_METHODS)
+def test_no_rows_are_refused_in_words(mixture, method):
+    model, rows = mixture
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        getattr(model, method)(rows[:0])

@@ -1,0 +1,86 @@
+"""Models of the nine data sets stay the same to the bit: hashes of their arrays and scores, committed.
+
+``LHTREE_DATA=folder python tests/core/test_hashes.py`` writes them anew, for a change that is meant to change models.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lhtree.datasets
+from lhtree import LHForestClassifier, LHTClassifier
+
+HASHES = Path(__file__).parents[1] / "models" / "hashes.json"
+DATA = os.environ.get("LHTREE_DATA", "")
+SETS = ("wine", "seeds", "wdbc", "banknote", "rice", "spambase", "eeg_eye_state", "magic", "skin")
+BUNDLED = ("wine", "wdbc")  # with scikit-learn
+DIRECTIONS = ("mean_difference", "fisher", "mixed")
+# Of version 1 of the schema; what later versions add has a default and changes no prediction.
+ARRAYS = (
+    "target",
+    "block_ptr",
+    "left",
+    "n_samples",
+    "weight",
+    "n_target",
+    "offset",
+    "intercept",
+    "hyperplane_ptr",
+    "hyperplane_feature",
+    "hyperplane_weight",
+    "membership_ptr",
+    "membership_feature",
+    "membership_slope",
+)
+SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply")
+
+
+def digest(arrays):
+    sha256 = hashlib.sha256()
+    for values in arrays:
+        sha256.update(str((values.dtype.str, values.shape)).encode())
+        sha256.update(np.ascontiguousarray(values).tobytes())
+    return sha256.hexdigest()[:32]
+
+
+def fit_models(X, y):
+    """A tree and a small forest in every direction, and one of each with other memberships, weights and gaps."""
+    few = 2 if len(X) > 100_000 else 5
+    for direction in DIRECTIONS:
+        yield f"tree {direction}", LHTClassifier(direction=direction).fit(X, y)
+        forest = LHForestClassifier(few, direction=direction, random_state=7)
+        yield f"forest {direction}", forest.fit(X, y)
+    weight, gaps = np.arange(len(X)) % 4, X.copy()
+    gaps[::7, 0] = np.nan
+    tree = LHTClassifier(gamma=20, membership="least_squares", confidence="path", class_weight="balanced")
+    yield "tree weighted", tree.fit(gaps, y, sample_weight=weight)
+    forest = LHForestClassifier(3, direction="fisher", bootstrap=True, confidence="last", random_state=3)
+    yield "forest weighted", forest.fit(gaps, y, sample_weight=weight)
+
+
+def hash_models(name):
+    X, y = getattr(lhtree.datasets, f"load_{name}")(return_X_y=True, as_frame=False)
+    hashes = {}
+    for title, model in fit_models(X, y):
+        hashes[title] = {
+            "arrays": digest(getattr(model._forest, array) for array in ARRAYS),
+            "scores": digest(getattr(model, score)(X) for score in SCORES),
+        }
+    return hashes
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_models_are_the_same_to_the_bit(name):
+    if not DATA and name not in BUNDLED:
+        pytest.skip("LHTREE_DATA names no folder")
+    assert hash_models(name) == json.loads(HASHES.read_text(encoding="utf-8"))[name]
+
+
+if __name__ == "__main__":
+    HASHES.write_text(
+        json.dumps({name: hash_models(name) for name in SETS}, indent=1) + "\n", encoding="utf-8"
+    )

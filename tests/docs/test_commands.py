@@ -1,0 +1,44 @@
+"""What the pages show of the command line is what the commands print."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from support.pages import call, settle, split_commands
+from support.shop import make_table
+
+PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
+
+
+def find_commands() -> list[tuple[str, str]]:
+    """Every command of the page's console blocks, and what it shows below."""
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [found for block in blocks for found in split_commands(block)]
+
+
+def test_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("typer", "rich", "pandas", "pyarrow", "matplotlib", "onnx"):
+        pytest.importorskip(module)
+    monkeypatch.chdir(tmp_path)
+    table = make_table(400)
+    table[:300].to_csv("data.csv", index=False)
+    table[300:].to_csv("test.csv", index=False)
+    table[300:].drop(columns="y").to_csv("new.csv", index=False)
+    checker = doctest.OutputChecker()
+    for command, expected in find_commands():
+        shown = call(command, capsys)
+        assert checker.check_output(settle(expected), settle(shown), doctest.ELLIPSIS), (
+            f"$ {command}\n{shown}"
+        )
+
+
+def test_there_is_a_command_of_every_kind() -> None:
+    from lhtree.cli import COMMANDS
+
+    shown = {command.split()[1] for command, _ in find_commands() if command.startswith("lhtree ")}
+    assert shown >= set(COMMANDS) - {"demo"}

@@ -1,0 +1,58 @@
+"""Models are pickled without what can be told from the rest, and come back with every bit."""
+
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree._compact import pack, unpack
+from support import bridge, strategies
+from support.clouds import make_clouds
+
+
+@given(st.data(), strategies.problems(), st.booleans())
+def test_unpacking_gives_back_every_bit(data, problem, is_weighted):
+    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
+    model = LHTClassifier(**arguments, random_state=0)
+    model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
+    again = unpack(pack(model._forest, model.n_features_in_), model.n_features_in_)
+    bridge.assert_same_bits(
+        bridge.arrays_of(model), {field.name: getattr(again, field.name) for field in fields(again)}
+    )
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.predict_proba(problem.X).tobytes() == model.predict_proba(problem.X).tobytes()
+
+
+def test_deep_and_large_models_come_back():
+    deep = np.cumsum(np.random.default_rng(0).uniform(0.5, 1.5, 1500))[:, None], np.arange(1500) % 2
+    for X, y in (deep, make_clouds(20_000, 9, 5)):
+        model = LHTClassifier(gamma=1).fit(X, y)
+        copy = pickle.loads(pickle.dumps(model))
+        bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
+
+
+def test_packing_makes_models_smaller():
+    model = LHTClassifier(gamma=1).fit(*make_clouds(3000, 9, 3))
+    packed = pack(model._forest, 9)
+    assert sum(values.nbytes for values in packed.values()) < 0.9 * model._forest.nbytes
+
+
+@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
+def test_forests_come_back(data, problem, is_weighted, bootstrap):
+    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
+    model = LHForestClassifier(3, **arguments, bootstrap=bootstrap, random_state=0)
+    model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
+    copy = pickle.loads(pickle.dumps(model))
+    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
+
+
+@pytest.mark.parametrize("weight", [[0.5, 1.5], [1.25, 0.75]])
+def test_weights_that_add_up_to_the_number_of_samples(weight):
+    model = LHTClassifier().fit(np.zeros((2, 1)), [0, 1], weight)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.predict_proba([[0.0]]).tolist() == model.predict_proba([[0.0]]).tolist()
+    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))

@@ -1,0 +1,218 @@
+"""Threads, forked and spawned processes, Ctrl-C, and the GIL."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+
+from lhtree import LHTClassifier
+from support import bridge
+from support.clouds import make_clouds
+
+TIMEOUT = 60
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = make_clouds(5000, 8, 3)
+    return LHTClassifier(gamma=3, n_jobs=2).fit(X, y), X
+
+
+def test_eight_threads_at_once(fitted):
+    model, X = fitted
+    expected = {method: getattr(model, method)(X) for method in bridge.MODEL_METHODS}
+    start = threading.Barrier(8)
+
+    def predict(number):
+        start.wait(TIMEOUT)
+        for turn in range(5):
+            for method, values in expected.items():
+                some = slice(number, None, 1 + turn)  # different rows in every thread
+                if not np.array_equal(getattr(model, method)(X[some]), values[some]):
+                    return method
+                if not np.array_equal(
+                    getattr(model, method)(X[number : number + 1]), values[number : number + 1]
+                ):
+                    return method
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(predict, range(8))) == [None] * 8
+
+
+def test_two_models_in_one_thread_do_not_mix(fitted):
+    # Workspace is kept from call to call; a wider and a narrower model take turns.
+    model, X = fitted
+    narrow = LHTClassifier().fit(X[:, :2], model.predict(X))
+    first, second = model.predict_proba(X), narrow.predict_proba(X[:, :2])
+    for _ in range(3):
+        np.testing.assert_array_equal(model.predict_proba(X[:10]), first[:10])
+        np.testing.assert_array_equal(narrow.predict_proba(X[:10, :2]), second[:10])
+
+
+def test_fits_in_threads_are_those_without():
+    data = [make_clouds(600, 6, 3, seed=seed) for seed in range(6)]
+
+    def fit(problem):
+        return bridge.arrays_of(
+            LHTClassifier(direction="mixed", max_features=2, random_state=1).fit(*problem)
+        )
+
+    with ThreadPoolExecutor(6) as pool:
+        for parallel, alone in zip(pool.map(fit, data), map(fit, data), strict=True):
+            bridge.assert_same_bits(alone, parallel)
+
+
+def work(model, X, results):
+    """What a child process does: predict with threads, fit with threads."""
+    proba = model.predict_proba(X)
+    again = LHTClassifier(**model.get_params()).fit(X, model.predict(X))
+    results.put((proba.tobytes(), again.predict_proba(X).tobytes()))
+
+
+def run_children(method, model, X, n_children=2):
+    context = multiprocessing.get_context(method)
+    results = context.Queue()
+    children = [context.Process(target=work, args=(model, X, results)) for _ in range(n_children)]
+    for child in children:
+        child.start()
+    try:
+        answers = [results.get(timeout=TIMEOUT) for _ in children]
+        for child in children:
+            child.join(TIMEOUT)
+        assert [child.exitcode for child in children] == [0] * n_children
+    finally:
+        for child in children:
+            child.kill()
+    return answers
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # other tests may have left threads
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_child_processes_agree_and_do_not_hang(fitted, method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    model, X = fitted
+    proba = model.predict_proba(X)  # with threads, before the fork
+    again = LHTClassifier(**model.get_params()).fit(X, model.predict(X)).predict_proba(X)
+    for answer in run_children(method, model, X):
+        assert answer == (proba.tobytes(), again.tobytes())
+
+
+def test_joblib_processes_agree(fitted):
+    model, X = fitted
+    parts = np.array_split(X, 4)
+    answers = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(part) for part in parts)
+    np.testing.assert_array_equal(np.concatenate(answers), model.predict_proba(X))
+
+
+def test_threads_are_those_of_a_joblib_context(three):
+    X, y = three
+    model = LHTClassifier()
+    with joblib.parallel_config(n_jobs=2):
+        model.fit(X, y)
+    bridge.assert_same_bits(bridge.arrays_of(LHTClassifier().fit(X, y)), bridge.arrays_of(model))
+
+
+INTERRUPTED = """
+import sys
+import numpy as np
+from lhtree import LHTClassifier, _core
+n_rows, n_features, n_classes = {shape}
+generator = np.random.default_rng(0)
+X = generator.standard_normal((n_rows, n_features), dtype=np.float32)
+y = generator.integers(0, n_classes, n_rows)
+model = LHTClassifier().fit(X[:100], y[:100])
+before = model.predict_proba(X[:100])
+model.set_params(**{setting!r})
+grow_forest = _core.grow_forest
+def announced(*arguments, **keywords):
+    print("growing", flush=True)
+    return grow_forest(*arguments, **keywords)
+_core.grow_forest = announced
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    assert np.array_equal(model.predict_proba(X[:100]), before)
+    print("interrupted", flush=True)
+else:
+    print("finished", flush=True)
+"""
+LONG_FITS = {
+    "fisher": ((200_000, 60, 4), {"direction": "fisher"}),
+    "wide": ((3_000, 3_000, 4), {"direction": "fisher", "membership": "constant"}),
+    "mixed": ((400_000, 160, 2), {"direction": "mixed", "beta": 0.99, "membership": "constant"}),
+}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("name", LONG_FITS)
+def test_a_fit_can_be_interrupted(name, n_jobs):
+    shape, setting = LONG_FITS[name]
+    code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs, "normalize": None})
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "growing\n"
+        time.sleep(1.0)  # well into the first block
+        sent = time.monotonic()
+        os.kill(child.pid, signal.SIGINT)
+        assert child.stdout.readline() == "interrupted\n"
+        assert time.monotonic() - sent < 2.5  # a second, and slack for a busy machine
+        assert child.wait(TIMEOUT) == 0
+    finally:
+        child.kill()
+        child.stdout.close()
+        child.wait()
+
+
+def test_other_threads_go_on_during_a_fit():
+    X, y = make_clouds(60_000, 30, 3)
+    is_done = threading.Event()
+    n_steps = 0
+
+    def fit():
+        LHTClassifier(direction="fisher", max_depth=8).fit(X, y)
+        is_done.set()
+
+    thread = threading.Thread(target=fit)
+    thread.start()
+    while not is_done.is_set():
+        time.sleep(0.001)
+        n_steps += 1
+    thread.join(TIMEOUT)
+    assert n_steps >= 50
+
+
+SCORED_BY_HANDLER = """
+import signal, numpy as np
+from lhtree import LHTClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 8))
+model = LHTClassifier().fit(X, X[:, 0] + X[:, 1] * X[:, 2] > 0)
+rows = np.tile(X, (250, 1))
+expected = model.predict_proba(rows)
+n_heard = 0
+def score(*_):
+    global n_heard
+    n_heard += 1
+    model.predict_proba(5 * X)
+signal.signal(signal.SIGALRM, score)
+signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+for _ in range(5):
+    assert np.array_equal(model.predict_proba(rows), expected)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert n_heard > 1
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
+def test_a_signal_handler_may_score():
+    subprocess.run([sys.executable, "-c", SCORED_BY_HANDLER], check=True, timeout=TIMEOUT)

@@ -1,0 +1,322 @@
+"""LHForestClassifier as its users meet it."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lhtree import LHForestClassifier, LHTClassifier
+from support import bridge, parameters, strategies
+from support.clouds import make_clouds
+
+DEFAULTS = {
+    "n_estimators": 100,
+    "max_samples": "auto",
+    "bootstrap": False,
+    **{name: parameters.DEFAULTS[name] for name in list(parameters.DEFAULTS)[:-2]},
+    "oob_score": False,
+    "warm_start": False,
+    "n_jobs": None,
+    "random_state": None,
+    "verbose": 0,
+}
+
+
+def fit(data, n_estimators=6, **setting):
+    return LHForestClassifier(n_estimators, **{"random_state": 0} | setting).fit(*data)
+
+
+def assert_same_model(first, second):
+    bridge.assert_same_bits(bridge.arrays_of(first), bridge.arrays_of(second))
+
+
+def test_names_order_and_defaults():
+    parameters = inspect.signature(LHForestClassifier).parameters
+    assert {name: parameter.default for name, parameter in parameters.items()} == DEFAULTS
+    assert list(parameters) == list(DEFAULTS)
+    kinds = {name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY}
+    assert kinds == {"n_estimators"}
+    assert LHForestClassifier(7).get_params() == dict(sorted(({**DEFAULTS, "n_estimators": 7}).items()))
+
+
+@pytest.mark.parametrize("setting", [{}, {"direction": "fisher"}, {"direction": "mixed"}])
+def test_it_learns(setting):
+    for load in (load_wine, load_iris):
+        X, y = load(return_X_y=True)
+        assert cross_val_score(LHForestClassifier(30, **setting, random_state=0), X, y, cv=5).mean() > 0.92
+
+
+@pytest.mark.parametrize("direction", strategies.DIRECTIONS)
+def test_auto_follows_the_direction(three, direction):
+    is_paper = direction == "mean_difference"
+    settled = {
+        "beta": "schedule" if is_paper else 0.0,
+        "offset": "purity" if is_paper else "gini",
+        "max_features": None if is_paper else 3,
+        "max_samples": 0.8 if is_paper else 1.0,
+        "min_samples_split": 7 if is_paper else 2,
+        "confidence": "last" if is_paper else None,
+    }
+    auto, explicit = (fit(three, direction=direction, gamma=7, **more) for more in ({}, settled))
+    assert_same_model(auto, explicit)
+    assert auto.predict_proba(three[0]).tobytes() == explicit.predict_proba(three[0]).tobytes()
+
+
+@pytest.mark.parametrize("direction", ["fisher", "mixed"])
+def test_trees_differ_where_no_features_are_drawn(direction):
+    for n_features, params in ((1, {}), (2, {}), (5, {"max_features": None})):
+        data = make_clouds(200, n_features, 2)
+        first, second = fit(data, direction=direction, n_estimators=2, **params).estimators_
+        assert not np.array_equal(first.predict_proba(data[0]), second.predict_proba(data[0]))
+
+
+def test_a_block_considers_both_of_two_features():
+    X, y = make_clouds(200, 2, 2)
+    model = LHForestClassifier(10, direction="fisher", random_state=0).fit(X, y)
+    assert np.diff(model._forest.hyperplane_ptr).max() == 2
+
+
+BAD = parameters.BAD | {
+    "beta": [-0.1, 1.0, 2, np.nan, "scheduled", None, True],
+    "n_estimators": [0, -1, 1.5, "100", None, True, np.nan],
+    "max_samples": [0, -1, 0.0, 1.5, -0.5, 201, 10**400, "all", None, True, np.nan, [1]],
+}
+BAD |= {name: ["no", None, [1]] for name in ("bootstrap", "oob_score", "warm_start", "verbose")}
+CASES = [(name, value) for name, values in BAD.items() for value in values]
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+@pytest.mark.parametrize(("name", "value"), CASES)
+def test_invalid_values_are_refused_by_name_value_and_remedy(two, name, value, is_fitted):
+    model = LHForestClassifier(2, random_state=0)
+    if is_fitted:
+        model.fit(*two)
+    model.set_params(**{name: value})
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match=rf"(?s)^{name}=.*is not valid: pass ") as caught:
+        model.fit(*two)
+    assert repr(value) in str(caught.value) or len(repr(value)) > 100
+    assert model.__dict__ == before
+
+
+@pytest.mark.parametrize("max_samples", [10**400, 10**30])
+def test_more_rows_than_can_be_drawn(two, max_samples):
+    with pytest.raises(ValueError, match=r"^max_samples="):
+        fit(two, max_samples=max_samples, bootstrap=True)
+
+
+@pytest.mark.parametrize("value", [np.ones(2), [{0: 1.0}], ("balanced",)])
+def test_class_weights_that_are_neither_name_nor_dict(two, value):
+    with pytest.raises(ValueError, match=r"^class_weight=.* is not valid: pass None, 'balanced', "):
+        fit(two, class_weight=value)
+
+
+def test_verbose_may_be_a_flag(two):
+    fit(two, verbose=False)
+    fit(two, verbose=True)
+
+
+def test_messages_say_what_to_pass(two):
+    for setting, message in [
+        (
+            {"max_samples": 201},
+            "max_samples=201 is not valid: pass at most 200, the number of rows, or a share",
+        ),
+        (
+            {"max_samples": 2.0},
+            "max_samples=2.0 is not valid: pass 'auto', an integer of at least 1 or a float",
+        ),
+        ({"n_estimators": 0}, "n_estimators=0 is not valid: pass an integer of at least 1"),
+        ({"beta": "no"}, "beta='no' is not valid: pass 'auto', 'schedule' or a number"),
+        (
+            {"class_weight": "no"},
+            "class_weight='no' is not valid: pass None, 'balanced', 'balanced_subsample'",
+        ),
+        ({"direction": "mixed", "offset": "purity"}, "offset='purity' is not valid: pass 'gini' or 'auto'"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            fit(two, **setting)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_shapes_and_types(n_classes):
+    X, y = make_clouds(150, 4, n_classes)
+    model = fit((X, y))
+    n_trees = 6 * (1 if n_classes == 2 else n_classes)
+    assert len(model.trees_) == n_trees
+    assert [tree.target for tree in model.trees_] == (list(range(n_classes)) if n_classes > 2 else [1]) * 6
+    methods = "proba", "log_proba", "wolf", "membership", "confidence"
+    for values in (getattr(model, f"predict_{method}")(X) for method in methods):
+        assert (values.shape, values.dtype) == ((150, n_classes), np.float64)
+    assert (model.apply(X).shape, model.apply(X).dtype) == ((150, n_trees), np.int64)
+    assert model.score(X, y) == (model.predict(X) == y).mean()
+    assert model.n_leaves_ == sum(tree.n_leaves for tree in model.trees_)
+    assert model.depth_ == max(tree.depth.max() for tree in model.trees_)
+
+
+@pytest.mark.parametrize("confidence", ["last", "path", None])
+def test_scores_hang_together(three, two, confidence):
+    for X, y in (two, three):
+        model = fit((X, y), confidence=confidence)
+        trees = list(model.estimators_)
+        for method in ("predict_wolf", "predict_membership", "predict_confidence"):
+            mean = np.mean([getattr(tree, method)(X) for tree in trees], axis=0)
+            np.testing.assert_allclose(getattr(model, method)(X), mean, 1e-13, 1e-15)
+        wolf = model.predict_wolf(X)
+        assert wolf.any(axis=1).all()
+        np.testing.assert_allclose(model.predict_proba(X), wolf / wolf.sum(axis=1, keepdims=True), 1e-14)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[wolf.argmax(axis=1)])
+        np.testing.assert_array_equal(model.apply(X), np.hstack([tree.apply(X) for tree in trees]))
+
+
+def test_decision_path(three):
+    model = fit(three)
+    path, block_ptr = model.decision_path(three[0])
+    leaves = model.apply(three[0])
+    assert path.shape == (240, block_ptr[-1])
+    assert len(block_ptr) == len(model.trees_) + 1
+    for number, tree in enumerate(model.trees_):
+        own = path[:, block_ptr[number] : block_ptr[number + 1]].toarray()
+        assert (own[:, 0] == 1).all()  # the root
+        np.testing.assert_array_equal(own.sum(axis=1), tree.depth[leaves[:, number]] + 1)
+        np.testing.assert_array_equal(own[np.arange(240), leaves[:, number]], 1)
+        branching = np.flatnonzero(tree.left >= 0)
+        children = own[:, tree.left[branching]] + own[:, tree.left[branching] + 1]
+        np.testing.assert_array_equal(children, own[:, branching])
+
+
+def test_feature_importances():
+    X, y = make_clouds(300, 5, 2)
+    X[:, 3] = 0.0
+    model = fit((X, y))
+    total = np.zeros(5)
+    for tree in bridge.trees_of(model):
+        for weights, weight in zip(tree.weights, tree.weight, strict=True):
+            size = sum(abs(float(w)) for w in weights.values())
+            for feature, w in weights.items():
+                total[feature] += weight * abs(float(w)) / size
+    np.testing.assert_allclose(model.feature_importances_, total / total.sum(), 1e-12)
+    assert model.feature_importances_[3] == 0.0
+    np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
+
+
+def test_estimators_are_fitted_trees(three):
+    X, y = three
+    model = fit((pd.DataFrame(X, columns=list("abcde")), y))
+    estimators = model.estimators_
+    assert len(estimators) == len(list(estimators)) == 6
+    assert len(estimators[1:3]) == len(estimators[:-4]) == 2
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    np.testing.assert_array_equal(estimators[-1].apply(frame), estimators[5].apply(frame))
+    np.testing.assert_array_equal(estimators[::-2][0].apply(frame), estimators[5].apply(frame))
+    assert estimators[0].predict_wolf(frame).tobytes() != estimators[1].predict_wolf(frame).tobytes()
+    for outside in (6, -7):
+        with pytest.raises(IndexError):
+            estimators[outside]
+    tree = estimators[2]
+    assert isinstance(tree, LHTClassifier)
+    assert tree.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(tree.classes_, model.classes_)
+    assert (tree.n_features_in_, len(tree.trees_)) == (5, 3)
+    assert (
+        pickle.loads(pickle.dumps(tree)).predict_wolf(frame).tobytes() == tree.predict_wolf(frame).tobytes()
+    )
+    with pytest.raises(NotFittedError):
+        _ = LHForestClassifier().estimators_
+
+
+@pytest.mark.parametrize("setting", [{"beta": "schedule"}, {"class_weight": "balanced_subsample"}])
+def test_estimators_can_be_fitted_again(two, setting):
+    clone(fit(two, **setting).estimators_[1]).fit(*two)
+
+
+def test_class_weight(two):
+    X, y = two
+    y = np.where(np.arange(200) < 150, 0, y)
+    factors = 200 / (2 * np.bincount(y))
+    balanced = fit((X, y), class_weight="balanced")
+    assert_same_model(balanced, fit((X, y, factors[y])))
+    assert_same_model(balanced, fit((X, y), class_weight=dict(enumerate(factors))))
+    sampled = fit((X, y), class_weight="balanced_subsample", bootstrap=True)
+    for tree in sampled.trees_:
+        np.testing.assert_allclose([tree.weight[0], tree.n_target[0]], [160, 80])  # 0.8 of 200 rows
+    everything = fit((X, y), class_weight="balanced_subsample", max_samples=1.0)
+    whole = fit((X, y), class_weight="balanced", max_samples=1.0, normalize=None)
+    for tree, other in zip(everything.trees_, whole.trees_, strict=True):
+        np.testing.assert_allclose(tree.weight[0], other.weight[0])
+
+
+def test_sample_weight(three):
+    X, y = three
+    weight = np.random.default_rng(0).integers(0, 4, 240)
+    there = weight > 0
+    assert_same_model(fit((X, y, weight)), fit((X[there], y[there], weight[there])))
+    whole = {"max_samples": 1.0, "membership": "constant"}
+    weighted, repeated = (
+        fit((X, y, weight), **whole),
+        fit((np.repeat(X, weight, 0), np.repeat(y, weight)), **whole),
+    )
+    np.testing.assert_allclose(weighted.predict_wolf(X), repeated.predict_wolf(X), 1e-9)
+
+
+def test_missing_values_and_names(three):
+    X, y = three
+    X[::5, 2] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    named, plain = fit((frame, y)), fit((X, y))
+    assert_same_model(named, plain)
+    assert named.feature_names_in_.tolist() == named.trees_[4].feature_names == list("abcde")
+    for method in bridge.MODEL_METHODS:
+        np.testing.assert_array_equal(getattr(named, method)(frame), getattr(plain, method)(X))
+    with pytest.raises(ValueError, match="feature names should match"):
+        named.predict(frame[list("edcba")])
+
+
+@pytest.mark.parametrize("spoil", ["infinity", "one class", "too few rows"])
+def test_a_fit_that_fails_changes_nothing(three, spoil):
+    X, y = three
+    model = fit((X, y))
+    before = dict(model.__dict__)
+    bad = {
+        "infinity": (np.where(np.arange(1200).reshape(240, 5) == 77, np.inf, X), y),
+        "one class": (X, np.zeros(240)),
+        "too few rows": (X[:100], y),
+    }[spoil]
+    with pytest.raises(ValueError, match=r"\b[Xy]\b"):
+        model.fit(*bad)
+    assert model.__dict__ == before
+
+
+def test_refitting_forgets_the_first_fit(two, three):
+    model = LHForestClassifier(4, random_state=0).fit(*two).fit(*three)
+    fresh = fit(three, 4)
+    assert_same_model(fresh, model)
+    assert set(model.__dict__) == set(fresh.__dict__)
+
+
+def test_pipeline_and_grid_search(three):
+    pipeline = make_pipeline(StandardScaler(), LHForestClassifier(5, random_state=0))
+    grid = {"lhforestclassifier__n_estimators": [2, 5], "lhforestclassifier__direction": ["fisher", "mixed"]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(*three)
+    assert search.best_score_ > 0.7
+    assert (
+        len(search.best_estimator_[-1].estimators_) == search.best_params_["lhforestclassifier__n_estimators"]
+    )
+
+
+@pytest.mark.parametrize("setting", [{}, {"direction": "mixed"}])
+def test_a_pickled_forest_is_at_most_half_of_a_random_forest(setting):
+    X, y = make_clouds(4000, 10, 2)  # as wide as MAGIC
+    y = np.where(np.random.default_rng(0).random(4000) < 0.1, 1 - y, y)
+    ours = LHForestClassifier(100, **setting, n_jobs=2, random_state=0).fit(X, y)
+    theirs = RandomForestClassifier(100, n_jobs=2, random_state=0).fit(X, y)
+    assert len(pickle.dumps(ours)) <= 0.5 * len(pickle.dumps(theirs))

@@ -1,0 +1,158 @@
+"""The flat arrays of a model and the views of its trees."""
+
+import importlib.abc
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lhtree import LHTClassifier
+from support import bridge
+from support.clouds import make_clouds
+
+NAMES = ["a", "b", "c", "d", "e"]
+COLUMNS = ["left", "right", "depth", "n_samples", "weight", "n_target", "offset", "intercept"]
+
+
+@pytest.fixture
+def model(three):
+    X, y = three
+    frame = pd.DataFrame(X, columns=NAMES)
+    return LHTClassifier(beta=0.2, gamma=5).fit(frame, np.array(["u", "v", "w"])[y])
+
+
+def test_views(model):
+    views = model.trees_
+    assert len(views) == 3
+    assert [view.target for view in views] == ["u", "v", "w"]
+    assert [view.target for view in views[1:]] == ["v", "w"]
+    assert views[-1].target == "w"
+    assert repr(views[0]).startswith("TreeView(target=")
+    assert repr(views) == f"[{views[0]!r}, {views[1]!r}, {views[2]!r}]"
+    with pytest.raises(IndexError):
+        views[3]
+    assert sum(view.n_leaves for view in views) == model.n_leaves_
+    assert max(view.depth.max() for view in views) == model.depth_
+
+
+def test_long_sequences_of_views_are_cut_short():
+    X, y = make_clouds(80, 3, 4)
+    assert repr(LHTClassifier().fit(X, y).trees_).endswith(", ...]")
+
+
+def test_views_hold_what_the_arrays_hold(model):
+    for view, tree in zip(model.trees_, bridge.trees_of(model), strict=True):
+        for name in COLUMNS:
+            assert getattr(view, name).tolist() == getattr(tree, name), name
+        assert view.is_leaf.tolist() == [left == -1 for left in tree.left]
+        for block in range(view.n_blocks):
+            assert view.weights(block) == {NAMES[f]: float(w) for f, w in tree.weights[block].items()}
+            assert view.slopes(block) == {NAMES[f]: float(a) for f, a in tree.slopes[block].items()}
+
+
+def test_views_cannot_be_written_to(model):
+    view = model.trees_[0]
+    for name in ("left", "n_samples", "weight", "n_target", "offset", "intercept"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(view, name)[0] = 1
+
+
+@pytest.mark.parametrize("block", [-1, 10**6])
+def test_blocks_out_of_range(model, block):
+    view = model.trees_[0]
+    for method in (view.weights, view.slopes):
+        with pytest.raises(
+            IndexError, match=rf"block={block} is not valid: the tree has blocks 0 to {view.n_blocks - 1}"
+        ):
+            method(block)
+
+
+def test_to_frame(model):
+    for view in model.trees_:
+        frame = view.to_frame()
+        assert frame.index.name == "block"
+        assert list(frame.columns) == COLUMNS + [f"weights.{n}" for n in NAMES] + [
+            f"slopes.{n}" for n in NAMES
+        ]
+        assert len(frame) == view.n_blocks
+        for name in COLUMNS:
+            np.testing.assert_array_equal(frame[name], getattr(view, name))
+        for block, row in frame.iterrows():
+            for prefix, values in (("weights", view.weights(block)), ("slopes", view.slopes(block))):
+                assert [row[f"{prefix}.{n}"] for n in NAMES] == [values.get(n, 0.0) for n in NAMES]
+        is_leaf = frame["left"] < 0
+        assert (frame.loc[is_leaf, ["left", "right"]] == -1).all(axis=None)
+        assert (frame.loc[~is_leaf, "right"] == frame.loc[~is_leaf, "left"] + 1).all()
+
+
+def test_to_frame_without_pandas_names_the_extra(model, monkeypatch):
+    class Hidden(importlib.abc.MetaPathFinder):
+        def find_spec(self, name, path, target=None):
+            if name == "pandas":
+                raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+    view = model.trees_[0]
+    monkeypatch.delitem(sys.modules, "pandas")
+    monkeypatch.setattr(sys, "meta_path", [Hidden(), *sys.meta_path])
+    with pytest.raises(
+        ModuleNotFoundError, match=r"^pandas is not installed: pip install 'lhtree\[pandas\]'$"
+    ):
+        view.to_frame()
+
+
+def test_names_of_unnamed_features(three):
+    view = LHTClassifier().fit(*three).trees_[0]
+    assert set(view.weights(0)) <= {"x0", "x1", "x2", "x3", "x4"}
+
+
+def test_decision_path_agrees_with_apply(model, three):
+    frame = pd.DataFrame(three[0], columns=NAMES)
+    indicator, block_ptr = model.decision_path(frame)
+    leaves = model.apply(frame)
+    trees = bridge.trees_of(model)
+    assert indicator.shape == (240, sum(len(tree.left) for tree in trees))
+    np.testing.assert_array_equal(np.diff(block_ptr), [len(tree.left) for tree in trees])
+    assert indicator.format == "csr"
+    dense = indicator.toarray()
+    assert set(np.unique(dense)) == {0, 1}
+    for number, tree in enumerate(trees):
+        part = dense[:, block_ptr[number] : block_ptr[number + 1]]
+        parent = {
+            child: block for block, left in enumerate(tree.left) if left >= 0 for child in (left, left + 1)
+        }
+        for row, leaf in zip(part, leaves[:, number], strict=True):
+            way, block = [], int(leaf)
+            while block:
+                way.append(block)
+                block = parent[block]
+            assert np.flatnonzero(row).tolist() == sorted([0, *way])
+    block_ptr[:] = 0  # a copy
+    assert model.decision_path(frame)[1][-1] > 0
+
+
+def test_feature_importances(model):
+    expected = np.zeros(5)
+    for tree in bridge.trees_of(model):
+        for weight, weights in zip(tree.weight, tree.weights, strict=True):
+            for feature, w in weights.items():
+                expected[feature] += weight * abs(float(w)) / sum(abs(float(v)) for v in weights.values())
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), 1e-12)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_counts_and_depths(model):
+    forest = model._forest
+    trees = bridge.trees_of(model)
+    assert forest.n_trees == 3
+    assert forest.n_blocks == sum(len(tree.left) for tree in trees)
+    assert forest.depths().tolist() == [depth for tree in trees for depth in tree.depth]
+    assert forest.nbytes == sum(values.nbytes for values in bridge.arrays_of(model).values())
+
+
+def test_depths_where_nothing_branches():
+    model = LHTClassifier().fit(np.zeros((6, 2)), [0, 1, 2] * 2)
+    assert model._forest.depths().tolist() == [0, 0, 0]
+    assert (model.depth_, model.n_leaves_) == (0, 3)
+    indicator, _ = model.decision_path(np.zeros((2, 2)))
+    np.testing.assert_array_equal(indicator.toarray(), np.ones((2, 3)))

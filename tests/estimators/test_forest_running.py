@@ -1,0 +1,173 @@
+"""What a fit and a prediction do besides: progress bars, threads, joblib."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import joblib
+import numpy as np
+import pytest
+
+from lhtree import LHForestClassifier
+from support import bridge
+from support.clouds import make_clouds
+
+FIT = """
+from sklearn.datasets import load_wine
+from lhtree import LHForestClassifier
+LHForestClassifier(200, direction="mixed", verbose=1, random_state=0).fit(*load_wine(return_X_y=True))
+"""
+TIMEOUT = 60
+
+
+def test_no_bar_where_nobody_looks():
+    answer = subprocess.run([sys.executable, "-c", FIT], capture_output=True, timeout=TIMEOUT, check=True)
+    assert (answer.stdout, answer.stderr) == (b"", b"")
+
+
+def test_no_bar_in_a_captured_stream(capsys, monkeypatch, two):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    LHForestClassifier(2, verbose=1).fit(*two)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_bar_in_a_terminal():
+    import pty
+
+    reader, writer = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", FIT], stdout=subprocess.PIPE, stderr=writer, env=environment
+    )
+    os.close(writer)
+    shown = b""
+    try:
+        while more := os.read(reader, 4096):
+            shown += more
+    except OSError:  # the other end is closed
+        pass
+    try:
+        assert child.communicate(timeout=TIMEOUT)[0] == b""
+    finally:
+        child.kill()
+        os.close(reader)
+    assert child.returncode == 0
+    assert b"growing trees" in shown
+    assert b"100%" in shown
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_bar_follows_the_trees(monkeypatch, capsys, n_jobs):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+    X, y = make_clouds(4000, 8, 3)
+    model = LHForestClassifier(8, direction="mixed", verbose=1, n_jobs=n_jobs, random_state=0).fit(X, y)
+    assert "growing trees" in capsys.readouterr().err
+    silent = LHForestClassifier(8, direction="mixed", random_state=0).fit(X, y)
+    bridge.assert_same_bits(bridge.arrays_of(silent), bridge.arrays_of(model))
+    assert capsys.readouterr() == ("", "")
+
+
+class Without:
+    """Finds no module of this name, as if it were not installed."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == self.name:
+            raise ModuleNotFoundError(f"No module named {self.name!r}", name=self.name)
+
+
+def test_a_missing_rich_is_named_in_one_line(monkeypatch, two):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Without("rich"), *sys.meta_path])
+    model = LHForestClassifier(2, verbose=1)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        model.fit(*two)
+    assert str(caught.value) == "rich is not installed: pip install 'lhtree[progress]'"
+    assert not hasattr(model, "classes_")
+    LHForestClassifier(2).fit(*two)  # nobody else needs it
+
+
+def n_threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+on_linux = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="reads /proc")
+
+
+@on_linux
+def test_no_thread_outlives_its_call():
+    X, y = make_clouds(4000, 6, 3)
+    model = LHForestClassifier(20, n_jobs=2, random_state=0)
+    model.fit(X, y)  # joblib has now started whatever it starts once
+    before = n_threads(), threading.active_count()
+    model.fit(X, y)
+    assert (n_threads(), threading.active_count()) == before
+    for method in bridge.MODEL_METHODS:
+        getattr(model, method)(X)
+        assert (n_threads(), threading.active_count()) == before
+
+
+# The stack of a thread is address space that stays reserved when the thread is gone.
+PEAKS = """
+import joblib
+import numpy as np
+from lhtree import LHForestClassifier
+def peak():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmPeak"))
+generator = np.random.default_rng(0)
+X = generator.normal(size=(4000, 6))
+y = (X[:, 0] * X[:, 1] > 0).astype(int)
+model = LHForestClassifier(20, random_state=0).fit(X, y)
+model.predict_proba(X)
+joblib.effective_n_jobs(2)  # imports
+model.set_params(n_jobs=2)
+start = peak()
+for n_rows in (1, 10, 63, 64, 300, 800):
+    model.predict_proba(X[:n_rows])
+small = peak()
+model.predict_proba(X)
+print(small - start, peak() - small)
+"""
+
+
+@on_linux
+def test_small_batches_start_no_thread():
+    answer = subprocess.run(
+        [sys.executable, "-c", PEAKS], capture_output=True, text=True, timeout=TIMEOUT, check=True
+    )
+    small, large = map(int, answer.stdout.split())
+    assert small < 4000  # kilobytes
+    assert large >= 8000  # a stack
+
+
+def test_small_batches_do_not_ask_for_threads(monkeypatch, two):
+    model = LHForestClassifier(100, n_jobs=2, random_state=0).fit(*two)
+    monkeypatch.setattr("lhtree._base.count_threads", None)
+    model.predict(two[0][:63])
+    with pytest.raises(TypeError, match="not callable"):
+        model.predict(two[0][:64])
+
+
+def test_threads_are_those_of_a_joblib_context(three):
+    X, y = three
+    alone = LHForestClassifier(6, random_state=0).fit(X, y)
+    for backend in ("loky", "threading"):
+        with joblib.parallel_config(backend, n_jobs=2):
+            model = LHForestClassifier(6, random_state=0).fit(X, y)
+            assert model.predict_proba(X).tobytes() == alone.predict_proba(X).tobytes()
+        bridge.assert_same_bits(bridge.arrays_of(alone), bridge.arrays_of(model))
+
+
+def test_joblib_processes_agree(three):
+    model = LHForestClassifier(6, random_state=0).fit(*three)
+    X = three[0]
+    answers = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(X[i::2]) for i in range(2))
+    for i, answer in enumerate(answers):
+        np.testing.assert_array_equal(answer, model.predict_proba(X[i::2]))

@@ -1,0 +1,245 @@
+"""Odd but legal input works, and gives what the same data give in their usual form."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import AdaBoostClassifier
+
+from lhtree import LHTClassifier
+from support import bridge
+from support.clouds import make_clouds
+
+SETTINGS = [
+    {},
+    {"gamma": 1, "normalize": None},
+    {"direction": "fisher", "membership": "least_squares"},
+    {"direction": "mixed", "max_features": "sqrt", "random_state": 0},
+    {"normalize": "standard", "confidence": "path", "offset": "gini"},
+    {"normalize": "minmax", "beta": 0.5},
+]
+every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
+
+
+def check(model, X, y):
+    """Finite scores, probabilities that sum to 1, and every row in the leaf it was grown in."""
+    proba = model.predict_proba(X)
+    assert np.isfinite(model.predict_wolf(X)).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, 1e-12)
+    assert set(model.predict(X)) <= set(y)
+    for tree, leaf in zip(model.trees_, model.apply(X).T, strict=True):
+        count = np.bincount(leaf, minlength=tree.n_blocks)
+        np.testing.assert_array_equal(count[tree.is_leaf], tree.n_samples[tree.is_leaf])
+    return model
+
+
+def fit(setting, X, y, weight=None):
+    return check(LHTClassifier(**setting).fit(X, y, weight), X, y)
+
+
+@every_setting
+def test_constant_columns(setting):
+    X, y = make_clouds(90, 4, 3)
+    X[:, 1] = 7.1
+    model = fit(setting, X, y)
+    assert 1 not in model._forest.hyperplane_feature
+    assert model.feature_importances_[1] == 0.0
+
+
+@every_setting
+def test_only_constant_columns(setting):
+    X = np.full((10, 2), 0.1)
+    model = fit(setting, X, np.arange(10) % 2)
+    assert model.n_leaves_ == 1
+    assert model.depth_ == 0
+    np.testing.assert_array_equal(model.feature_importances_, [0.0, 0.0])
+    np.testing.assert_array_equal(model.predict_confidence(X), np.ones((10, 2)))
+
+
+@every_setting
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_forty_equal_rows_with_every_label(setting, n_classes):
+    X = np.repeat([[0.3, -1.7, 5.0]], 40, axis=0)
+    y = np.arange(40) % n_classes
+    model = fit(setting, X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:1])[0], np.bincount(y) / 40, 1e-12)
+
+
+@every_setting
+def test_forty_equal_rows_among_others(setting):
+    X, y = make_clouds(60, 3, 2)
+    X[:40] = X[0]
+    fit(setting, X, y)
+
+
+@every_setting
+def test_exclusive_or(setting):
+    X = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (10, 1))
+    model = fit(setting, X, np.tile([0, 1, 1, 0], 10))
+    if model.direction == "mixed":
+        assert model.score(X, np.tile([0, 1, 1, 0], 10)) == 1.0
+
+
+@every_setting
+def test_more_features_than_rows(setting):
+    X, y = make_clouds(12, 300, 3)
+    assert fit(setting | {"gamma": 1}, X, y).score(X, y) == 1.0
+
+
+@every_setting
+def test_one_row_in_a_class(setting):
+    X, y = make_clouds(60, 3, 2)
+    y[7] = 2
+    X[7] += 50
+    assert fit(setting | {"gamma": 1}, X, y).predict(X[7:8])[0] == 2
+
+
+@every_setting
+def test_two_rows(setting):
+    X = np.array([[0.0], [1.0]])
+    assert fit(setting | {"gamma": 1}, X, ["a", "b"]).predict(X).tolist() == ["a", "b"]
+
+
+@every_setting
+@pytest.mark.parametrize("value", [1e300, -1e300, 5e-324, -1e-310, 1.7e308])
+@pytest.mark.parametrize("where", ["column", "cell", "both signs"])
+def test_huge_and_denormal_values(setting, value, where):
+    X, y = make_clouds(80, 4, 2)
+    if where == "column":
+        X[:, 1] = value
+    elif where == "cell":
+        X[3, 1] = value
+    else:
+        X[:, 1] = value * np.sign(X[:, 1])
+    assert fit(setting, X, y).score(X, y) > 0.5
+
+
+@every_setting
+def test_missing_values(setting):
+    X, y = make_clouds(90, 4, 3)
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    X[:, 3] = np.nan
+    X[5] = np.nan
+    model = fit(setting, X, y)
+    at_centre = np.where(np.isnan(X), model._normalisation.centre, X)
+    assert model.predict_proba(X).tobytes() == model.predict_proba(at_centre).tobytes()
+
+
+def test_nothing_but_missing_values():
+    X = np.full((20, 2), np.nan)
+    assert fit({}, X, np.arange(20) % 2).n_leaves_ == 1
+
+
+def as_memory_map(X, path):
+    np.save(path / "rows.npy", X)
+    return np.load(path / "rows.npy", mmap_mode="r")
+
+
+def in_records(X, path):
+    records = np.zeros(len(X), dtype=[("tag", "i1"), ("x", X.dtype, (X.shape[1],))])
+    records["x"] = X
+    return records["x"]
+
+
+def unaligned(X, path):
+    raw = np.frombuffer(b"?" + X.tobytes(), dtype=np.uint8)
+    return raw[1:].view(X.dtype).reshape(X.shape)
+
+
+FORMS = {
+    "Fortran order": lambda X, path: np.asfortranarray(X),
+    "strided slice": lambda X, path: np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3],
+    "negative strides": lambda X, path: X[::-1, ::-1].copy()[::-1, ::-1],
+    "transposed": lambda X, path: X.T.copy().T,
+    "big-endian": lambda X, path: X.astype(X.dtype.newbyteorder(">")),
+    "read-only": lambda X, path: np.frombuffer(X.tobytes(), dtype=X.dtype).reshape(X.shape),
+    "read-only memory map": as_memory_map,
+    "field of records": in_records,
+    "unaligned": unaligned,
+    "list": lambda X, path: X.tolist(),
+    "objects": lambda X, path: X.astype(object),
+    "DataFrame without names": lambda X, path: pd.DataFrame(X),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_the_same_numbers(form, dtype, tmp_path):
+    X, y = make_clouds(300, 5, 3)
+    X = (np.round(X * 8) / 8).astype(dtype)
+    other = FORMS[form](X, tmp_path)
+    usual, model = LHTClassifier().fit(X, y), LHTClassifier().fit(other, y)
+    bridge.assert_same_bits(bridge.arrays_of(usual), bridge.arrays_of(model))
+    for method in bridge.MODEL_METHODS:
+        np.testing.assert_array_equal(getattr(usual, method)(X), getattr(usual, method)(other))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "i1", "u1", ">i4", "i8", "u8", "?", "g"])
+def test_kinds_of_numbers(dtype):
+    X, y = make_clouds(200, 5, 2)
+    X = np.clip(np.abs(X) * 10, 0, 127).astype(dtype)
+    same = LHTClassifier().fit(X.astype(np.float64), y)
+    model = fit({}, X, y)
+    bridge.assert_same_bits(bridge.arrays_of(same), bridge.arrays_of(model))
+
+
+def test_rows_that_share_their_memory():
+    X = np.broadcast_to([1.0, 2.0], (40, 2))
+    assert fit({}, X, np.arange(40) % 2).n_leaves_ == 1
+
+
+@pytest.mark.parametrize(
+    "y", [list("ab"), [True, False], [-1, 1], [0.0, 1.0], [10**12, -(10**12)], [np.str_("x"), "y"]]
+)
+def test_kinds_of_classes(y):
+    X, codes = make_clouds(100, 3, 2)
+    labels = np.array(y)[codes]
+    model = fit({}, X, labels)
+    assert model.classes_.tolist() == sorted(y)
+    assert model.predict(X).dtype == labels.dtype
+
+
+def test_many_classes():
+    X, y = make_clouds(250, 4, 25)
+    assert len(fit({"gamma": 1}, X, y).trees_) == 25
+
+
+@every_setting
+def test_weights_that_sum_to_one(setting):
+    X, y = make_clouds(128, 4, 2)
+    plain, weighted = fit(setting, X, y), fit(setting, X, y, np.full(128, 1 / 128))
+    bridge.assert_same_bits(bridge.arrays_of(plain), bridge.arrays_of(weighted))
+
+
+@pytest.mark.parametrize("n_rows", range(90, 110))
+def test_equal_weights_that_sum_to_one_are_no_weights(n_rows):
+    # 1/n is rounded, and so is what makes it 1 again; a row must not weigh less than min_samples_leaf = 1 by that.
+    X, y = make_clouds(n_rows, 2, 2)
+    plain = LHTClassifier(gamma=1).fit(X, y)
+    weighted = LHTClassifier(gamma=1).fit(X, y, np.full(n_rows, 1 / n_rows))
+    np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-9, 1e9, 1e155, 1e300])
+def test_tiny_and_huge_weights(size):
+    X, y = make_clouds(100, 3, 2)
+    assert fit({}, X, y, np.full(100, size)).score(X, y) > 0.6
+
+
+def test_rows_of_no_weight_are_not_there():
+    X, y = make_clouds(120, 4, 3)
+    weight = np.where(y == 2, 0.0, 1.0)
+    X[y == 2] = np.inf  # not even looked at
+    model = LHTClassifier().fit(X, y, weight)
+    assert model.classes_.tolist() == [0, 1]
+    bridge.assert_same_bits(
+        bridge.arrays_of(model), bridge.arrays_of(LHTClassifier().fit(X[y < 2], y[y < 2]))
+    )
+
+
+@every_setting
+def test_boosting(setting):
+    X, y = make_clouds(150, 4, 3)
+    boosted = AdaBoostClassifier(
+        LHTClassifier(**setting).set_params(max_depth=2), n_estimators=5, random_state=0
+    )
+    assert boosted.fit(X, y).score(X, y) > 0.6

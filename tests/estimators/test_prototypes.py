@@ -1,0 +1,129 @@
+"""What a model keeps of its training rows: some of them if asked to, and the range of every feature."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree._fitted import read
+from support import strategies
+
+MAKERS = [LHTClassifier, lambda **params: LHForestClassifier(3, **params)]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_no_rows_are_kept_unless_asked_for(make):
+    X, y = load_wine(return_X_y=True)
+    assert read(make().fit(X, y)).prototypes is None
+    assert read(make(keep_prototypes=np.False_).fit(X, y)).prototypes is None
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("wanted", [True, 178, 1000])
+def test_all_rows_are_kept(make, wanted):
+    X, y = load_wine(return_X_y=True)
+    given_X = X.copy()
+    prototypes = read(make(keep_prototypes=wanted).fit(given_X, y)).prototypes
+    given_X[:] = 0.0  # the model has its own
+    np.testing.assert_array_equal(prototypes.X, X)
+    np.testing.assert_array_equal(prototypes.codes, y)
+    np.testing.assert_array_equal(prototypes.given, np.arange(178))
+
+
+@given(strategies.problems(), st.integers(0, 70), st.integers(0, 9))
+def test_some_rows_are_drawn_by_class(problem, more, seed):
+    weight = problem.weight.copy()
+    weight[::3] = 0.0  # left out
+    used = np.unique(problem.y[weight > 0])
+    assume(len(used) > 1)
+    assume(weight.max() >= 1)
+    wanted = len(used) + more
+    model = LHTClassifier(keep_prototypes=wanted, random_state=seed).fit(problem.X, problem.y, weight)
+    prototypes = read(model).prototypes
+    assert len(prototypes.X) == min(wanted, (weight > 0).sum())
+    assert len(np.unique(prototypes.given)) == len(prototypes.given)
+    assert (weight[prototypes.given] > 0).all()
+    np.testing.assert_array_equal(prototypes.X, problem.X[prototypes.given])
+    np.testing.assert_array_equal(used[prototypes.codes], problem.y[prototypes.given])
+    assert set(prototypes.codes) == set(range(len(used)))
+
+
+def test_the_draw_follows_the_seed():
+    X, y = load_wine(return_X_y=True)
+    draws = [
+        tuple(read(LHTClassifier(keep_prototypes=30, random_state=seed).fit(X, y)).prototypes.given)
+        for seed in (0, 0, 1)
+    ]
+    assert draws[0] == draws[1] != draws[2]
+    assert np.bincount(y[list(draws[0])]).tolist() == [10, 12, 8]  # of 59, 71 and 48
+
+
+@pytest.mark.parametrize("wanted", ["yes", 2, -1, 0.5, None])
+def test_what_is_refused(wanted):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"keep_prototypes=.* is not valid: pass False, True .* at least 3"):
+        LHTClassifier(keep_prototypes=wanted).fit(X, y)
+
+
+def test_it_is_refused_before_any_tree_grows(monkeypatch):
+    monkeypatch.setattr(LHForestClassifier, "_grow", lambda *arguments: pytest.fail("trees were grown"))
+    with pytest.raises(ValueError, match="keep_prototypes=-1"):
+        LHForestClassifier(3, keep_prototypes=-1).fit(*load_wine(return_X_y=True))
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_the_model_is_the_same_with_and_without(make):
+    X, y = load_wine(return_X_y=True)
+    plain, keeping = make(random_state=0).fit(X, y), make(random_state=0, keep_prototypes=50).fit(X, y)
+    np.testing.assert_array_equal(plain.predict_proba(X), keeping.predict_proba(X))
+    assert clone(keeping).keep_prototypes == 50
+    assert "keep_prototypes" in make().set_params(keep_prototypes=7).get_params()
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_pickled_model_keeps_rows_and_range(make):
+    X, y = load_wine(return_X_y=True)
+    model = make(keep_prototypes=50).fit(X, y)
+    ours, theirs = read(model), read(pickle.loads(pickle.dumps(model)))
+    for name in ("X", "codes", "given"):
+        np.testing.assert_array_equal(getattr(ours.prototypes, name), getattr(theirs.prototypes, name))
+    np.testing.assert_array_equal(ours.low, theirs.low)
+    np.testing.assert_array_equal(ours.high, theirs.high)
+
+
+def test_the_trees_of_a_forest_keep_what_the_forest_keeps():
+    X, y = load_wine(return_X_y=True)
+    model = LHForestClassifier(3, keep_prototypes=True).fit(X, y)
+    tree = model.estimators_[1]
+    assert tree.keep_prototypes is True
+    assert read(tree).prototypes is read(model).prototypes
+    np.testing.assert_array_equal(read(tree).high, X.max(axis=0))
+    with pytest.raises(IndexError, match="estimator 3 is not there: the model has 0 to 2"):
+        read(model).estimator(3)
+
+
+@given(strategies.hostile_problems(), st.sampled_from(["robust", "standard", "minmax", None]))
+def test_the_range_is_that_of_the_rows_with_weight(problem, normalize):
+    weight = problem.weight.copy()
+    weight[len(weight) // 2 :: 4] = 0.0
+    rest = problem.X[weight > 0]
+    assume(len(np.unique(problem.y[weight > 0])) > 1)
+    fitted = read(LHTClassifier(normalize=normalize).fit(problem.X, problem.y, weight))
+    np.testing.assert_array_equal(fitted.low, np.fmin.reduce(rest, axis=0))
+    np.testing.assert_array_equal(fitted.high, np.fmax.reduce(rest, axis=0))
+
+
+def test_a_warm_start_widens_the_range():
+    X, y = load_wine(return_X_y=True)
+    model = LHForestClassifier(2, beta=0, warm_start=True, keep_prototypes=True).fit(X[::2], y[::2])
+    model.set_params(n_estimators=3).fit(X[1::2], y[1::2])
+    fitted = read(model)
+    np.testing.assert_array_equal(fitted.low, X.min(axis=0))
+    np.testing.assert_array_equal(fitted.high, X.max(axis=0))
+    np.testing.assert_array_equal(fitted.prototypes.X, X[1::2])
+    assert model.explain(X[0]).n_estimators == 3

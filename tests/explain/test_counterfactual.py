@@ -1,0 +1,324 @@
+"""Counterfactuals: every one flips, stays within its bounds, and is what it says; crossings are the shortest."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.model_selection import train_test_split
+
+import reference
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree._fitted import read
+from lhtree.explain import Counterfactual
+from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
+from lhtree.explain._search import Task
+from support.clouds import make_clouds
+from support.strategies import estimator_arguments, problems
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine(as_frame=True)
+    y = data.target.map(dict(enumerate(data.target_names)))
+    return train_test_split(data.data, y, test_size=0.3, stratify=y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def wine_tree(wine):
+    return LHTClassifier().fit(wine[0], wine[2])
+
+
+def check(model, x, found, *, allowed=None, n=3):
+    """All that a list of counterfactuals promises."""
+    fitted = read(model)
+    names, scale = fitted.feature_names, fitted.normalisation.scale
+    before = model.classes_.tolist()[model._scorer.predict(x[None])[0]]
+    assert len(found) <= n
+    assert [c.distance for c in found] == sorted(c.distance for c in found)
+    for counterfactual in found:
+        row = np.array(list(counterfactual.row.values()))
+        assert list(counterfactual.row) == names
+        predicted = model.classes_.tolist()[model._scorer.predict(row[None])[0]]
+        assert predicted == counterfactual.prediction != before == counterfactual.before
+        is_missing = np.isnan(x)
+        np.testing.assert_array_equal(np.isnan(row), is_missing)
+        changed = np.flatnonzero((row != x) & ~is_missing)
+        assert sorted(counterfactual.changes) == sorted(names[f] for f in changed)
+        assert len(changed)
+        assert allowed is None or set(changed) <= set(allowed)
+        for feature in changed:
+            assert counterfactual.changes[names[feature]] == (x[feature], row[feature])
+            least, largest = (min(fitted.low[feature], x[feature]), max(fitted.high[feature], x[feature]))
+            assert least <= row[feature] <= largest
+        sizes = [abs(row[f] - x[f]) / scale[f] for f in changed]
+        assert counterfactual.distance == pytest.approx(math.hypot(*sizes), rel=1e-9)
+        assert list(counterfactual.changes) == [
+            names[f] for _, f in sorted(zip(sizes, changed, strict=True), key=lambda pair: -pair[0])
+        ]
+    assert len({tuple(map(str, c.row.values())) for c in found}) == len(found)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_every_counterfactual_flips_within_its_bounds(data):
+    problem = data.draw(problems(max_rows=40))
+    n_features = problem.X.shape[1]
+    arguments = data.draw(estimator_arguments(n_features))
+    if data.draw(st.booleans()):
+        model = LHForestClassifier(n_estimators=4, random_state=0, **arguments)
+    else:
+        model = LHTClassifier(random_state=0, **arguments)
+    model.fit(problem.X, problem.y, problem.weight)
+    x = problem.X[data.draw(st.integers(0, len(problem.X) - 1))]
+    features = data.draw(
+        st.one_of(st.none(), st.lists(st.integers(0, n_features - 1), min_size=1, max_size=n_features))
+    )
+    n = data.draw(st.integers(1, 5))
+    check(model, x, model.explain(x).counterfactuals(features, n), allowed=features, n=n)
+
+
+@pytest.mark.parametrize("direction", ["mean_difference", "mixed"])
+@pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
+def test_rows_of_wine_have_counterfactuals(wine, kind, direction):
+    X_train, X_test, y_train, _ = wine
+    model = kind(direction=direction, random_state=0).fit(X_train, y_train)
+    for x in X_test.to_numpy()[::6]:
+        found = model.explain(x).counterfactuals()
+        assert found
+        check(model, x, found)
+
+
+def test_one_feature_moves_just_across_the_offset():
+    X = np.arange(10.0)[:, None]
+    model = LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
+    (found,) = model.explain([2.5]).counterfactuals()
+    assert found.prediction is True
+    assert found.changes == {"x0": (2.5, pytest.approx(4.5, abs=0.2))}
+    assert found.row["x0"] >= 4.5
+    assert found.distance == found.row["x0"] - 2.5
+    (found,) = model.explain([7.5]).counterfactuals()
+    assert found.prediction is False
+    assert 4.3 < found.row["x0"] < 4.5
+
+
+def test_counts_stay_whole_where_that_suffices():
+    X = np.column_stack([np.arange(10.0), np.arange(10.0) + 0.5])
+    model = LHTClassifier(gamma=1, normalize=None).fit(X, X[:, 0] >= 5)
+    changes = [found.changes for found in model.explain([2.0, 2.5]).counterfactuals(["x0"])]
+    assert changes == [{"x0": (2.0, float(changes[0]["x0"][1]))}]
+    assert changes[0]["x0"][1].is_integer()
+    (found,) = model.explain([2.0, 2.5]).counterfactuals(["x1"])
+    assert not found.row["x1"].is_integer()  # its training values are not whole
+    # Beyond the last whole number of the range the model predicts otherwise only in between.
+    narrow = LHTClassifier(gamma=1, normalize=None).fit(np.array([[0.0], [0.4], [0.6], [1.0]]), [0, 1, 1, 0])
+    (found,) = narrow.explain([0.0]).counterfactuals()
+    assert 0.2 <= found.row["x0"] <= 0.8
+
+
+def test_values_outside_the_training_range_only_move_towards_it():
+    X, y = make_clouds(200, 4, 2)
+    model = LHTClassifier().fit(X, y)
+    for x in (X.max(axis=0) + 1.0, X.min(axis=0) - 1.0):
+        found = model.explain(x).counterfactuals()
+        assert found
+        check(model, x, found)
+
+
+def test_missing_values_stay_missing(wine, wine_tree):
+    x = wine[1].to_numpy()[0].copy()
+    x[::2] = np.nan
+    found = wine_tree.explain(x).counterfactuals(n=8)
+    assert found
+    check(wine_tree, x, found, allowed=range(1, 13, 2), n=8)
+
+
+def test_a_class_to_reach(wine, wine_tree):
+    x = wine[1].to_numpy()[0]
+    explanation = wine_tree.explain(x)
+    others = [label for label in explanation.classes if label != explanation.prediction]
+    for label in others:
+        found = explanation.counterfactuals(to=label)
+        assert found
+        assert {c.prediction for c in found} == {label}
+        check(wine_tree, x, found)
+    nearest = min(explanation.counterfactuals(to=label)[0].distance for label in others)
+    assert explanation.counterfactuals()[0].distance <= nearest * 1.05
+
+
+def test_features_by_name_and_by_number(wine, wine_tree):
+    x = wine[1].to_numpy()[0]
+    names = wine_tree.feature_names_in_.tolist()
+    explanation = wine_tree.explain(x)
+    by_name = explanation.counterfactuals(["proline", "alcohol", "flavanoids"])
+    assert by_name
+    assert by_name == explanation.counterfactuals([names.index("proline"), 0, 6])
+    assert by_name == explanation.counterfactuals(np.array(["flavanoids", "proline", "alcohol"]))
+    check(wine_tree, x, by_name, allowed=[0, 6, 12])
+    assert explanation.counterfactuals("proline") == explanation.counterfactuals([12])
+    assert explanation.counterfactuals(12) == explanation.counterfactuals([-1])
+
+
+def test_a_tree_of_a_forest_has_its_own(wine):
+    X_train, X_test, y_train, _ = wine
+    forest = LHForestClassifier(n_estimators=5, random_state=0).fit(X_train, y_train)
+    x = X_test.to_numpy()[0]
+    check(forest.estimators_[3], x, forest.explain(x).tree(3).counterfactuals())
+
+
+def test_nothing_to_cross():
+    model = LHTClassifier().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
+    assert model.explain([1.0]).counterfactuals() == []
+    model = LHTClassifier().fit([[0.0, 1.0], [1.0, 1.0]] * 10, [0, 1] * 10)
+    assert model.explain([0.0, 1.0]).counterfactuals(features=[1]) == []
+    assert model.explain([0.0, 1.0]).counterfactuals(features=[0])
+    assert model.explain([np.nan, 1.0]).counterfactuals() == []
+
+
+def test_words(wine, wine_tree):
+    explanation = wine_tree.explain(wine[1].iloc[0])
+    found = explanation.counterfactuals(["proline", "alcohol", "flavanoids"])[0]
+    text = str(found)
+    assert text.startswith("If proline were ")
+    assert f"would be {found.prediction} instead of {explanation.prediction}" in text
+    for name, (before, after) in found.changes.items():
+        written = [float(word.rstrip(",")) for word in text.split(f"{name} were ")[1].split()[0:4:3]]
+        assert written == [after, before]  # what is printed can be typed in
+    whole = explanation.counterfactuals()[0]
+    assert f"and {len(whole.changes) - 4} more features were different, the" in str(whole)
+    one = Counterfactual({"a": 1.0}, {"a": (0.5, 1.0)}, 0.25, "yes", "no")
+    assert (
+        str(one) == "If a were 1 instead of 0.5, the prediction would be yes instead of no (distance 0.25)."
+    )
+
+
+def test_dictionaries(wine, wine_tree):
+    found = wine_tree.explain(wine[1].iloc[0]).counterfactuals()[0]
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert facts["row"] == found.row
+    assert facts["prediction"] == found.prediction
+    assert {name: tuple(values) for name, values in facts["changes"].items()} == found.changes
+
+
+def test_missing_values_are_none_in_dictionaries(wine, wine_tree):
+    x = wine[1].to_numpy()[0].copy()
+    x[3] = np.nan
+    facts = wine_tree.explain(x).counterfactuals()[0].to_dict()
+    assert json.loads(json.dumps(facts, allow_nan=False))["row"]["alcalinity_of_ash"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": ["prolin"]}, "features=.*'prolin' is none, the nearest is 'proline'"),
+        ({"features": "colour"}, "features='colour'.*the nearest is 'color_intensity'"),
+        ({"features": [13]}, "numbers from 0 to 12: 13 is neither"),
+        ({"features": [1.5]}, "1.5 is neither"),
+        ({"features": []}, "at least one feature"),
+        ({"n": 0}, "n=0 is not valid: pass an integer of at least 1"),
+        ({"n": 1.5}, "n=1.5"),
+        ({"to": "class_7"}, "to='class_7'.*'class_0', 'class_1', 'class_2'"),
+        ({"to": "class_0"}, "this one is predicted already"),
+    ],
+)
+def test_arguments(wine, wine_tree, arguments, message):
+    explanation = wine_tree.explain(wine[0].to_numpy()[(wine[2] == "class_0").to_numpy()][0])
+    with pytest.raises(ValueError, match=message):
+        explanation.counterfactuals(**arguments)
+
+
+values = st.floats(-2.0, 2.0).map(lambda value: round(value, 3))
+
+
+@given(st.data(), st.integers(1, 12), st.booleans())
+def test_the_shortest_move_is_that_of_its_slow_twin(data, n_features, is_bounded):
+    weights = np.array(data.draw(st.lists(values, min_size=n_features, max_size=n_features)))
+    need = data.draw(st.floats(0.01, 5.0))
+    side = data.draw(st.sampled_from([1.0, -1.0]))
+    rooms = st.lists(
+        st.floats(0.0, 3.0) if is_bounded else st.just(1e6), min_size=n_features, max_size=n_features
+    )
+    room = Room(np.array(data.draw(rooms)), np.array(data.draw(rooms)))
+    move = shortest_moves(weights[None], np.array([need]), np.array([side]), room)[0]
+    twin = reference.shortest_crossing(side * weights, need, room.down, room.up)
+    if twin is None or not weights.any():
+        assert np.isnan(move).all()
+        return
+    if np.isnan(move).any():  # the room suffices by a rounding error only
+        assert np.abs(weights) @ np.where(side * weights > 0, room.up, room.down) == pytest.approx(need)
+        return
+    np.testing.assert_allclose(move, twin, rtol=1e-6, atol=1e-9)
+    assert side * (weights @ move) == pytest.approx(need)
+    if not is_bounded and np.linalg.norm(weights) > 0.01:
+        assert np.linalg.norm(move) == pytest.approx(need / np.linalg.norm(weights))
+
+
+@given(st.data(), st.integers(1, 6))
+def test_no_other_move_is_shorter(data, n_features):
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    weights, side = generator.normal(size=n_features), 1.0
+    room = Room(*generator.uniform(0.0, 2.0, size=(2, n_features)))
+    need = 0.7 * np.abs(weights) @ np.where(weights > 0, room.up, room.down)
+    move = shortest_moves(weights[None], np.array([need]), np.array([side]), room)[0]
+    others = generator.uniform(-room.down, room.up, size=(500, n_features))
+    crosses = others @ weights >= need
+    assert (np.linalg.norm(others[crosses], axis=1) >= np.linalg.norm(move) - 1e-12).all()
+    alone = single_moves(weights[None], np.array([need]), np.array([side]), room)[0]
+    for feature in np.flatnonzero(~np.isnan(alone)):
+        assert alone[feature] * weights[feature] == pytest.approx(need)
+        assert abs(alone[feature]) >= np.linalg.norm(move) - 1e-12
+        assert -room.down[feature] <= alone[feature] <= room.up[feature]
+
+
+@given(problems(max_rows=40), st.integers(0, 10**6))
+def test_a_crossed_hyperplane_really_is_crossed(problem, number):
+    model = LHTClassifier(gamma=1).fit(problem.X, problem.y, problem.weight)
+    fitted = read(model)
+    x = problem.X[number % len(problem.X)]
+    task = Task(fitted, x, 0, None, np.fmin(fitted.low, x), np.fmax(fitted.high, x))
+    room = task.room(x)
+    planes, z = find_planes(fitted, x, room, 1000), fitted.normalise(x[None])[0]
+    offsets = planes.weights @ z - planes.y
+    need = np.abs(planes.y) + planes.past
+    moves = shortest_moves(planes.weights, need, find_sides(planes), room)
+    possible = ~np.isnan(moves).any(axis=1)
+    rows = task.move(x, moves[possible])
+    y = (
+        np.einsum("hm,hm->h", planes.weights[possible], fitted.normalise(rows).astype(float))
+        - offsets[possible]
+    )
+    assert ((y < 0.0) != (planes.y[possible] < 0.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": 3.5}, "features=3.5 is not valid: pass names, or numbers"),
+        ({"to": np.array([1, 2])}, r"to=array\(\[1, 2\]\) is not valid: pass None"),
+    ],
+)
+def test_arguments_of_no_use_are_refused(wine, wine_tree, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        wine_tree.explain(wine[1].iloc[0]).counterfactuals(**arguments)
+
+
+def test_a_number_is_called_a_class():
+    one = Counterfactual({"a": 1.0}, {"a": (0.5, 1.0)}, 0.25, 0, 1)
+    assert "the prediction would be class 0 instead of class 1 (distance" in str(one)
+
+
+def test_a_change_of_a_single_feature_is_among_few(wine, wine_tree):
+    n_single = 0
+    for _, row in wine[1].iloc[:20].iterrows():
+        explanation = wine_tree.explain(row)
+        singles = [c.distance for c in explanation.counterfactuals(n=100) if len(c.changes) == 1]
+        found = explanation.counterfactuals(n=2)
+        check(wine_tree, row.to_numpy(), found, n=2)
+        if singles:
+            n_single += 1
+            assert min(c.distance for c in found if len(c.changes) == 1) <= 1.1 * min(singles)
+        assert explanation.counterfactuals(n=1)[0].distance == found[0].distance
+    assert n_single

@@ -1,0 +1,195 @@
+"""Exported models predict what the model predicts: ONNX, C and SQL to the bit, whatever the model and its rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from benchmarks import export_runs as exports
+from lhtree import LHForestClassifier, LHTClassifier
+from support.clouds import make_clouds
+from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
+
+
+def runners(model, X, folder):
+    """All ways of running a model elsewhere, as (name, function)."""
+    ways = [
+        ("onnx", lambda: exports.run_onnx(model, X, folder)),
+        ("sqlite", lambda: exports.run_sqlite(model, X)),
+        ("duckdb", lambda: exports.run_duckdb(model, X)),
+    ]
+    return ways + [("c", lambda: exports.run_c(model, X, folder))] * (exports.COMPILER is not None)
+
+
+def check(model, X, folder):
+    label, proba = model.predict(X), model.predict_proba(X)
+    for way, run in runners(model, X, folder):
+        result = run()
+        np.testing.assert_array_equal(result.proba, proba, err_msg=way)
+        np.testing.assert_array_equal(result.label, label, err_msg=way)
+
+
+def spoil(X, seed=0):
+    """Missing values here and there, rows far away, rows between the others, and a row with nothing in it."""
+    generator = np.random.default_rng(seed)
+    between = (X + X[generator.permutation(len(X))]) / 2
+    missing = np.where(generator.random(X.shape) < 0.2, np.nan, X)
+    with np.errstate(over="ignore"):
+        far = np.clip(X * generator.choice([-1e300, 1e40, 1e-300, 1e6], X.shape), -1e308, 1e308)
+    return np.vstack([X, between, missing, far, np.full((1, X.shape[1]), np.nan), np.zeros((1, X.shape[1]))])
+
+
+@pytest.mark.parametrize("confidence", ["last", "path", None])
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_single_trees(load, confidence, tmp_path):
+    X, y = load(return_X_y=True)
+    for membership in MEMBERSHIPS:
+        model = LHTClassifier(confidence=confidence, membership=membership, gamma=3).fit(X, y)
+        check(model, spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_forests(direction, n_classes, tmp_path):
+    X, y = make_clouds(300, 11, n_classes)
+    X[::7, 3] = np.nan
+    model = LHForestClassifier(
+        n_estimators=5, direction=direction, membership="least_squares", random_state=0
+    )
+    check(model.fit(X, y), spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize("normalize", ["robust", "standard", "minmax", None])
+def test_normalisations(normalize, tmp_path):
+    X, y = make_clouds(200, 3, 3)
+    check(LHTClassifier(normalize=normalize).fit(X, y), spoil(X), tmp_path)
+
+
+def test_rows_of_float32(tmp_path):
+    X, y = make_clouds(300, 9, 3)
+    model = LHTClassifier().fit(X, y)
+    X = X.astype(np.float32)
+    result = exports.run_onnx(model, X, tmp_path)
+    np.testing.assert_array_equal(result.proba, model.predict_proba(X))
+    np.testing.assert_array_equal(result.label, model.predict(X))
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 8, 9, 16, 17, 70])
+def test_sums_of_any_length(n_features, tmp_path):
+    X, y = make_clouds(120, n_features, 3, seed=n_features)
+    check(LHTClassifier().fit(X, y), spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [False, True],
+        [-5, 7],
+        [-(2**62), 0, 2**62],
+        [1.0, 2.0],  # with a fraction, scikit-learn takes them for a continuous target
+        ["it's", 'a "quoted" \\ one', "??/ ünï\n"],
+    ],
+    ids=["bool", "int", "large", "float", "text"],
+)
+def test_labels(labels, tmp_path):
+    X, y = make_clouds(90, 4, len(labels))
+    model = LHTClassifier().fit(X, np.array(labels)[y])
+    expected = model.predict(X)
+    for way, run in runners(model, X, tmp_path):
+        found = run().label
+        if way == "sqlite" and expected.dtype == bool:
+            found = found.astype(bool)  # SQLite has 0 and 1
+        assert found.tolist() == expected.tolist(), way
+        assert type(found.tolist()[0]) is type(expected.tolist()[0]), way
+
+
+HOSTILE_NAMES = [
+    'a"; DROP TABLE data; --',
+    "*/ int x; /*",
+    "??/",
+    "select",
+    "[x] `y` 'z'",
+    "größe\n\t\\",
+    "%s {0} ${name}",
+    "z0",
+]
+
+
+def test_hostile_feature_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(90, len(HOSTILE_NAMES), 3)
+    model = LHTClassifier().fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
+    for way, run in runners(model, X, tmp_path):
+        np.testing.assert_array_equal(run().proba, model._fitted.scorer.proba(X, 1), err_msg=way)
+
+
+def test_rows_without_scores(tmp_path):
+    """Values that are all 0 fall back on memberships, then on the shares of the classes."""
+    X, y = make_clouds(200, 2, 3)
+    model = LHTClassifier(confidence="path", gamma=1).fit(X, y)
+    some = np.random.default_rng(0).uniform(-9, 9, (4000, 2))
+    is_zero = ~model.predict_wolf(some).any(axis=1)
+    is_nothing = ~model.predict_membership(some).any(axis=1)
+    assert is_zero.sum() > 5
+    assert is_nothing.sum() > 5
+    check(model, some[is_zero | is_nothing], tmp_path)
+
+
+def test_rows_on_a_hyperplane(tmp_path):
+    """A row exactly on a hyperplane goes right, and has no confidence."""
+    X, y = np.array([[0.0], [2.0]]), np.array([0, 1])
+    model = LHTClassifier(normalize=None, gamma=1).fit(X, y)
+    rows = np.array([[1.0], [np.nextafter(1.0, 0.0)], [1 - 2.0**-24], [1 + 2.0**-23], [0.5], [7.0]])
+    assert model.predict_wolf(rows[:1]).tolist() == [[0.0, 0.0]]
+    check(model, rows, tmp_path)
+
+
+def test_trees_that_are_a_leaf(tmp_path):
+    X, y = np.zeros((7, 2)), np.array([0, 1, 2, 2, 1, 2, 2])
+    model = LHTClassifier().fit(X, y)
+    assert model.depth_ == 0
+    check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
+    model = LHForestClassifier(n_estimators=3, direction="mixed").fit(np.vstack([X, X + 1]), np.tile(y, 2))
+    check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
+
+
+def test_deep_trees(tmp_path):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(400, 2)), generator.integers(0, 2, 400)
+    model = LHTClassifier(gamma=1, confidence="path").fit(X, y)
+    assert model.depth_ > 40
+    check(model, X, tmp_path)
+
+
+@needs_compiler
+def test_c_equals_under_other_compilers_and_flags(tmp_path):
+    X, y = make_clouds(200, 20, 3)
+    model = LHForestClassifier(n_estimators=5, membership="least_squares").fit(X, y)
+    proba = model.predict_proba(spoil(X))
+    for flags in (
+        ["-O3"],
+        ["-std=c11", "-O3", "-march=native"],
+        ["-O3", "-march=native", "-Wall", "-Werror"],
+    ):
+        np.testing.assert_array_equal(exports.run_c(model, spoil(X), tmp_path, flags).proba, proba)
+
+
+@settings(max_examples=25)
+@given(
+    problem=st.one_of(hostile_problems(), wide_problems()),
+    confidence=st.sampled_from(["last", "path", None]),
+    membership=st.sampled_from(MEMBERSHIPS),
+    normalize=st.sampled_from(["robust", "minmax", None]),
+    direction=st.sampled_from(DIRECTIONS),
+)
+def test_any_model(problem, confidence, membership, normalize, direction, tmp_path_factory):
+    model = LHTClassifier(
+        confidence=confidence, membership=membership, normalize=normalize, direction=direction
+    ).fit(problem.X, problem.y)
+    check(model, spoil(problem.X), tmp_path_factory.mktemp("export"))

@@ -1,0 +1,117 @@
+"""Exports of models with categories, and the examples of the documentation that are no Python."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from benchmarks import export_runs as exports
+from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
+
+PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
+needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
+
+
+@pytest.fixture(scope="module")
+def adult():
+    pytest.importorskip("pandas")
+    from support.adult import make_adult
+
+    X, y = make_adult(600)
+    unknown = X[:30].copy()
+    unknown["work"] = "o'clock"
+    unknown["country"] = None
+    return X, y, unknown
+
+
+@pytest.mark.parametrize("n_estimators", [1, 4])
+def test_sql_takes_categories_as_they_are(adult, n_estimators):
+    duckdb = pytest.importorskip("duckdb")
+    import pandas
+
+    X, y, unknown = adult
+    X["work"] = X["work"].replace("private", 'it\'s "private"')
+    model = LHForestClassifier(n_estimators=n_estimators, gamma=5, random_state=0).fit(X, y)
+    data = pandas.concat([X, unknown], ignore_index=True)
+    label, proba = model.predict(data), model.predict_proba(data)
+    connection = sqlite3.connect(":memory:")
+    data.to_sql("data", connection, index_label="row_number")
+    result = exports.read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
+    connection.close()
+    np.testing.assert_array_equal(result.proba, proba)
+    np.testing.assert_array_equal(result.label, label)
+    table = data.assign(row_number=range(len(data)))
+    query = export_sql(model, table="table", keys=["row_number"], dialect="duckdb")
+    with duckdb.connect() as connection:
+        connection.register("table", table)
+        result = exports.read_rows(connection.execute(query).fetchall())
+    np.testing.assert_array_equal(result.proba, proba)
+    np.testing.assert_array_equal(result.label, label)
+
+
+@needs_compiler
+def test_onnx_and_c_take_a_number_per_category(adult, tmp_path):
+    pytest.importorskip("onnxruntime")
+    X, y, unknown = adult
+    model = LHTClassifier(gamma=5).fit(X, y)
+    for table in (X, unknown):
+        rows = model._fitted.encoding.encode(table)
+        for result in (exports.run_onnx(model, rows, tmp_path), exports.run_c(model, rows, tmp_path)):
+            np.testing.assert_array_equal(result.proba, model.predict_proba(table))
+            np.testing.assert_array_equal(result.label, model.predict(table))
+
+
+def test_categories_that_differ_in_case_only():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"size": np.tile(["m", "M", "L"], 20), "x": np.arange(60.0)})
+    y = np.where(X["size"] == "m", "milli", "mega")
+    model = LHTClassifier(gamma=3).fit(X, y)
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE data (number INTEGER, size TEXT COLLATE NOCASE, x REAL)")
+    rows = pandas.concat([X, X[:2].assign(size="l")], ignore_index=True)
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", rows.itertuples(name=None))
+    result = exports.read_rows(connection.execute(export_sql(model, keys=["number"])).fetchall())
+    connection.close()
+    np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE data (number INTEGER, size VARCHAR COLLATE NOCASE, x DOUBLE)")
+        connection.executemany("INSERT INTO data VALUES (?, ?, ?)", list(rows.itertuples(name=None)))
+        query = export_sql(model, keys=["number"], dialect="duckdb")
+        result = exports.read_rows(connection.execute(query).fetchall())
+    np.testing.assert_array_equal(result.proba, model.predict_proba(rows))
+
+
+def test_columns_of_numbers_as_categories():
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.integers(0, 4, 300), generator.normal(size=300)]).astype(object)
+    y = (X[:, 0] % 2 == 0) ^ (X[:, 1] > 1)
+    model = LHTClassifier(categorical_features=[0]).fit(X, y.astype(int))
+    connection = exports.open_sqlite(X, ["x0", "x1"])
+    result = exports.read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
+    connection.close()
+    np.testing.assert_array_equal(result.proba, model.predict_proba(X))
+
+
+@needs_compiler
+def test_the_c_of_the_documentation(tmp_path):
+    text = PAGE.read_text(encoding="utf-8")
+    (tmp_path / "main.c").write_text(re.search(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1])
+    console = re.search(r"^```console\n\$ cc (.*)\n\$ (.*)\n(.*)\n```$", text, re.MULTILINE)
+    X, y = load_wine(return_X_y=True)
+    export_c(LHTClassifier().fit(X, load_wine().target_names[y]), tmp_path / "wine.c", name="wine")
+    subprocess.run([exports.COMPILER, *console[1].split()], cwd=tmp_path, check=True)
+    done = subprocess.run([console[2]], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == console[3] + "\n"
+
+
+def test_a_missing_extra_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    model = LHTClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'lhtree\[onnx\]'"):
+        export_onnx(model, tmp_path / "model.onnx")

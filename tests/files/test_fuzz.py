@@ -1,0 +1,95 @@
+"""Model files changed at random and sealed again: refused with one error, or they predict.
+
+`cpp/fuzz` does the same with the core alone, guided by coverage.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lhtree import ModelFileError
+from lhtree._container import parse
+from lhtree._files import _build
+from lhtree.persist import _check_model
+from support import sealing
+
+
+def harm_text(draw, content):
+    """A file whose header is changed like text and sealed again."""
+    length = int.from_bytes(content[:8], "little")
+    text = bytearray(content[8 : 8 + length])
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(sealing.PREFIX + 58, len(text) - 1))
+        some = draw(
+            st.sampled_from([b"0", b"-1", b"9" * 20, b"[", b"}", b'"', b"null", b"true", b"1e308", b""])
+        )
+        text[place : place + draw(st.integers(0, 3))] = some
+    return sealing.join(bytes(text), content[8 + length :])
+
+
+def harm_data(draw, content):
+    """A file whose arrays are changed and sealed again."""
+    length = int.from_bytes(content[:8], "little")
+    content = bytearray(content)
+    for _ in range(draw(st.integers(1, 4))):
+        place = 8 + length + 4 * draw(st.integers(0, (len(content) - length - 8) // 4 - 1))
+        content[place : place + 4] = draw(st.binary(min_size=4, max_size=4))
+    return sealing.seal(content)
+
+
+def harm_model(draw, content):
+    """A file with a value of the header replaced by another and sealed again."""
+    anything = st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        max_leaves=5,
+    )
+
+    def change(model):
+        place = model
+        while True:
+            key = draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+            inner = place[key]
+            if not isinstance(inner, (dict, list)) or not inner or draw(st.booleans()):
+                place[key] = draw(anything)
+                return
+            place = inner
+
+    return sealing.edit_model(content, change)
+
+
+@settings(max_examples=5 * settings().max_examples)
+@given(
+    st.data(),
+    st.sampled_from([harm_text, harm_data, harm_model]),
+    st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table]),
+)
+def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, make):
+    content = harm(data.draw, make())
+    try:
+        file = _check_model(parse(np.frombuffer(content, np.uint8)))
+    except ModelFileError:
+        return
+    rows = np.random.default_rng(0).normal(size=(20, file.scorer.n_features))
+    codes = file.scorer.predict(rows)
+    assert ((codes >= 0) & (codes < len(file.classes))).all()
+    json.dumps(file.header)
+    try:
+        model = _build(file)
+    except ModelFileError:
+        return
+    assert model._fitted.n_features == file.scorer.n_features
+    assert repr(model.trees_)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_refused(content):
+    with pytest.raises(ModelFileError):
+        parse(np.frombuffer(content, np.uint8))

@@ -1,0 +1,313 @@
+"""Files that are damaged or hostile are refused with one error, whatever is wrong with them."""
+
+import os
+
+import numpy as np
+import pytest
+
+from lhtree import ModelFileError, inspect, load, load_scorer
+from lhtree._container import parse
+from support import sealing
+
+READERS = (load, load_scorer, inspect)
+
+
+@pytest.fixture
+def forest():
+    return sealing.small_forest()
+
+
+@pytest.fixture
+def tree():
+    return sealing.small_tree()
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """What every reader says of some bytes."""
+
+    def ask(content):
+        path = tmp_path / "hostile.lht"
+        path.write_bytes(content)
+        messages = set()
+        for read in READERS:
+            with pytest.raises(ModelFileError) as caught:
+                read(path)
+            messages.add(str(caught.value))
+        (message,) = messages
+        assert message.startswith(f"path={str(path)!r} is not a sound model file: ")
+        assert message.endswith(".")
+        return message
+
+    return ask
+
+
+def test_sealing_changes_nothing(forest, tree, tmp_path):
+    for content in (forest, tree):
+        assert sealing.join(*sealing.split(content)) == content
+        (tmp_path / "same.lht").write_bytes(sealing.edit(content, lambda header: None))
+        assert load(tmp_path / "same.lht").classes_.size
+
+
+def test_every_truncation(tree):
+    for length in [*range(120), *range(120, len(tree), 37), len(tree) - 1]:
+        with pytest.raises(ModelFileError):
+            parse(np.frombuffer(tree[:length], np.uint8))
+
+
+def test_every_flipped_bit(tree):
+    whole = np.frombuffer(tree, np.uint8)
+    for place in [*range(200), *range(200, len(tree), 61)]:
+        for bit in (1, 8, 128):
+            damaged = whole.copy()
+            damaged[place] ^= bit
+            with pytest.raises(ModelFileError):
+                parse(damaged)
+
+
+def test_damage_is_named(tree, refused):
+    assert "damaged: its sha256 is another one" in refused(tree + b"\0")
+    assert "damaged" in refused(tree[:-1])
+    assert "too short" in refused(b"")
+    assert "does not begin as" in refused(b"\x80\x04\x95" + tree)
+    assert "header goes on beyond its end" in refused(b"\xff" * 8 + tree[8:])
+    assert "header goes on beyond its end" in refused(tree[:200])
+
+
+def test_what_is_no_file(tmp_path, tree):
+    for read in READERS:
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "nothing.lht")
+        with pytest.raises(ModelFileError, match="not a regular file"):
+            read(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(ModelFileError, match="not a regular file"):
+            load(tmp_path / "pipe")
+
+
+def test_over_long(tree, refused):
+    assert "longer than its arrays" in refused(sealing.seal(tree + b"\0" * 8))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("version", "2", "format version '2' and this lhtree reads version 1; update lhtree"),
+        ("version", "1" * 100, "format version '1111"),
+        ("format", "pt", "of another library"),
+        ("extra", "", "__metadata__ has other keys"),
+        ("model", "[]", "not a JSON object"),
+        ("model", "{}", "not told by estimator"),
+        ("model", "{", "not JSON"),
+        ("model", 5, "values other than text"),
+    ],
+)
+def test_metadata_of_the_container(tree, refused, key, value, expected):
+    assert expected in refused(sealing.edit(tree, lambda header: header["__metadata__"].update({key: value})))
+
+
+def test_a_newer_version_with_other_arrays(tree, refused):
+    def renew(header):
+        header["__metadata__"]["version"] = "2"
+        header["left"]["dtype"] = "BF16"
+
+    assert "reads version 1; update lhtree" in refused(sealing.edit(tree, renew))
+
+
+HEADERS = {
+    "twice": (b',"a":1,"a":2}', "a key twice"),
+    "NaN": (b',"a":NaN}', "has NaN"),
+    "infinite": (b',"a":1e999}', "not finite"),
+    "deep": (b',"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper than 32"),
+    "deep objects": (b',"a":' + b'{"a":' * 1000 + b"1" + b"}" * 1001, "nested deeper than 32"),
+    "unclosed": (b',"a":' + b"[" * 50_000, "nested deeper than 32"),
+    "wide": (b',"a":[' + b"[]," * 200_000 + b"[]]}", "more than 100000 lists"),
+    "digits": (b',"a":' + b"9" * 5000 + b"}", "not JSON"),
+    "no UTF-8": (b',"\xff":1}', "not JSON"),
+    "cut": (b',"a"', "not JSON"),
+    "more behind": (b"} {}", "not JSON"),
+    "number": (b',"a":1}', "array 'a' is not described"),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_hostile_json(tree, refused, case):
+    end, expected = HEADERS[case]
+    text = tree[8 : 8 + int.from_bytes(tree[:8], "little")].rstrip()
+    data = tree[8 + int.from_bytes(tree[:8], "little") :]
+    assert expected in refused(sealing.join(text[:-1] + end, data))
+
+
+def test_a_header_that_is_too_long(tree, refused):
+    header, data = sealing.split(tree)
+    header["__metadata__"]["model"] += " " * (1 << 24)
+    assert "header has more than 16777216 bytes" in refused(sealing.join(header, data))
+
+
+ENTRIES = {
+    "dtype": ({"dtype": "F16"}, "dtype that no model has"),
+    "dtype list": ({"dtype": []}, "dtype that no model has"),
+    "negative": ({"shape": [-1]}, "not counts"),
+    "gigantic": ({"shape": [2**62]}, "go beyond the file"),
+    "gigantic product": ({"shape": [2**10, 2**10]}, "does not lie where"),
+    "more axes": ({"shape": [1, 1, 1]}, "not counts"),
+    "truth": ({"shape": [True]}, "not counts"),
+    "text": ({"shape": "1"}, "not counts"),
+    "fraction": ({"shape": [1.0]}, "not counts"),
+    "overlap": ({"data_offsets": [0, 8]}, "does not lie where"),
+    "backwards": ({"data_offsets": [8, 0]}, "does not lie where"),
+    "negative place": ({"data_offsets": [-8, 0]}, "not counts"),
+    "more keys": ({"more": 1}, "not described by"),
+}
+
+
+@pytest.mark.parametrize("case", ENTRIES)
+def test_hostile_arrays(forest, refused, case):
+    change, expected = ENTRIES[case]
+    assert expected in refused(sealing.edit(forest, lambda header: header["left"].update(change)))
+
+
+def test_arrays_that_are_not_those_of_a_model(forest, refused):
+    def rename(header):
+        header["right"] = header.pop("target")
+
+    assert "lacks the arrays target" in refused(sealing.edit(forest, rename))
+    header, data = sealing.split(forest)
+    place = {"dtype": "I32", "shape": [0], "data_offsets": [len(data), len(data)]}
+    assert "arrays that no model has, 'more'" in refused(sealing.join(header | {"more": place}, data))
+    header["scale"]["shape"] = [1, header["scale"]["shape"][0]]
+    assert "scale has 2 axes" in refused(sealing.join(header, data))
+    swapped = {"n_target": "target", "target": "n_target"}
+    header, data = sealing.split(forest)
+    header = {swapped.get(name, name): entry for name, entry in header.items()}
+    assert "not of type" in refused(sealing.join(header, data))
+
+
+VALUES = [
+    ("left", 0, 0, "breadth-first"),  # a block that is its own child
+    ("left", 0, -2, "breadth-first"),
+    ("left", 0, 2**31 - 1, "breadth-first"),
+    ("left", -1, 1, "breadth-first"),  # a cycle
+    ("block_ptr", 1, -1, "not the arrays of a model"),
+    ("block_ptr", -1, 2**62, "not the arrays of a model"),
+    ("target", 0, 7, "target is out of range"),
+    ("target", 0, 1, "not in the order of the classes"),
+    ("hyperplane_ptr", 1, 2**62, "hyperplane_ptr falls"),
+    ("hyperplane_feature", 0, 3, "out of order or range"),
+    ("hyperplane_feature", 0, -1, "out of order or range"),
+    ("hyperplane_weight", 0, np.nan, "not finite"),
+    ("membership_ptr", -1, 0, "does not span"),
+    ("membership_feature", 0, 2**31 - 1, "out of order or range"),
+    ("membership_slope", 0, np.inf, "not finite"),
+    ("offset", 0, -np.inf, "not finite"),
+    ("intercept", 0, np.nan, "not finite"),
+    ("centre", 0, np.nan, "centre"),
+    ("scale", 0, 0.0, "scale"),
+    ("scale", 0, -1.0, "scale"),
+    ("low", 0, np.inf, "low has an infinity"),
+    ("prior", 0, np.nan, "prior"),
+    ("prior", 0, 0.9, "prior"),
+    ("n_samples", 0, 0, "n_samples"),
+    ("weight", 0, np.inf, "weight"),
+    ("n_target", 0, 1e9, "n_target"),
+    ("prototypes_X", 0, np.inf, "infinity"),
+    ("prototypes_codes", 0, 3, "classes that are not there"),
+    ("prototypes_given", 0, -1, "negative row numbers"),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "value", "expected"), VALUES)
+def test_hostile_values(forest, refused, name, place, value, expected):
+    assert expected in refused(sealing.edit_array(forest, name, place, value))
+
+
+MODELS = {
+    "no estimator": ({"estimator": 5}, "estimator is not text"),
+    "classes": ({"classes": []}, "classes are not told"),
+    "wide classes": ({"classes": {"dtype": "<U9999999", "values": ["a"] * 3}}, "too wide"),
+    "code": ({"classes": {"dtype": "O", "values": [0, 1, 2]}}, "classes are not told"),
+    "twice": ({"classes": {"dtype": "<i8", "values": [0, 0, 1]}}, "a class twice"),
+    "type": ({"classes": {"dtype": "<i8", "values": [0, "1", 2]}}, "not of their type"),
+    "fit": ({"classes": {"dtype": "|i1", "values": [0, 1, 300]}}, "do not fit"),
+    "cut": ({"classes": {"dtype": "<U1", "values": ["a", "b", "long"]}}, "do not fit"),
+    "few": ({"classes": {"dtype": "<i8", "values": [0, 1]}}, "not as many as their shares"),
+    "names": ({"feature_names": ["a"]}, "not one text per column"),
+    "names of numbers": ({"feature_names": [1, 2, 3]}, "not one text per column"),
+    "encoding": ({"encoding": {"names": []}}, "encoding is not told"),
+    "few encoded": ({"encoding": {"names": ["a"], "categories": [["x"]]}}, "not as many features"),
+    "other names": (
+        {"feature_names": ["a", "b"], "encoding": {"names": ["a", "c"], "categories": [None, ["x", "y"]]}},
+        "encoding has other names than feature_names",
+    ),
+    "two alike": ({"encoding": {"names": ["a"], "categories": [["x", "x", "y"]]}}, "twice"),
+    "nested": ({"encoding": {"names": ["a"], "categories": [[[], "x", "y"]]}}, "encoding is not told"),
+    "confidence": ({"confidence": "most"}, "confidence is unknown"),
+    "confidences": ({"confidence": ["last"]}, "confidence is unknown"),
+    "seed": ({"seed": -1}, "seed"),
+    "versions": ({"written_by": {"lhtree": 1}}, "written_by"),
+    "parameters": ({"parameters": {"alpha": [[]]}}, "parameters are not plain"),
+    "weights": ({"parameters": {"class_weight": {"labels": [1], "weights": []}}}, "parameters are not plain"),
+    "threads": ({"parameters": {"n_jobs": 10**9}}, "n_jobs"),
+    "metadata": ({"metadata": []}, "metadata"),
+    "a tree": ({"forest": None}, "a single-tree classifier has many trees"),
+    "more": ({"more": 1}, "not told by estimator"),
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_hostile_models(forest, refused, case):
+    change, expected = MODELS[case]
+    assert expected in refused(sealing.edit_model(forest, lambda model: model.update(change)))
+
+
+FORESTS = {
+    "betas": ({"betas": [0.0]}, "betas are not one per"),
+    "beta": ({"betas": [0.0, 1.0]}, "betas are not numbers"),
+    "sizes": ({"sizes": [20, 20, -20]}, "sizes are not counts"),
+    "draws": (
+        {"draws": [{"n_estimators": 2**30, "counts": None, "bootstrap": False}]},
+        "draws are not those",
+    ),
+    "counts": (
+        {"draws": [{"n_estimators": 2, "counts": [21, 1, 1], "bootstrap": False}]},
+        "draws is not told",
+    ),
+    "no draws": ({"draws": [5]}, "draws is not told"),
+    "score": ({"oob_score": 2.0}, "oob_score"),
+    "parameters": ({"tree_parameters": {"a": []}}, "tree_parameters are not plain"),
+    "more": ({"more": 1}, "forest is not told"),
+}
+
+
+@pytest.mark.parametrize("case", FORESTS)
+def test_hostile_forests(forest, refused, case):
+    change, expected = FORESTS[case]
+    assert expected in refused(sealing.edit_model(forest, lambda model: model["forest"].update(change)))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda model: model.update(estimator="os.system"), "which lhtree does not have"),
+        (lambda model: model.update(estimator="LHTClassifier"), "of another kind than its trees"),
+        (
+            lambda model: model["parameters"].update(depth=1),
+            "its parameters depth are unknown; update lhtree",
+        ),
+        (
+            lambda model: model["forest"]["tree_parameters"].update(depth=1),
+            "tree_parameters depth are unknown",
+        ),
+    ],
+)
+def test_what_only_the_estimators_know(forest, tmp_path, change, expected):
+    (tmp_path / "hostile.lht").write_bytes(sealing.edit_model(forest, change))
+    with pytest.raises(ModelFileError, match=expected):
+        load(tmp_path / "hostile.lht")
+
+
+def test_a_file_of_an_lhtree_with_fewer_parameters(forest, tmp_path):
+    path = tmp_path / "older.lht"
+    path.write_bytes(sealing.edit_model(forest, lambda model: model["parameters"].pop("verbose")))
+    assert load(path).verbose == 0

@@ -1,0 +1,265 @@
+"""What is saved comes back: every bit of the predictions, parameters, names, what warm start needs."""
+
+import json
+import os
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lhtree
+from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
+from support import bridge, strategies
+from support.clouds import make_clouds
+
+
+def assert_same(one, other):
+    """Equal to the last bit, whatever they are."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        assert one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes()
+    elif is_dataclass(one):
+        for field in fields(one):
+            assert_same(getattr(one, field.name), getattr(other, field.name))
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other)
+        for each, its_twin in zip(one, other, strict=True):
+            assert_same(each, its_twin)
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        assert_same(list(one.values()), list(other.values()))
+    elif not isinstance(one, lhtree._core.Scorer):
+        assert one == other or (one != one and other != other)
+
+
+def assert_same_model(one, other):
+    """All that fit set, so that nothing new is forgotten in files."""
+    assert type(one) is type(other)
+    assert set(vars(one)) == set(vars(other))
+    for name, value in vars(one).items():
+        assert_same(value, vars(other)[name])
+
+
+@pytest.fixture
+def again(tmp_path):
+    """Save and load."""
+
+    def save_and_load(model):
+        save(model, tmp_path / "model.lht")
+        return load(tmp_path / "model.lht")
+
+    return save_and_load
+
+
+@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
+def test_models_come_back(tmp_path_factory, data, problem, is_weighted, is_forest):
+    path = tmp_path_factory.getbasetemp() / "any.lht"
+    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
+    model = LHForestClassifier(3, **arguments) if is_forest else LHTClassifier(**arguments)
+    model.set_params(random_state=0).fit(problem.X, problem.y, problem.weight if is_weighted else None)
+    save(model, path)
+    copy, scorer = load(path), load_scorer(path)
+    assert_same_model(model, copy)
+    for method in bridge.MODEL_METHODS:
+        expected = getattr(model, method)(problem.X)
+        assert_same(expected, getattr(copy, method)(problem.X))
+        assert_same(expected, getattr(scorer, method)(problem.X))
+
+
+@pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_with_all_that_can_be_kept(again, kind, n_classes):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(120, 5, n_classes)
+    X[::7, 2] = np.nan
+    X[:, 4] = np.nan
+    frame = pandas.DataFrame(X, columns=["a", "ö", "with space", '"', "\x00🌲"])
+    model = kind(keep_prototypes=20, class_weight={"c0": 2, "c1": 0.5}, random_state=np.int64(5))
+    if kind is LHForestClassifier:
+        model.set_params(n_estimators=5, oob_score=True)
+    model.fit(frame, np.array([f"c{label}" for label in y], dtype=object))
+    copy = again(model)
+    assert_same_model(model.set_params(random_state=5), copy)
+    assert str(copy.explain(frame.iloc[[3]])) == str(model.explain(frame.iloc[[3]]))
+    assert_same(model.feature_importances_, copy.feature_importances_)
+    assert lhtree.export_text(copy) == lhtree.export_text(model)
+    assert_same(model.apply(frame), copy.apply(frame))
+
+
+@pytest.mark.parametrize("chosen", ["from_dtype", ["colour"]])
+def test_categories_come_back(again, tmp_path, chosen):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(90, 2, 3)
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    frame["colour"] = np.array(["red", "green", None], dtype=object)[
+        np.random.default_rng(0).integers(0, 3, 90)
+    ]
+    model = LHTClassifier(gamma=3, categorical_features=chosen).fit(frame, y)
+    copy = again(model)
+    assert_same_model(model, copy)
+    assert_same(model.predict_proba(frame), copy.predict_proba(frame))
+    scorer = load_scorer(tmp_path / "model.lht")
+    assert_same(model.predict_proba(frame), scorer.predict_proba(frame))
+    assert scorer.feature_names == ["a", "b", "colour = green", "colour = red"]
+    assert scorer.n_features_in_ == 3
+    with pytest.raises(
+        ValueError, match=r"X has the columns colour, b, a: pass those of the model in their order, a, b"
+    ):
+        scorer.predict(frame[["colour", "b", "a"]])
+    assert inspect(tmp_path / "model.lht")["encoding"]["categories"] == [None, None, ["green", "red"]]
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [("b", "a"), {"b", "a"}, np.array(["a", "b"]), np.array([True, True, False]), range(2)],
+    ids=["tuple", "set", "names", "mask", "range"],
+)
+def test_categorical_features_in_any_form(again, chosen):
+    """They come back as a list, with which the model can be fitted again."""
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(40, 3, 2)
+    frame = pandas.DataFrame((X > 0).astype(int), columns=["a", "b", "c"])
+    model = LHTClassifier(categorical_features=chosen).fit(frame, y)
+    copy = again(model)
+    assert type(copy.categorical_features) is list
+    assert sorted(copy.categorical_features) == sorted(chosen)
+    assert_same(model.predict_proba(frame), copy.predict_proba(frame))
+    assert_same(model.predict_proba(frame), copy.fit(frame, y).predict_proba(frame))
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([False, True]),
+        np.array([-3, 7], dtype=np.int8),
+        np.array([0, 2**64 - 1], dtype=np.uint64),
+        np.array([1, 2], dtype=">i4"),
+        np.array([0.0, 1.0], dtype=np.float32),
+        np.array([-1.0, 3.0]),
+        np.array(["no", "yes"], dtype="<U20"),
+        np.array(["", "ü\x01\ud800"]),
+        np.array(["a", "b"], dtype=object),
+        np.array([1, 2, 5], dtype=np.uint16),
+    ],
+    ids=lambda classes: f"{classes.dtype.str}{len(classes)}",
+)
+def test_classes_keep_their_type(again, tmp_path, classes):
+    X, y = make_clouds(40, 2, len(classes))
+    model = LHTClassifier().fit(X, classes[y])
+    assert_same_model(model, again(model))
+    assert_same(model.predict(X), load(tmp_path / "model.lht").predict(X))
+    assert_same(model.predict(X), load_scorer(tmp_path / "model.lht").predict(X))
+
+
+def test_classes_that_no_file_can_hold(again):
+    X, y = make_clouds(40, 2, 2)
+    model = LHTClassifier().fit(X, y)
+    for classes in (
+        np.array([1, "b"], dtype=object),
+        np.array([0, 1], dtype="M8[D]"),
+        np.array([0, 1], np.longdouble),
+    ):
+        model.classes_ = classes
+        with pytest.raises(TypeError, match="the classes of the model cannot be held in a file"):
+            again(model)
+
+
+def test_parameters_that_no_file_can_hold(again, two):
+    model = LHTClassifier(random_state=np.random.RandomState(0)).fit(*two)
+    with pytest.raises(TypeError, match=r"random_state=RandomState.*model\.set_params\(random_state=None\)"):
+        again(model)
+    again(model.set_params(random_state=None))
+    with pytest.raises(TypeError, match="alpha=nan cannot be held"):
+        again(model.set_params(alpha=np.nan))
+    with pytest.raises(ValueError, match=r"cannot be saved.* n_jobs is not a number of threads up to 4096"):
+        again(model.set_params(alpha=0.0, n_jobs=10**6))
+
+
+def test_what_is_no_model(tmp_path, two):
+    class Own(LHTClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="model is a Own, a class of your own"):
+        save(Own().fit(*two), tmp_path / "model.lht")
+    with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier"):
+        save({}, tmp_path / "model.lht")
+    with pytest.raises(ValueError, match="not fitted"):
+        save(LHTClassifier(), tmp_path / "model.lht")
+    assert os.listdir(tmp_path) == []
+
+
+def test_metadata(tmp_path, two):
+    path = tmp_path / "model.lht"
+    model = LHTClassifier().fit(*two)
+    given = {
+        "author": "me",
+        "scores": [0.5, 1, None, True],
+        "nested": {"ä": {}},
+        "brackets": '[{"\\\\\\"' * 50,
+    }
+    save(model, path, metadata=given)
+    assert inspect(path)["metadata"] == given == load_scorer(path).metadata
+    before = path.read_bytes()
+    for wrong in ([1], {1: 2}, {"a": (1,)}, {"a": np.nan}, {"a": {1, 2}}, "text"):
+        with pytest.raises(TypeError, match="metadata"):
+            save(model, path, metadata=wrong)
+    nested = {}
+    for _ in range(40):
+        nested = {"in": nested}
+    with pytest.raises(ValueError, match=r"cannot be saved.* nested deeper than 32 levels"):
+        save(model, path, metadata=nested)
+    with pytest.raises(ValueError, match="shorten metadata"):
+        save(model, path, metadata={"long": "x" * (1 << 24)})
+    assert path.read_bytes() == before
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path, three):
+    for name in ("one", "two"):
+        save(LHForestClassifier(4, random_state=0).fit(*three), tmp_path / name, metadata={"b": 1, "a": 2})
+    save(load(tmp_path / "one"), tmp_path / "three", metadata={"b": 1, "a": 2})
+    assert len({(tmp_path / name).read_bytes() for name in ("one", "two", "three")}) == 1
+
+
+def test_warm_start_goes_on(again, three):
+    X, y = three
+    model = LHForestClassifier(4, beta=0.1, oob_score=True, warm_start=True, random_state=0).fit(X, y)
+    copy = again(model)
+    model.set_params(n_estimators=7).fit(X, y)
+    copy.set_params(n_estimators=7).fit(X, y)
+    assert_same_model(model, copy)
+    assert_same_model(model, again(model))
+    assert_same(model.estimators_[2].predict_proba(X), copy.estimators_[2].predict_proba(X))
+
+
+def test_inspect(tmp_path, three):
+    path = tmp_path / "model.lht"
+    forest = LHForestClassifier(4, beta=0.1, oob_score=True, keep_prototypes=9, random_state=0).fit(*three)
+    save(forest, path)
+    facts = inspect(path)
+    json.dumps(facts, allow_nan=False)
+    assert facts["estimator"] == "LHForestClassifier"
+    assert facts["format_version"] == 1
+    assert facts["written_by"]["lhtree"] == lhtree.__version__
+    assert facts["n_bytes"] == path.stat().st_size
+    assert facts["parameters"]["n_estimators"] == 4
+    assert facts["classes"] == [0, 1, 2]
+    assert facts["n_features"] == facts["n_columns"] == 5
+    assert facts["feature_names"] is facts["encoding"] is facts["metadata"] is None
+    assert facts["n_trees"] == 12
+    assert facts["n_samples"] == 192
+    assert facts["n_blocks"] == sum(tree.n_blocks for tree in forest.trees_)
+    assert (facts["n_leaves"], facts["depth"]) == (forest.n_leaves_, forest.depth_)
+    assert facts["n_prototypes"] == 9
+    assert facts["oob_score"] == forest.oob_score_
+    assert facts["arrays"]["prototypes_X"] == {"dtype": "float64", "shape": [9, 5]}
+
+
+def test_the_safetensors_library_reads_the_arrays(tmp_path, three):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    save(LHTClassifier().fit(*three), tmp_path / "model.lht")
+    arrays = safetensors.load_file(tmp_path / "model.lht")
+    assert_same(arrays["left"], load(tmp_path / "model.lht")._forest.left)

@@ -1,0 +1,126 @@
+"""`load_scorer`: prediction with NumPy alone."""
+
+import numpy as np
+import pytest
+
+from lhtree import LHForestClassifier, LHTClassifier, Scorer, load_scorer, save
+from support import bridge
+from support.clouds import make_clouds
+from support.fresh import loaded_after
+
+
+@pytest.fixture
+def path(tmp_path, three):
+    X, y = three
+    save(LHForestClassifier(5, random_state=0).fit(X, y), tmp_path / "model.lht", metadata={"a": 1})
+    return tmp_path / "model.lht"
+
+
+def test_needs_numpy_only(path):
+    code = f"import lhtree, numpy\nscorer = lhtree.load_scorer({str(path)!r})\nscorer.predict(numpy.zeros((2, 5)))"
+    assert loaded_after(code) == []
+
+
+def test_needs_numpy_only_for_categories(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(60, 1, 2)
+    frame = pandas.DataFrame({"x": X[:, 0], "colour": np.array(["red", "blue"])[(X[:, 0] > 0).astype(int)]})
+    model = LHTClassifier().fit(frame, y)
+    save(model, tmp_path / "model.lht")
+    row = "numpy.array([[0.5, 'red']], dtype=object)"
+    load = f"lhtree.load_scorer({str(tmp_path / 'model.lht')!r})"
+    code = f"import lhtree, numpy\n{load}.predict_proba({row})"
+    assert loaded_after(code) == []
+    scorer = load_scorer(tmp_path / "model.lht")
+    row = np.array([[0.5, "red"]], dtype=object)
+    expected = model.predict_proba(pandas.DataFrame({"x": [0.5], "colour": ["red"]}))
+    assert scorer.predict_proba(row).tolist() == expected.tolist()
+
+
+def test_what_it_knows(path):
+    scorer = load_scorer(path)
+    assert isinstance(scorer, Scorer)
+    assert repr(scorer) == "Scorer(3 classes, 5 features, 15 trees)"
+    assert scorer.classes_.tolist() == [0, 1, 2]
+    assert scorer.feature_names == ["x0", "x1", "x2", "x3", "x4"]
+    assert scorer.feature_names_in_ is None
+    assert scorer.n_features_in_ == 5
+    assert scorer.metadata == {"a": 1}
+
+
+def test_rows_in_any_form(path, three):
+    X = three[0]
+    scorer = load_scorer(path)
+    for method in bridge.MODEL_METHODS:
+        ask = getattr(scorer, method)
+        expected = ask(X)
+        assert ask(X, n_threads=2).tobytes() == expected.tobytes()
+        assert ask(X.tolist()).tobytes() == expected.tobytes()
+        assert ask(X.astype(object)).tobytes() == expected.tobytes()
+        assert ask(np.ma.masked_array(X)).tobytes() == expected.tobytes()
+        assert ask(X.astype(np.float32)).tobytes() == ask(X.astype(np.float32).astype(">f4")).tobytes()
+        assert len(ask(X[:0])) == 0
+
+
+def test_rows_that_are_refused(path, three):
+    scorer = load_scorer(path)
+    X = three[0].copy()
+    X[3, 2] = np.inf
+    with pytest.raises(ValueError, match="row 3, column 2 is inf"):
+        scorer.predict(X)
+    for wrong in (X[:, :4], X[0], 5.0, [[1.0], [2.0, 3.0]]):
+        with pytest.raises(ValueError, match=r"X (has shape|is not numeric)"):
+            scorer.predict(wrong)
+    for wrong in ([["a", "b", "c", "d", "e"]], np.ones((1, 5)) * 1j):
+        with pytest.raises(ValueError, match="X is not numeric"):
+            scorer.predict(wrong)
+    for n_threads in (0, -1, 1.5, None):
+        with pytest.raises(ValueError, match=f"n_threads={n_threads} is not valid: pass an integer"):
+            scorer.predict(three[0], n_threads=n_threads)
+
+
+def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
+    """What NumPy would not read, or would read as something else: nullable types, text of digits, times."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": two[0][:, 0], "b": two[0][:, 1] > 0, "c": np.arange(len(two[0])) % 7})
+    frame = frame.astype({"b": "boolean", "c": "Int64"})
+    frame.loc[::5, ["b", "c"]] = pandas.NA
+    for numbers in (frame, frame.set_axis([0, 1, 2], axis=1)):
+        model = LHTClassifier().fit(numbers, two[1])
+        save(model, tmp_path / "model.lht")
+        scorer = load_scorer(tmp_path / "model.lht")
+        for same in (numbers, numbers.astype(object)):
+            assert scorer.predict_proba(same).tobytes() == model.predict_proba(same).tobytes()
+        for wrong in ("1.5", pandas.Timestamp(0)):
+            other = numbers.copy()
+            other[other.columns[0]] = wrong
+            with pytest.raises(ValueError, match=r"column .* holds (text|dates)"):
+                scorer.predict(other)
+        with pytest.raises(ValueError, match=r"X has (shape|the columns)"):
+            scorer.predict(numbers.iloc[:, :2])
+
+
+def test_names_of_columns(tmp_path, two):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(two[0], columns=list("abcde"))
+    model = LHTClassifier().fit(frame, two[1])
+    save(model, tmp_path / "model.lht")
+    scorer = load_scorer(tmp_path / "model.lht")
+    assert scorer.feature_names == scorer.feature_names_in_ == list("abcde")
+    assert scorer.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
+    assert scorer.predict_proba(two[0]).tobytes() == model.predict_proba(frame).tobytes()
+    with pytest.raises(ValueError, match="X has the columns e, d, c, b, a"):
+        scorer.predict(frame[list("edcba")])
+
+
+def test_a_large_model_is_mapped(tmp_path, monkeypatch):
+    X, y = make_clouds(6000, 9, 3)
+    model = LHForestClassifier(8, random_state=0).fit(X, y)
+    save(model, tmp_path / "model.lht")
+    assert (tmp_path / "model.lht").stat().st_size > 1 << 20
+    monkeypatch.setattr("numpy.empty", None)  # nothing is read into memory of its own
+    scorer = load_scorer(tmp_path / "model.lht")
+    monkeypatch.undo()
+    assert scorer.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    (tmp_path / "model.lht").write_bytes(b"")  # and it is let go again
+    assert scorer.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()

@@ -1,0 +1,88 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from lhtree import plot_coverage, plot_sparsity
+from lhtree.abstain import coverage_curve
+from lhtree.plot._curves import find_limits
+from lhtree.sparsity import sparsity_curve
+from support import pictures
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+
+@pytest.fixture(scope="module")
+def curve():
+    _, X, y = pictures.iris()
+    return sparsity_curve(X, y, betas=[0.5, 0.0, 0.9], cv=3)
+
+
+def test_coverage():
+    model, X, y = pictures.clouds(600, 4, 3)
+    curve = coverage_curve(model, X + 0.3, y)
+    ax = plot_coverage(curve)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), curve.coverage)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.accuracy)
+    assert f"all rows: {curve.accuracy[-1]:.3f}" in pictures.written(ax)
+    low, high = ax.get_ylim()
+    assert low < curve.accuracy.min()
+    assert curve.accuracy.max() < high
+    assert pictures.find_flaws(ax) == ([], [])
+
+
+def test_coverage_of_a_perfect_model():
+    ax = plot_coverage(coverage_curve(*pictures.wine()))
+    assert pictures.find_flaws(ax) == ([], [])
+    low, high = ax.get_ylim()
+    assert low <= 0.95
+    assert 1.0 <= high <= 1.001
+    shown = [tick for tick in ax.get_yticks() if low <= tick <= high]
+    assert max(shown) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("low", [0.0, 0.3, 0.9, 0.995, 1.0])
+@pytest.mark.parametrize("span", [0.0, 0.004, 0.1, 1.0])
+def test_limits_of_accuracies(low, span):
+    high = min(low + span, 1.0)
+    bottom, top = find_limits(low, high)
+    assert bottom < low
+    assert high < top <= 1.0 + 0.01 * (top - bottom)
+    assert top - bottom >= 0.0249
+
+
+def test_curves_of_two_models_in_one_picture():
+    figure, ax = plt.subplots()
+    model, X, y = pictures.clouds(600, 4, 3)
+    other, *_ = pictures.clouds(600, 4, 3, gamma=100)
+    for own in (model, other):
+        assert plot_coverage(coverage_curve(own, X + 0.3, y), ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]
+    low = min(coverage_curve(own, X + 0.3, y).accuracy.min() for own in (model, other))
+    assert ax.get_ylim()[0] < low
+
+
+def test_sparsity(curve):
+    axes = plot_sparsity(curve)
+    assert len(axes) == 3
+    order = np.argsort(curve.betas)
+    drawn = [(axes[0], 0, "accuracy"), (axes[0], 1, "training_accuracy"), (axes[1], 0, "n_features")]
+    drawn += [(axes[1], 1, "features_per_block"), (axes[2], 0, "n_blocks")]
+    for ax, line, name in drawn:
+        np.testing.assert_array_equal(ax.lines[line].get_xdata(), [0.0, 0.5, 0.9])
+        np.testing.assert_allclose(ax.lines[line].get_ydata(), getattr(curve, name).mean(axis=1)[order])
+    assert axes[0].lines[2].get_xdata()[0] == curve.sparsest
+    assert pictures.find_flaws(axes) == ([], [])
+
+
+def test_axes_given_are_used(curve):
+    _, axes = plt.subplots(3, 1)
+    assert list(plot_sparsity(curve, ax=axes)) == list(axes)
+    with pytest.raises(ValueError, match=r"^ax=.* is not valid: pass 3 matplotlib Axes"):
+        plot_sparsity(curve, ax=axes[0])
+
+
+def test_what_is_no_curve():
+    with pytest.raises(TypeError, match=r"curve is a int: pass what coverage_curve\(model, X, y\) gives"):
+        plot_coverage(3)
+    with pytest.raises(TypeError, match=r"curve is a int: pass what sparsity_curve\(X, y\) gives"):
+        plot_sparsity(3)

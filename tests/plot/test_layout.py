@@ -1,0 +1,113 @@
+"""Places of blocks and labels: nothing overlaps, nothing is lost."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lhtree import LHTClassifier
+from lhtree.plot._block import place_labels
+from lhtree.plot._layout import Sizes, choose_depth, lay_out, spread
+from support import pictures
+
+SIZES = Sizes(2.0, 1.0, 0.9, 0.5, 0.6)
+
+
+def overlap(first, second):
+    gap = (first.width + second.width) / 2 - abs(first.x - second.x)
+    return gap > 1e-9 and first.y < second.y + second.height and second.y < first.y + first.height
+
+
+def trees():
+    return st.builds(
+        lambda seed, gamma, direction: (
+            LHTClassifier(gamma=gamma, direction=direction)
+            .fit(
+                np.random.default_rng(seed).normal(size=(80, 2)),
+                np.random.default_rng(seed + 1).integers(0, 2, 80),
+            )
+            .trees_[0]
+        ),
+        seed=st.integers(0, 1000),
+        gamma=st.integers(1, 12),
+        direction=st.sampled_from(["mean_difference", "mixed"]),
+    )
+
+
+@given(view=trees(), max_depth=st.integers(0, 12))
+def test_no_cards_overlap_and_all_blocks_are_shown_or_counted(view, max_depth):
+    layout = lay_out(view, SIZES, max_depth)
+    cards = list(layout.cards.values())
+    for i, card in enumerate(cards):
+        assert not any(overlap(card, other) for other in cards[i + 1 :])
+        assert card.x - card.width / 2 >= -1e-9
+        assert card.x + card.width / 2 <= layout.width + 1e-9
+        assert card.y + card.height <= layout.height + 1e-9
+    assert len(cards) + sum(card.n_folded for card in cards) == view.n_blocks
+    assert set(layout.cards) == set(np.flatnonzero(view.depth <= max_depth))
+
+
+@given(view=trees())
+def test_a_block_is_in_the_middle_above_its_two_left_before_right(view):
+    layout = lay_out(view, SIZES, 100)
+    for block in np.flatnonzero(view.left >= 0):
+        card, left, right = (layout.cards[int(b)] for b in (block, view.left[block], view.right[block]))
+        assert left.x < right.x
+        assert left.y == right.y > card.y + card.height
+        assert card.x == pytest.approx((left.x + right.x) / 2)
+        assert card.n_folded == 0
+
+
+@given(view=trees(), width=st.floats(3.0, 30.0), height=st.floats(2.0, 20.0))
+def test_the_chosen_depth_is_the_largest_that_fits(view, width, height):
+    def fits(depth):
+        layout = lay_out(view, SIZES, depth)
+        return layout.width <= width and layout.height <= height
+
+    depth = choose_depth(view, SIZES, width, height)
+    deepest = int(view.depth.max())
+    assert depth <= 1 or fits(depth)
+    assert depth == deepest or not fits(depth + 1) or depth + 1 <= 1
+
+
+def test_deep_trees_need_no_recursion():
+    view = pictures.noise().trees_[0]
+    assert view.depth.max() > 1000
+    assert len(lay_out(view, SIZES, 100_000).cards) == view.n_blocks
+
+
+labels = st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 20)), min_size=1, max_size=8).map(sorted)
+
+
+@given(labels=labels, gap=st.floats(0, 2))
+def test_labels_keep_their_order_and_do_not_overlap(labels, gap):
+    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
+    placed = spread(centres, widths, gap)
+    apart = np.diff(placed) - (widths[1:] + widths[:-1]) / 2
+    assert (apart >= gap - 1e-6).all()
+
+
+@given(labels=labels)
+def test_labels_with_room_stay_where_they_are(labels):
+    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
+    centres = np.cumsum(np.full(len(centres), 30.0))
+    np.testing.assert_array_equal(spread(centres, widths, 0.5), centres)
+
+
+def test_touching_labels_move_by_as_much():
+    np.testing.assert_allclose(spread(np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.0), [-0.5, 1.5])
+
+
+def test_labels_stay_inside():
+    placed = place_labels(np.array([0.0, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
+    np.testing.assert_allclose(placed, [1.0, 9.0])
+    placed = place_labels(np.array([9.8, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
+    assert placed[1] == 9.0
+    assert placed[0] <= 7.0
+
+
+def test_counts_below_are_those_of_the_text():
+    view = pictures.clouds()[0].trees_[0]
+    below = view.count_below()
+    assert below[0] == view.n_blocks - 1
+    assert (below[view.is_leaf] == 0).all()

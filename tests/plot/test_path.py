@@ -1,0 +1,125 @@
+import matplotlib.pyplot as plt
+import pytest
+
+from lhtree import LHForestClassifier, plot_path
+from lhtree.plot._path import find_sections, take_path
+from support import pictures
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+
+def test_bars_add_up_to_what_is_below_them():
+    model, X, _ = pictures.clouds(800, 9, 3, membership="least_squares", gamma=60)
+    for row in X[:10]:
+        for path in model.explain(row).paths:
+            for n_features in (1, 4, 8, 9):
+                sections = find_sections(path, n_features, 1000)
+                assert len(sections) == len(path.steps) + 1
+                for section in sections:
+                    *bars, total = section.bars
+                    assert total.is_sum
+                    assert sum(bar.value for bar in bars) == pytest.approx(total.value, abs=1e-9)
+                    assert len(bars) <= n_features + 2
+
+
+def test_what_is_drawn_is_the_explanation():
+    model, X, _ = pictures.wine(beta=0.25)
+    explanation = model.explain(X.iloc[0])
+    ax = plot_path(explanation, n_features=3)
+    assert ax.get_title(loc="left") == "prediction: class_0, probability 1.000"
+    path = take_path(explanation, None, 0)
+    written = pictures.written(ax)
+    widths = [bar.get_width() for bar in ax.patches if abs(bar.get_height()) < 1]
+    values = [bar.value for section in find_sections(path, 3, 5) for bar in section.bars]
+    assert len(widths) == len(values)
+    assert [width > 0 for width in widths] == [value > 0 for value in values]
+    for section in find_sections(path, 3, 5):
+        own, widths = widths[: len(section.bars)], widths[len(section.bars) :]
+        largest = max(abs(bar.value) for bar in section.bars)
+        for width, bar in zip(own, section.bars, strict=True):
+            assert width == pytest.approx(0.5 * bar.value / largest)
+            assert f"{bar.value:+.3g}".replace("-", "−") in written
+            assert bar.label in written
+    step = path.steps[0]
+    assert f"{step.terms[0].feature} = {step.terms[0].value:.5g}" in written
+    assert any(
+        text.startswith(f"block 0: {step.n_target:g} of {step.weight:g} are class_0; y ≥ 0")
+        for text in written
+    )
+
+
+def test_a_long_way_is_folded_in_the_middle():
+    model, X, _ = pictures.clouds(1500, 4, 2, gamma=2)
+    explanation = max((model.explain(row) for row in X[:20]), key=lambda e: len(e.paths[0].steps))
+    steps = explanation.paths[0].steps
+    assert len(steps) > 12
+    sections = find_sections(explanation.paths[0], 2, 5)
+    assert len(sections) == 5 + 1 + 1
+    assert sections[2].title == f"… {len(steps) - 5} more blocks on the way"
+    assert sections[1].title.startswith(f"block {steps[1].block}:")
+    assert sections[3].title.startswith(f"block {steps[-3].block}:")
+    assert pictures.find_flaws(plot_path(explanation)) == ([], [])
+
+
+@pytest.mark.parametrize("make", [pictures.wine, pictures.iris, pictures.hostile, pictures.clouds])
+def test_nothing_overlaps_or_is_cut_off(make):
+    model, X, _ = make()
+    explanation = model.explain(X.iloc[60] if hasattr(X, "iloc") else X[60])
+    assert pictures.find_flaws(plot_path(explanation)) == ([], [])
+
+
+def test_a_model_that_is_one_leaf():
+    model, X, _ = pictures.wine(gamma=10_000)
+    ax = plot_path(model.explain(X.iloc[0]))
+    assert not any(text.startswith("block") for text in pictures.written(ax))
+
+
+def test_classes_and_trees_can_be_chosen():
+    _, X, y = pictures.wine()
+    model = LHForestClassifier(3, random_state=0).fit(X, y)
+    explanation = model.explain(X.iloc[0])
+    path = take_path(explanation, "class_2", 1)
+    assert path.target == "class_2"
+    assert path.tree == 5
+    plot_path(explanation, target="class_2", tree=1)
+    two, X, _ = pictures.clouds()
+    assert take_path(two.explain(X[0]), 0, 0).target == take_path(two.explain(X[0]), 1, 0).target == 1
+
+
+def test_an_explanation_draws_itself():
+    model, X, _ = pictures.wine()
+    figure, ax = plt.subplots()
+    assert plot_path(model.explain(X.iloc[0]), ax=ax) is ax
+    assert model.explain(X.iloc[0]).plot(ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_missing_values():
+    model, X, _ = pictures.wine()
+    row = X.iloc[0].copy()
+    row["proline"] = float("nan")
+    assert "proline = missing" in pictures.written(plot_path(model.explain(row), n_features=13))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"target": "red"},
+            "target='red' is not valid: pass one of the classes 'class_0', 'class_1', 'class_2'",
+        ),
+        ({"tree": 1}, "tree=1 is not valid: pass a number from 0 to 0"),
+        ({"tree": -1}, "tree=-1 is not valid"),
+        ({"n_features": 0}, "n_features=0 is not valid"),
+        ({"max_steps": 1}, "max_steps=1 is not valid"),
+    ],
+)
+def test_arguments_that_make_no_sense(arguments, message):
+    model, X, _ = pictures.wine()
+    with pytest.raises(ValueError, match=message):
+        plot_path(model.explain(X.iloc[0]), **arguments)
+
+
+def test_what_is_no_explanation():
+    with pytest.raises(TypeError, match=r"explanation is a float: pass what model.explain\(row\) gives"):
+        plot_path(1.0)

@@ -1,0 +1,86 @@
+"""Letters that matplotlib can draw, within a width, told apart."""
+
+import matplotlib.pyplot as plt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lhtree.plot import _style
+from support import pictures
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("alcohol", "alcohol"),
+        ("od280/od315_of", "od280/od315_of"),
+        ("a\n b\t c", "a b c"),
+        ("$x^2$", r"\$x^2\$"),
+        ("🍷 red", "[wine glass] red"),
+        ("酒", "[U+9152]"),
+        ("a\u200db\x07\ue000", "ab"),
+        ("", ""),
+        (3, "3"),
+    ],
+)
+def test_letters(text, drawn):
+    assert _style.letters(text) == drawn
+
+
+@given(text=st.text(max_size=40))
+def test_any_text_can_be_drawn(text):
+    figure = plt.figure(figsize=(1, 1))
+    figure.text(0, 0, _style.letters(text))
+    figure.canvas.draw()  # a warning about glyphs or an error of the mathematics would fail here
+    plt.close(figure)
+
+
+@given(text=st.text(max_size=60), points=st.floats(20, 200))
+def test_fitted_texts_are_as_wide_as_allowed(text, points):
+    fitted = _style.fit(text, points, 8.0)
+    assert _style.measure(fitted, 8.0) <= points
+    if _style.measure(_style.letters(text), 8.0) <= points:
+        assert fitted == _style.letters(text)
+    else:
+        assert "…" in fitted
+
+
+def test_names_cut_short_are_still_told_apart():
+    names = [f"{'a' * 100}{i}{'z' * 100}" for i in range(12)] + ["b"]
+    fitted = _style.fit_all(names, 80.0, 8.0)
+    assert len(set(fitted)) == 13
+    assert fitted[3].startswith("3: a")
+    assert fitted[12] == "b"
+
+
+def test_hostile_names_are_drawn():
+    for name in pictures.HOSTILE:
+        plt.figure().text(0, 0, _style.fit(name, 100.0, 8.0))
+        plt.gcf().canvas.draw()
+
+
+def test_fonts_of_the_user_count():
+    with plt.rc_context({"font.family": "DejaVu Sans Mono"}):
+        narrow = _style.measure("iiii", 8.0)
+        assert narrow == pytest.approx(_style.measure("WWWW", 8.0), rel=0.2)
+    assert _style.measure("iiii", 8.0) < narrow
+
+
+def test_colours_are_told_apart_in_grey():
+    def grey(colour):
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+
+    assert grey(_style.REST) - grey(_style.TARGET) > 60
+    looks = {(_style.colour(code, 56), _style.marker(code)) for code in range(56)}
+    assert len(looks) == 56
+    assert [_style.colour(code, 2) for code in range(2)] == [_style.REST, _style.TARGET]
+    assert len({_style.marker(code) for code in range(7)}) == 7
+
+
+@pytest.mark.parametrize("ax", [3, "axes", [1]])
+def test_axes_that_are_none(ax):
+    with pytest.raises(ValueError, match=r"^ax=.* is not valid: pass a matplotlib Axes, or None"):
+        _style.take_axes(ax, 1, 1)

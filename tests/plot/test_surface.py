@@ -1,0 +1,211 @@
+"""Memberships and regions over one or two features."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex, to_rgb
+
+from lhtree import LHForestClassifier, LHTClassifier, plot_decision_regions, plot_membership
+from lhtree._fitted import read
+from lhtree.plot._lines import find_lines, part
+from lhtree.plot._membership import choose_class
+from lhtree.plot._regions import find_middle
+from lhtree.plot._style import REST, TARGET
+from support import pictures
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+
+def test_lines_are_the_memberships_along_a_feature():
+    model, X, _ = pictures.iris()
+    row = X.iloc[70]
+    ax = plot_membership(model, "petal width (cm)", row=row, n_points=50)
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 50]
+    assert [line.get_label() for line in lines] == list(model.classes_)
+    rows = X.iloc[[70] * 50].copy()
+    rows["petal width (cm)"] = lines[0].get_xdata()
+    expected = model.predict_membership(rows)
+    for code, line in enumerate(lines):
+        np.testing.assert_array_equal(line.get_ydata(), expected[:, code])
+    assert ax.lines[-1].get_xdata()[0] == row["petal width (cm)"]
+    assert len(plot_membership(model, 3, target="setosa").lines) == 1
+
+
+def test_a_map_is_the_membership_over_two_features():
+    model, X, _ = pictures.iris()
+    ax = plot_membership(model, [3, "petal length (cm)"], target="versicolor", n_points=20)
+    mesh = ax.collections[0]
+    centres = mesh.get_coordinates()
+    assert centres.shape == (21, 21, 2)
+    rows = np.repeat(read(model).normalisation.centre[None], 400, axis=0)
+    low, high = read(model).low, read(model).high
+    for at, feature in ((1, 2), (0, 3)):
+        air = 0.04 * (high[feature] - low[feature])
+        axis = np.linspace(low[feature] - air, high[feature] + air, 20)
+        rows[:, feature] = np.repeat(axis, 20) if at else np.tile(axis, 20)
+    frame = X.iloc[:0].reindex(range(400))
+    frame.loc[:, :] = rows
+    expected = model.predict_membership(frame)[:, 1]
+    np.testing.assert_array_equal(np.ravel(mesh.get_array()), expected)
+
+
+def test_a_map_shows_the_class_that_varies_most():
+    model, *_ = pictures.iris()
+    ax = plot_membership(model, [0, 1], n_points=40)
+    assert np.ptp(np.asarray(ax.collections[0].get_array())) > 0.5
+    assert ax.figure.axes[1].get_ylabel() == "membership μ of class versicolor"
+    assert choose_class(np.array([[0.0, 0.2, 0.0], [0.9, 0.7, 0.0]])) == 0
+    assert choose_class(np.array([[0.1, 0.9], [0.7, 0.3]])) == 1  # they mirror each other
+    assert choose_class(np.zeros((4, 3))) == 2
+
+
+def test_of_two_classes_the_target_is_blue():
+    model, X, y = pictures.clouds(300, 2, 2)
+    lines = plot_membership(model, 0).lines
+    assert [line.get_color() for line in lines[:2]] == [REST, TARGET]
+    ax = plot_decision_regions(model, X, y, n_points=40)
+    faces = [to_hex(points.get_facecolor()[0]).upper() for points in ax.collections]
+    assert faces == [REST, TARGET]
+    tints = np.unique(np.asarray(ax.images[0].get_array()).reshape(-1, 3), axis=0)
+    expected = np.array([to_rgb(TARGET), to_rgb(REST)]) * 0.28 + 0.72
+    np.testing.assert_allclose(tints, expected)
+    edges = {text.get_text(): to_hex(text.get_bbox_patch().get_edgecolor()).upper() for text in ax.texts}
+    assert edges == {"0": REST, "1": TARGET}
+
+
+def test_infinities_are_refused():
+    model, X, y = pictures.clouds(200, 3, 3)
+    X[5, 1] = -np.inf
+    with pytest.raises(ValueError, match=r"^Input X contains infinity: row 5, column 1 is -inf. Replace"):
+        plot_decision_regions(model, X, y)
+
+
+def test_missing_values():
+    X, y = pictures.clouds(200, 3, 3)[1:]
+    X = np.column_stack([X, np.full(200, np.nan)])
+    X[::7, 0] = np.nan
+    model = LHTClassifier().fit(X, y)
+    assert plot_membership(model, 3).get_xlim() == (-1.0, 1.0)
+    plot_membership(model, [0, 3], row=X[0]).figure.canvas.draw()
+    plot_decision_regions(model, X, y, features=[0, 3], row=X[0]).figure.canvas.draw()
+
+
+@pytest.mark.parametrize("make", [pictures.iris, pictures.wine, pictures.hostile, pictures.clouds])
+def test_nothing_overlaps_or_is_cut_off(make):
+    model, X, y = make()
+    assert pictures.find_flaws(plot_membership(model, 0, row=X[:1])) == ([], [])
+    assert pictures.find_flaws(plot_membership(model, [0, 1])) == ([], [])
+    assert pictures.find_flaws(plot_decision_regions(model, X, y)) == ([], [])
+
+
+def test_regions_are_the_predictions():
+    X, y = pictures.clouds(200, 2, 3)[1:]
+    model = LHTClassifier().fit(X, y)
+    ax = plot_decision_regions(model, X, y, n_points=40)
+    image = ax.images[0]
+    x0, x1, y0, y1 = image.get_extent()
+    grid = np.stack(np.meshgrid(np.linspace(x0, x1, 40), np.linspace(y0, y1, 40)), axis=-1)
+    predicted = model.predict(grid.reshape(-1, 2)).reshape(40, 40)
+    colours = np.asarray(image.get_array()).reshape(-1, 3)
+    for label in model.classes_:
+        own = colours[predicted.ravel() == label]
+        assert len(np.unique(own, axis=0)) == 1
+    assert len(np.unique(colours, axis=0)) == len(np.unique(predicted))
+    points = [np.asarray(some.get_offsets()) for some in ax.collections]
+    for label, some in zip(model.classes_, points, strict=True):
+        np.testing.assert_array_equal(some, X[y == label])
+
+
+@given(
+    seed=st.integers(0, 10_000), n_classes=st.integers(2, 4), direction=st.sampled_from(["fisher", "mixed"])
+)
+@settings(max_examples=30)
+def test_every_line_is_on_its_hyperplane_and_within_its_block(seed, n_classes, direction):
+    generator = np.random.default_rng(seed)
+    X, y = generator.normal(size=(80, 4)) * [1, 100, 0.01, 5] + [0, 1e3, 0, -7], np.arange(80) % n_classes
+    model = LHTClassifier(direction=direction).fit(X, y)
+    fitted = read(model)
+    held = X[0].copy()
+    held[3] = np.nan
+    ranges = [(X[:, 1].min(), X[:, 1].max()), (X[:, 0].min(), X[:, 0].max())]
+    lines = find_lines(fitted, held, [1, 0], ranges)
+    assert lines
+    for line in lines:
+        share = generator.uniform(0.05, 0.95)
+        row = held.copy()
+        row[1] = line.x[0] + share * (line.x[1] - line.x[0])
+        row[0] = line.y[0] + share * (line.y[1] - line.y[0])
+        assert ranges[0][0] - 1e-6 <= row[1] <= ranges[0][1] + 1e-6
+        view = model.trees_[line.tree]
+        z = np.nan_to_num((row - fitted.normalisation.centre) / fitted.normalisation.scale)
+        weights = np.array([view.weights(line.block).get(f"x{f}", 0.0) for f in range(4)])
+        assert weights @ z == pytest.approx(view.offset[line.block], abs=1e-6)
+        if abs(line.x[0] - line.x[1]) + abs(line.y[0] - line.y[1]) > 1e-6:
+            indicator, ptr = model.decision_path(row[None])
+            assert indicator[0, ptr[line.tree] + line.block] == 1
+
+
+def test_a_region_is_parted_without_loss():
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    below, above, ends = part(square, square @ [1.0, 1.0] - 0.5)
+
+    def area(corners):
+        x, y = corners.T
+        return abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+
+    assert area(below) == pytest.approx(0.125)
+    assert area(below) + area(above) == pytest.approx(1.0)
+    assert sorted(ends.tolist()) == [[0.0, 0.5], [0.5, 0.0]]
+
+
+def test_hyperplanes_are_left_out_where_they_are_too_many():
+    X, y = pictures.clouds(300, 2, 2)[1:]
+    forest = LHForestClassifier(50, random_state=0).fit(X, y)
+    assert not plot_decision_regions(forest, X, y, n_points=20).lines
+    assert len(plot_decision_regions(forest, hyperplanes=True, n_points=20).lines) > 60
+    assert not plot_decision_regions(LHTClassifier().fit(X, y), hyperplanes=False, n_points=20).lines
+
+
+def test_the_middle_of_a_region():
+    region = np.zeros((9, 9), dtype=bool)
+    region[2:7, 1:6] = True
+    region[8, 8] = True
+    assert find_middle(region) == (4, 3)
+
+
+def test_axes_given_are_used():
+    model, X, y = pictures.iris()
+    figure, ax = plt.subplots()
+    assert plot_membership(model, 0, ax=ax) is ax
+    assert plot_decision_regions(model, X, y, ax=ax, n_points=20) is ax
+    assert plt.get_fignums() == [figure.number]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda m, X, y: plot_membership(m, "petal"),
+            "features='petal' is not valid: pass names of features",
+        ),
+        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or numbers"),
+        (lambda m, X, y: plot_membership(m, [0, 0]), "pass one feature, or two different ones"),
+        (lambda m, X, y: plot_membership(m, [0, 1, 2]), "pass one feature, or two different ones"),
+        (
+            lambda m, X, y: plot_membership(m, 0, target="rose"),
+            "target='rose' is not valid: pass one of the classes",
+        ),
+        (lambda m, X, y: plot_membership(m, 0, n_points=1), "n_points=1 is not valid"),
+        (lambda m, X, y: plot_decision_regions(m, X, y, features=[1]), "pass two different features"),
+        (lambda m, X, y: plot_decision_regions(m, X, y[:3]), "y has shape \\(3,\\) and X 150 rows"),
+        (
+            lambda m, X, y: plot_decision_regions(m, X, ["rose"] * 150),
+            "y='rose' is not valid: pass classes of the",
+        ),
+    ],
+)
+def test_arguments_that_make_no_sense(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*pictures.iris())

@@ -1,0 +1,255 @@
+"""The facts of a report are the model's own numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.metrics import (
+    brier_score_loss,
+    confusion_matrix,
+    log_loss,
+    precision_score,
+    recall_score,
+)
+
+from lhtree import LHForestClassifier, LHTClassifier, coverage_curve, sparsity_curve
+from lhtree._report._evaluation import thin
+from lhtree._report._rows import Rows, choose_samples
+from lhtree._report._summary import Table
+from support.clouds import make_clouds
+from support.reports import HOSTILE, make_summary
+
+
+def kinds(facts):
+    return {warning["kind"] for warning in facts["warnings"]}
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def test_figures_are_those_of_the_model_on_the_rows_held_out(wine):
+    X, y, X_test, y_test = wine
+    model = LHTClassifier().fit(X, y)
+    facts = make_summary(model, X, y, Table(X_test, y_test))
+    shown, guess, proba = facts["test"], model.predict(X_test), model.predict_proba(X_test)
+    assert shown["n_rows"] == len(X_test)
+    assert shown["accuracy"] == model.score(X_test, y_test)
+    assert facts["given"]["accuracy"] == model.score(X, y)
+    assert shown["baseline"] == y_test.value_counts(normalize=True).max()
+    assert shown["confusion"] == confusion_matrix(y_test, guess).tolist()
+    assert shown["recall"] == pytest.approx(recall_score(y_test, guess, average=None))
+    assert shown["precision"] == pytest.approx(precision_score(y_test, guess, average=None))
+    assert shown["log_loss"] == pytest.approx(log_loss(y_test, proba))
+    assert shown["brier"] == pytest.approx(brier_score_loss(y_test, proba, scale_by_half=False))
+    assert sum(each["n_rows"] for each in shown["calibration"]) == len(X_test)
+    right = sum(each["n_rows"] * each["right"] for each in shown["calibration"])
+    assert right == pytest.approx((guess == y_test).sum())
+    curve = coverage_curve(model, X_test, y_test)
+    assert shown["coverage"]["accuracy"] == curve.accuracy.tolist()
+    assert shown["coverage"]["coverage"] == curve.coverage.tolist()
+    assert facts["features"]["importance"] == model.feature_importances_.tolist()
+    assert facts["data"] == {"n_rows": len(X), "counts": y.value_counts(sort=False).sort_index().tolist()}
+    assert "not-held-out" not in kinds(facts)
+
+
+def test_without_rows_held_out_it_says_so(two):
+    model = LHTClassifier().fit(*two)
+    facts = make_summary(model, *two)
+    assert facts["test"] is None
+    assert facts["given"]["accuracy"] == model.score(*two)
+    assert "not-held-out" in kinds(facts)
+    assert not facts["samples"]["is_test"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_trees_and_class_mix(n_classes):
+    X, y = make_clouds(300, 6, n_classes)
+    model = LHForestClassifier(n_estimators=4, random_state=0).fit(X, y)
+    forest = model._forest
+    trees = make_summary(model, X, y)["trees"]
+    arrays = trees["arrays"]
+    assert trees["n_shown"] == 4
+    assert np.array_equal(arrays["left"], np.maximum(forest.left, 0))
+    for name in (
+        "target",
+        "weight",
+        "n_target",
+        "offset",
+        "intercept",
+        "hyperplane_weight",
+        "membership_slope",
+    ):
+        assert np.array_equal(arrays[name], getattr(forest, name)), name
+    assert np.array_equal(np.cumsum(arrays["n_weights"]), forest.hyperplane_ptr[1:])
+    assert np.array_equal(np.cumsum(arrays["n_slopes"]), forest.membership_ptr[1:])
+    leaves = model.apply(X)
+    first = 0
+    for tree, view in enumerate(model.trees_):
+        for block in np.flatnonzero(view.is_leaf):
+            counts = np.bincount(y[leaves[:, tree] == block], minlength=n_classes)
+            assert arrays["leaf_mix"][first].tolist() == counts.tolist()
+            first += 1
+    assert first == len(arrays["leaf_mix"])
+
+
+def test_titles(two):
+    assert make_summary(LHTClassifier().fit(*two), *two)["title"] == "LHTClassifier for class 0 or class 1"
+    X, y = make_clouds(100, 2, 4)
+    assert make_summary(LHTClassifier().fit(X, y), X, y)["title"] == "LHTClassifier for 4 classes"
+    assert make_summary(LHTClassifier().fit(X, y), X, y, title="Mine")["title"] == "Mine"
+
+
+def test_labels_and_whether_rows_were_counted(two):
+    X, y = two
+    facts = make_summary(LHTClassifier().fit(X, y), X, y)
+    assert (facts["classes"], facts["labels"]) == (["class 0", "class 1"], ["0", "1"])
+    assert facts["model"]["is_counted"]
+    named = np.array(["a", "class b"])[y]
+    facts = make_summary(LHTClassifier().fit(X, named), X, named)
+    assert facts["classes"] == facts["labels"] == ["a", "class b"]
+    for model in (LHTClassifier(class_weight="balanced"), LHTClassifier(class_weight="balanced", gamma=1000)):
+        assert not make_summary(model.fit(X, y), X, y)["model"]["is_counted"]
+    weighted = LHTClassifier().fit(X, y, sample_weight=1.0 + y)
+    assert not make_summary(weighted, X, y)["model"]["is_counted"]
+
+
+def test_parameters_that_differ_from_the_defaults_are_told(two):
+    facts = make_summary(LHTClassifier(gamma=20, beta=0.0).fit(*two), *two)
+    changed = {each["name"]: each["value"] for each in facts["model"]["parameters"] if not each["is_default"]}
+    assert changed == {"gamma": "20", "beta": "0.0"}
+
+
+def test_samples_are_rows_of_the_data_with_the_predictions_of_the_model(wine):
+    X, y, X_test, y_test = wine
+    model = LHTClassifier(beta=0.5).fit(X, y)
+    samples = make_summary(model, X, y, Table(X_test, y_test))["samples"]
+    row = samples["row"]
+    assert sorted(row) == list(range(len(X_test)))  # few enough for all
+    assert np.array_equal(samples["X"], X_test.to_numpy()[row])
+    assert np.array_equal(samples["proba"], model.predict_proba(X_test)[row])
+    assert samples["codes"] == y_test.to_numpy()[row].tolist()
+    n_wrong = samples["groups"]["wrong"]
+    is_right = model.predict(X_test.iloc[row]) == y_test.iloc[row].to_numpy()
+    assert n_wrong > 0
+    assert not is_right[:n_wrong].any()
+    assert is_right[n_wrong:].all()
+
+
+def test_many_rows_and_features_give_few_samples():
+    generator = np.random.default_rng(0)
+    proba = generator.dirichlet([1, 1], size=5000)
+    for n_features, most in ((2, 200), (10_000, 10)):
+        groups = choose_samples(
+            Rows(np.zeros((5000, n_features), dtype=np.int8), proba.argmax(axis=1)), proba
+        )
+        chosen = np.concatenate(list(groups.values()))
+        assert 0 < len(chosen) <= most
+        assert len(set(chosen)) == len(chosen)
+
+
+def test_sparsity_curve_is_measured_with_the_parameters_of_the_model(two):
+    model = LHTClassifier(gamma=20).fit(*two)
+    facts = make_summary(model, *two, betas=[0, 0.5])
+    curve = sparsity_curve(*two, [0, 0.5], estimator=model)
+    assert facts["sparsity"] == curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": 5}
+    assert make_summary(model, *two, betas="auto")["sparsity"] is not None
+    assert make_summary(model, *two)["sparsity"] is None
+    forest = LHForestClassifier(n_estimators=2).fit(*two)
+    assert make_summary(forest, *two, betas="auto")["sparsity"] is None
+
+
+def test_a_class_of_one_row_has_no_sparsity_curve(two):
+    X, y = two
+    y = np.where(np.arange(len(y)) == 7, 2, y)
+    assert make_summary(LHTClassifier().fit(X, y), X, y, betas="auto")["sparsity"] is None
+
+
+def test_long_coverage_curves_keep_their_ends():
+    X, y = make_clouds(3000, 4, 2)
+    curve = coverage_curve(LHForestClassifier(n_estimators=5, random_state=0).fit(X, y), X, y)
+    thinned = thin(curve)
+    assert len(thinned["coverage"]) == 200 < len(curve.coverage)
+    assert (thinned["coverage"][0], thinned["coverage"][-1]) == (curve.coverage[0], 1.0)
+
+
+class TestWarnings:
+    def test_a_plain_problem_has_none(self):
+        X, y = make_clouds(400, 4, 2, seed=1)
+        model = LHTClassifier(gamma=50, min_samples_leaf=10).fit(X[:200], y[:200])
+        assert kinds(make_summary(model, X[:200], y[:200], Table(X[200:], y[200:]))) == set()
+
+    def test_few_rows_and_rare_classes(self):
+        X, y = make_clouds(99, 4, 2)
+        y = np.where(np.arange(99) < 5, 2, y)
+        facts = make_summary(LHTClassifier().fit(X, y), X, y)
+        assert {"few-rows", "rare-class"} <= kinds(facts)
+        (text,) = (each["text"] for each in facts["warnings"] if each["kind"] == "rare-class")
+        assert "class 2 (5)" in text
+
+    def test_imbalance(self):
+        X, y = make_clouds(1000, 3, 10)
+        y = (y == 0).astype(int)
+        assert "imbalance" in kinds(make_summary(LHTClassifier().fit(X, y), X, y))
+
+    def test_constant_and_missing_features(self, two):
+        X, y = two
+        X = np.column_stack([X, np.ones(len(X)), np.full(len(X), np.nan), X[:, 0]])
+        X[::10, 0] = np.nan
+        facts = make_summary(LHTClassifier().fit(X, y), X, y)
+        text = {each["kind"]: each["text"] for each in facts["warnings"]}
+        assert "none at all: x5, x6." in text["constant"]
+        assert "x6 (100 %), x0 (10 %)." in text["missing"]
+        assert facts["features"]["missing"] == pytest.approx([0.1, 0, 0, 0, 0, 0, 1, 0])
+
+    def test_a_feature_that_gives_the_class_away(self, three):
+        X, y = three
+        generator = np.random.default_rng(0)
+        X = np.column_stack([X, (y != 1) + 0.1 * generator.random(len(y))])
+        (text,) = (
+            each["text"]
+            for each in make_summary(LHTClassifier().fit(X, y), X, y)["warnings"]
+            if each["kind"] == "leak"
+        )
+        assert text.startswith("x5 alone tells class 1 from the rest,")
+
+    def test_tiny_leaves(self, two):
+        model = LHTClassifier(gamma=1).fit(*two)
+        n_tiny = sum(int((view.n_samples[view.is_leaf] < 5).sum()) for view in model.trees_)
+        (text,) = (
+            each["text"] for each in make_summary(model, *two)["warnings"] if each["kind"] == "tiny-leaves"
+        )
+        assert text.startswith(f"{n_tiny} of {model.n_leaves_} leaves")
+        forest = LHForestClassifier(n_estimators=3, gamma=1).fit(*two)
+        assert "tiny-leaves" not in kinds(make_summary(forest, *two))
+
+    def test_copies_and_gap(self, two):
+        generator = np.random.default_rng(0)
+        X, y = generator.normal(size=(200, 3)), generator.integers(0, 2, 200)
+        model = LHTClassifier(gamma=1).fit(X, y)
+        fresh = Table(generator.normal(size=(200, 3)), generator.integers(0, 2, 200))
+        assert {"gap"} <= kinds(make_summary(model, X, y, fresh)) - {"copies"}
+        copies = Table(np.vstack([X[:7], fresh.X]), np.append(y[:7], fresh.y))
+        facts = make_summary(model, X, y, copies)
+        (text,) = (each["text"] for each in facts["warnings"] if each["kind"] == "copies")
+        assert text.startswith("7 of the 207")
+
+    def test_no_better_than_a_guess(self):
+        X, y = make_clouds(200, 3, 2)
+        model = LHTClassifier().fit(X, y)
+        assert "no-better" in kinds(
+            make_summary(model, X, y, Table(X[y == 0] + 50 * (X[y == 1] - X[y == 0]), y[y == 0]))
+        )
+
+    def test_names_are_shortened_and_cannot_turn_the_text(self):
+        X, y = make_clouds(200, 12, 2)
+        X[:] = 1.0
+        X[:, 11] = y
+        frame = pd.DataFrame(X, columns=[*HOSTILE[:-2], "ten", "eleven"])
+        facts = make_summary(LHTClassifier().fit(frame, y), frame, y)
+        (text,) = (each["text"] for each in facts["warnings"] if each["kind"] == "constant")
+        assert "and 6 more" in text
+        assert "a" * 41 not in text
+        assert "\u202e" not in text

@@ -1,0 +1,147 @@
+"""The file a report is put into is harmless and whole, and what cannot be reported is refused."""
+
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from lhtree import LHForestClassifier, LHTClassifier, report
+from lhtree._report._page import build_page
+from support.clouds import make_clouds
+from support.reports import HOSTILE, make_summary, read_facts
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
+    y = np.array(["<b>bold</b>", "</script>", "__proto__"])[generator.integers(0, 3, 200)]
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", betas=[0.0])
+
+
+class TestFile:
+    def test_facts_survive_the_way_into_the_page(self, hostile):
+        facts = read_facts(hostile)
+        assert facts["features"]["names"] == HOSTILE
+        assert facts["classes"] == ["</script>", "<b>bold</b>", "__proto__"]
+        assert facts["title"] == "<h1>&amp;</h1>"
+
+    def test_nothing_of_the_data_is_markup(self, hostile):
+        text = hostile.read_text(encoding="utf-8")
+        assert text.count("<script") == text.count("</script>") == 2
+        assert "<img" not in text
+        assert "<b>" not in text
+
+    def test_it_refers_to_nothing_outside(self, hostile):
+        text = hostile.read_text(encoding="utf-8")
+        assert re.findall(r"https?://[^\s\"']*", text) == ["http://www.w3.org/2000/svg"]
+        assert not re.search(r"\bsrc=\"|@import|url\(|innerHTML|\beval\b|fetch\(", text)
+        (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+        assert policy.startswith("default-src 'none'; script-src 'sha256-")
+        assert "unsafe" not in policy
+
+    def test_the_same_facts_give_the_same_file(self):
+        X, y = load_wine(return_X_y=True, as_frame=True)
+        model = LHTClassifier().fit(X, y)
+        assert build_page(make_summary(model, X, y)) == build_page(make_summary(model, X, y))
+
+    def test_every_asset_is_used(self):
+        page = build_page({})
+        for asset in files("lhtree._report").joinpath("assets").iterdir():
+            if asset.suffix in (".js", ".css"):
+                assert asset.read_text(encoding="utf-8") in page
+
+    def test_size_with_50_features_and_200_blocks(self, tmp_path):
+        generator = np.random.default_rng(0)
+        X = generator.normal(size=(4000, 50))
+        y = (X[:, :8] @ generator.normal(size=8) + 1.2 * generator.normal(size=4000) > 0).astype(int)
+        model = LHTClassifier(gamma=15).fit(X, y)
+        assert model._forest.n_blocks >= 200
+        assert report(model, X, y, tmp_path / "big.html").stat().st_size < 2_000_000
+
+    def test_only_what_can_be_told_exactly_is_written(self):
+        with pytest.raises(TypeError, match="a report cannot hold complex"):
+            build_page({"number": 1j})
+
+
+class TestLargeForests:
+    def test_the_first_trees_that_fit_are_shown(self, tmp_path):
+        X, y = make_clouds(400, 5, 3)
+        model = LHForestClassifier(n_estimators=30, random_state=0).fit(X, y)
+        path = report(model, X, y, tmp_path / "part.html", max_megabytes=0.1)
+        trees = read_facts(path)["trees"]
+        assert 1 <= trees["n_shown"] < 30
+        encoded = sum(len(array["base64"]) for array in trees["arrays"].values())
+        assert 0.08 * 2**20 <= encoded <= 0.1 * 2**20
+
+    def test_a_tree_that_does_not_fit_is_refused(self, two, tmp_path):
+        with pytest.raises(
+            ValueError, match=r"max_megabytes=0.0001 is not valid: pass at least 1: one tree per class"
+        ):
+            report(LHTClassifier().fit(*two), *two, tmp_path / "none.html", max_megabytes=0.0001)
+        assert not list(tmp_path.iterdir())
+
+
+class TestArguments:
+    @pytest.fixture
+    def model(self, two):
+        return LHTClassifier().fit(*two)
+
+    def test_paths_of_any_kind(self, model, two, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert report(model, *two, "a.html", betas=None) == Path("a.html")
+        assert report(model, *two, tmp_path / "b.html", betas=None).is_file()
+        assert report(model, two[0].tolist(), two[1].tolist(), "c.html", betas=None).is_file()
+        assert sorted(os.listdir()) == ["a.html", "b.html", "c.html"]
+        open("plain", "w").close()
+        assert os.stat("a.html").st_mode == os.stat("plain").st_mode
+
+    def test_a_failed_write_leaves_the_old_file(self, model, two, tmp_path, monkeypatch):
+        path = tmp_path / "report.html"
+        path.write_text("old")
+
+        def fail(*_):
+            raise OSError("disk full")
+
+        monkeypatch.setattr(os, "replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            report(model, *two, path, betas=None)
+        assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+        assert path.read_text() == "old"
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"path": "."}, "path='.' is not valid: pass the path of a file"),
+            ({"path": "no/such/place.html"}, "path='no/such/place.html' is not valid"),
+            ({"X_test": [[0.0] * 5]}, "X_test and y_test belong together"),
+            ({"title": 3}, "title=3 is not valid"),
+            ({"betas": "all"}, "betas='all' is not valid"),
+            ({"betas": [2.0]}, r"betas=\[2.0\] is not valid"),
+            ({"max_megabytes": 0}, "max_megabytes=0 is not valid"),
+            ({"y": [0]}, r"y has shape \(1,\) and X has 200 rows: pass one class per row."),
+            (
+                {"X_test": [[0.0] * 5], "y_test": ["?"]},
+                r"y_test has the class '\?', which the model does not know",
+            ),
+            ({"X_test": [[0.0] * 5], "y_test": []}, r"y_test has shape \(0,\) and X_test has 1 rows"),
+            ({"X_test": [[np.inf] * 5], "y_test": [0]}, "Input X contains infinity"),
+        ],
+    )
+    def test_refused(self, model, two, tmp_path, monkeypatch, options, message):
+        monkeypatch.chdir(tmp_path)
+        X, y = two
+        arguments = {"X": X, "y": y, "path": "report.html"} | options
+        with pytest.raises(ValueError, match=message):
+            report(model, **arguments)
+        assert not os.listdir()
+
+    def test_other_models_are_refused(self, two, tmp_path):
+        with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier"):
+            report({}, *two, tmp_path / "report.html")

@@ -1,0 +1,161 @@
+"""The whole page of the report: it loads nothing, suits phones and print, and survives hostile names."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lhtree import LHTClassifier, report
+from lhtree.explain import _words as words
+from support.browser import plain
+from support.clouds import make_clouds
+from support.reports import HOSTILE
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
+    y = np.array(["<b>bold</b>", "</script>", "__proto__", "w" * 300])[generator.integers(0, 4, 200)]
+    path = tmp_path_factory.mktemp("browser") / "hostile.html"
+    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", betas=[0.0, 0.5])
+
+
+class TestPage:
+    def test_by_keyboard_from_the_top(self, open_report, wine_model):
+        page = open_report(*wine_model)
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        seen = set()
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            place, width = page.evaluate(
+                """() => { const a = document.activeElement;
+                           const shown = a.type === "radio" ? a.nextElementSibling : a;
+                           return [a.closest("section, nav")?.id || "nav", getComputedStyle(shown).outlineWidth]; }"""
+            )
+            assert width == "3px", place
+            seen.add(place)
+        assert {"nav", "overview", "trees", "row"} <= seen
+
+    def test_choosing_a_class_by_arrow_keys_keeps_the_focus(self, open_report, wine_model):
+        page = open_report(*wine_model)
+        for place in ("#tree-controls", "#path"):
+            page.locator(f"{place} input:checked").focus()
+            before = page.input_value(f"{place} input:checked")
+            page.keyboard.press("ArrowRight")
+            assert page.input_value(f"{place} input:checked") != before
+            assert page.evaluate(f"document.querySelector('{place}').contains(document.activeElement)")
+
+    @pytest.mark.parametrize("width", [320, 390, 768])
+    def test_nothing_is_wider_than_a_phone(self, open_page, width, hostile_report):
+        page = open_page(hostile_report, width=width, height=700)
+        for unfold in (False, True):
+            if unfold:
+                page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+                page.wait_for_timeout(100)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            wide = page.evaluate(
+                """width => [...document.querySelectorAll("main *")].filter(e =>
+                       e.getBoundingClientRect().right > width + 1 && !e.closest(".scroll, .what, .pills, svg"))
+                       .map(e => e.outerHTML.slice(0, 80))""",
+                width,
+            )
+            assert wide == []
+
+    @pytest.mark.parametrize("width", [390, 1200])
+    def test_long_names_can_be_told_apart(self, open_report, width):
+        X, y = make_clouds(200, 4, 3)
+        start = "capital_run_length_of_the_words_in_the_text_of_the_mail_that_"
+        X = pd.DataFrame(
+            X, columns=["word_freq_business", "word_freq_internet", f"{start}came", f"{start}went"]
+        )
+        y = np.array(["Iris versicolor of the mountains", "Iris_virginica_of_the_seaboard", "Iris setosa"])[y]
+        page = open_report(LHTClassifier().fit(X, y), X, y, width=width)
+        for place in ("#feature-charts", "#block", "#contributions"):
+            for name in page.locator(f"{place} .bars .short").all():
+                text, title = name.text_content(), name.get_attribute("title")
+                assert text == title if len(title) <= 60 else text.endswith(title[-20:])
+            shown = set(page.locator(f"{place} .bars").first.locator(".short").all_text_contents())
+            assert len(shown) == page.locator(f"{place} .bars").first.locator(".short").count() > 1
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".short")].filter(e =>
+                   e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1).map(e => e.title)"""
+        )
+        assert cut == [name for name in cut if len(name) > 60]
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll(".scroll")].filter(e =>
+                   e.getBoundingClientRect().right > e.closest(".card").getBoundingClientRect().right).length"""
+        )
+        assert outside == 0
+        tables = page.locator("#charts .scroll").evaluate_all(
+            "all => all.map(e => e.scrollWidth <= e.clientWidth)"
+        )
+        assert tables == [width == 1200, True]  # the matrix may scroll on a phone
+
+    @pytest.mark.parametrize("width", [320, 1200])
+    def test_headers_of_the_matrix_are_whole(self, open_report, three, width):
+        page = open_report(LHTClassifier().fit(*three), *three, width=width)
+        heads = page.locator(".confusion .short")
+        assert heads.all_text_contents() == ["0", "1", "2", "0", "1", "2"]
+        assert page.locator(".confusion").evaluate(
+            "e => e.parentElement.scrollWidth <= e.parentElement.clientWidth"
+        )
+
+    def test_dark_light_and_print(self, open_report, wine_model):
+        brightness = """() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g);
+                                return (Number(r) + Number(g) + Number(b)) / 765; }"""
+        page = open_report(*wine_model, color_scheme="dark")
+        assert page.evaluate(brightness) < 0.2
+        page.emulate_media(media="print")
+        assert page.evaluate(brightness) > 0.9  # paper is white, whatever the screen is
+        assert page.locator("nav").is_hidden()
+        assert page.locator("#confusion, .confusion").is_visible()
+        page.emulate_media(media="screen", color_scheme="light")
+        assert page.evaluate(brightness) > 0.9
+
+    def test_hostile_names_are_text(self, open_page, hostile_report):
+        page = open_page(hostile_report)
+        labels = page.locator("#inputs label .short").all_text_contents()
+        assert sorted(labels) == sorted(HOSTILE)
+        assert page.locator("img, main script, iframe, h1 *, main :is(bdi, .short) *").count() == 0
+        assert page.locator("h1").text_content() == "<h1>&amp;</h1>"
+        assert page.evaluate("({}).polluted === undefined && Object.keys(Object.prototype).length === 0")
+        page.fill("#value-6", "3.5")
+        for item in page.locator(".item").all()[:5]:
+            item.click()
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        page.wait_for_timeout(100)
+        assert page.locator("img, main script, iframe").count() == 0
+
+    def test_the_policy_lets_nothing_else_run(self, hostile_report, browser):
+        page = browser.new_page()
+        page.goto(hostile_report.as_uri())
+        ran = page.evaluate(
+            """() => { const s = document.createElement("script"); s.textContent = "window.ran = true";
+                       document.body.append(s);
+                       return new Promise(done => { const i = new Image();
+                           i.onload = () => done("loaded"); i.onerror = () => done(window.ran === true);
+                           i.src = "https://example.invalid/x.png"; }); }"""
+        )
+        assert ran is False
+        page.close()
+
+    def test_warnings_are_shown_and_figures_are_there(self, open_report, wine_model):
+        model, X, y = wine_model
+        page = open_report(
+            model,
+            X[:120],
+            y[:120],
+            report_options={"X_test": X[120:], "y_test": y[120:], "betas": [0.0, 0.5]},
+        )
+        accuracy = words.percent(model.score(X[120:], y[120:]))
+        assert plain(page.locator(".tile b").first.text_content()) == accuracy
+        assert "Measured on 120 rows held out" in page.locator("#measured-on").text_content()
+        kinds = page.evaluate("lhtree.facts.warnings.map(w => w.kind)")
+        assert page.locator(".notice[data-kind]").count() == len(kinds)
+        assert page.locator("#charts svg").count() == 2
+        assert page.locator("#feature-charts svg").count() == 2
+
+    def test_without_scripts_it_says_why_it_is_empty(self, open_report, wine_model):
+        page = open_report(*wine_model, java_script_enabled=False)
+        assert page.locator("noscript p").is_visible()

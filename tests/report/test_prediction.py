@@ -1,0 +1,81 @@
+"""The page predicts as the model does."""
+
+import numpy as np
+import pytest
+
+from lhtree import LHForestClassifier, LHTClassifier
+from support.browser import PREDICT, as_json, make_rows
+from support.clouds import make_clouds
+
+MODELS = {
+    "paper tree": LHTClassifier(),
+    "small gamma": LHTClassifier(gamma=1, beta=0.4),
+    "mixed tree": LHTClassifier(direction="mixed"),
+    "fisher, path": LHTClassifier(direction="fisher", confidence="path", membership="least_squares"),
+    "no confidence": LHTClassifier(confidence=None, membership="least_squares", gamma=40),
+    "minmax": LHTClassifier(normalize="minmax", class_weight="balanced"),
+    "as it is": LHTClassifier(normalize=None, membership="constant"),
+    "a leaf": LHTClassifier(gamma=1000),
+    "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
+    "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
+}
+
+
+class TestPrediction:
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("name", MODELS)
+    def test_the_page_predicts_as_the_model_does(self, open_report, name, n_classes):
+        X, y = make_clouds(200, 11, n_classes)
+        X[::9, 3] = np.nan
+        model = MODELS[name].fit(X, y)
+        page = open_report(model, X, y)
+        rows = make_rows(X)
+        found = page.evaluate(PREDICT, as_json(rows))
+        for method in ("wolf", "membership", "confidence", "proba"):
+            said = np.array([each[method] for each in found])
+            assert np.abs(said - getattr(model, f"predict_{method}")(rows)).max() <= 1e-12, method
+        assert [each["prediction"] for each in found] == model.predict(rows).tolist()
+        assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
+
+    def test_float32_rows(self, open_report):
+        X, y = make_clouds(200, 9, 2)
+        X = X.astype(np.float32)
+        model = LHTClassifier().fit(X, y)
+        page = open_report(model, X, y)
+        found = page.evaluate(PREDICT, as_json(X))
+        assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
+
+    def test_rows_without_any_score_fall_back(self, open_report):
+        X, y = make_clouds(300, 4, 3, seed=3)
+        model = LHTClassifier(gamma=1).fit(X, y)
+        rows = np.random.default_rng(0).normal(scale=3.0, size=(3000, 4))
+        is_zero = ~model.predict_wolf(rows).any(axis=1)
+        assert is_zero.any()
+        page = open_report(model, X, y)
+        found = page.evaluate(PREDICT, as_json(rows[is_zero]))
+        assert all(each["fallback"] for each in found)
+        assert np.abs([each["proba"] for each in found] - model.predict_proba(rows[is_zero])).max() <= 1e-12
+
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("name", ["paper tree", "mixed tree", "paper forest"])
+    def test_contributions_and_ways_are_those_of_the_explanation(self, open_report, name, n_classes):
+        X, y = make_clouds(200, 5, n_classes)
+        model = MODELS[name].fit(X, y)
+        page = open_report(model, X, y)
+        for row in make_rows(X)[[0, 7, 120, 200]]:
+            explanation = model.explain(row)
+            walks = page.evaluate("row => lhtree.predict(row).walks", as_json([row])[0])
+            for walk, path in zip(walks, explanation.paths, strict=True):
+                assert [step["block"] for step in walk["steps"]] == [step.block for step in path.steps]
+                assert [step["side"] for step in walk["steps"]] == [step.side for step in path.steps]
+                assert [step["y"] for step in walk["steps"]] == pytest.approx([step.y for step in path.steps])
+                assert walk["leaf"] == path.leaf.block
+                assert walk["estimate"] == pytest.approx(path.leaf.estimate, abs=1e-9)
+                assert walk["confidence"] == pytest.approx(path.leaf.confidence, abs=1e-12)
+            for cls, label in enumerate(model.classes_):
+                found = page.evaluate(
+                    "([row, cls]) => { const c = lhtree.contributions(row, cls); return [c.base, ...c.byFeature]; }",
+                    [as_json([row])[0], cls],
+                )
+                wanted = [explanation.base[label], *explanation.contributions[label].values()]
+                assert found == pytest.approx(wanted, abs=1e-9)

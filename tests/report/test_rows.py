@@ -1,0 +1,176 @@
+"""The row explorer of the report, in a real browser."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree.explain import _words as words
+from support.browser import as_json, make_rows, plain, shown_proba
+from support.clouds import make_clouds
+
+
+class TestRowExplorer:
+    def test_typed_values(self, open_report, wine_model):
+        model, X, y = wine_model
+        page = open_report(model, X, y)
+        generator = np.random.default_rng(1)
+        row = X.iloc[0].to_numpy().copy()
+        page.select_option("#sample", label=f"row 0: {y[0]}")
+        for _ in range(25):
+            feature = int(generator.integers(13))
+            value = float(generator.choice([np.nan, *generator.normal(10, 5, size=6)]))
+            row[feature] = value
+            page.fill(f"#value-{feature}", "" if np.isnan(value) else repr(value))
+            proba = model.predict_proba(pd.DataFrame([row], columns=X.columns))[0]
+            assert np.abs(np.array(shown_proba(page)) - proba).max() <= 1e-6
+            said = page.locator("#prediction .name").text_content()
+            assert said == model.classes_[proba.argmax()]
+            n_missing = int(np.isnan(row).sum())
+            assert (f"{n_missing} value" in page.locator("#sentence").text_content()) == (n_missing > 0)
+
+    def test_what_is_no_number_is_said_to_be_none(self, open_report, wine_model):
+        page = open_report(*wine_model)
+        for text in ("abc", "1,5", "1e999", "Infinity", "0x10", "--1"):
+            page.fill("#value-3", text)
+            assert page.locator("#problem-3").is_visible(), text
+            assert page.locator("#value-3").get_attribute("aria-invalid") == "true"
+            assert page.locator("#prediction").count() == 0
+            assert page.locator("#path").is_hidden()
+        for text in (" 2.5e1 ", "-.5", "−3", "+4.", ""):
+            page.fill("#value-3", text)
+            assert page.locator("#problem-3").is_hidden(), text
+            assert page.locator("#prediction").count() == 1
+            assert page.locator("#path").is_visible()
+
+    def test_samples_are_picked_one_after_the_other(self, open_report, wine_model):
+        model, X, y = wine_model
+        page = open_report(model, X, y)
+        samples = page.evaluate("lhtree.facts.samples.row")
+        proba = model.predict_proba(X)
+        for i in (0, 1, 2):
+            assert page.input_value("#sample") == str(i)
+            assert shown_proba(page) == pytest.approx(list(proba[samples[i]]), abs=1e-9)
+            assert (
+                page.locator("#answer").get_by_text(f"In the data this row is {y[samples[i]]}.").is_visible()
+            )
+            page.click("#next")
+        page.click("#previous")
+        assert page.input_value("#sample") == "2"
+        page.click("#clear")
+        assert page.input_value("#value-0") == ""
+        assert "13 values are missing" in page.locator("#sentence").text_content()
+        assert shown_proba(page) == pytest.approx(list(model.predict_proba(X.iloc[:1] * np.nan)[0]), abs=1e-9)
+
+    def test_a_slider_sets_its_value(self, open_report, wine_model):
+        model, X, y = wine_model
+        page = open_report(model, X, y)
+        slider = page.locator("#row input[type=range]").first
+        feature = int(page.locator("#row input[type=text]").first.get_attribute("data-feature"))
+        slider.focus()
+        page.keyboard.press("End")
+        assert float(page.input_value(f"#value-{feature}")) == pytest.approx(
+            X.iloc[:, feature].max(), rel=1e-3
+        )
+
+    @pytest.mark.parametrize(("offset", "spread"), [(0.0, 1e-3), (1e5, 1.0), (-1e9, 4000.0)])
+    def test_every_step_of_a_slider_moves_within_what_was_seen(self, open_report, two, offset, spread):
+        X, y = two
+        X = offset + spread * X
+        page = open_report(LHTClassifier().fit(X, y), X, y)
+        feature = int(page.locator("#row input[type=text]").first.get_attribute("data-feature"))
+        steps = [0, 1, 2, *range(490, 510), 999, 1000]
+        seen = page.locator("#row input[type=range]").first.evaluate(
+            """(slider, [id, steps]) => steps.map((i) => {
+                   slider.value = i;
+                   slider.dispatchEvent(new Event("input"));
+                   return [Number(document.getElementById(id).value), Number(slider.value)];
+               })""",
+            [f"value-{feature}", steps],
+        )
+        values, places = np.array(seen).T
+        low, high = X[:, feature].min(), X[:, feature].max()
+        assert (np.diff(values) > 0).all()
+        assert low <= values[0]
+        assert values[-1] <= high
+        assert np.abs(values - np.linspace(low, high, 1001)[steps]).max() <= (high - low) / 1000
+        assert places.tolist() == steps
+
+    def test_values_far_from_0_are_told_apart(self, open_report, two):
+        X, y = two
+        X = 1e5 + X
+        page = open_report(LHTClassifier().fit(X, y), X, y)
+        label = page.locator("#row input[type=range]").first.get_attribute("aria-label")
+        low, high = label.split("from ")[1].split(" to ")
+        assert float(low) < float(high)
+
+    @pytest.mark.parametrize("kind", ["counted", "class weights", "sample weights", "one leaf", "forest"])
+    def test_shares_of_weight_do_not_pass_for_shares_of_rows(self, open_report, kind):
+        X, y = make_clouds(150, 5, 2)
+        y = np.where(
+            np.arange(150) % 3 == 0, y, 0
+        )  # so that balanced classes do not have their share of the rows
+        sample_weight = np.where(y == 1, 3.0, 1.0) if kind == "sample weights" else None
+        class_weight = None if kind in ("counted", "sample weights") else "balanced"
+        model = {
+            "one leaf": LHTClassifier(gamma=1000, class_weight=class_weight),
+            "forest": LHForestClassifier(n_estimators=5, class_weight=class_weight, random_state=0),
+        }.get(kind, LHTClassifier(gamma=2, class_weight=class_weight))
+        page = open_report(model.fit(X, y, sample_weight=sample_weight), X, y)
+        view = model.trees_[0]
+        share = words.percent(view.n_target[0] / view.weight[0])
+        sentence = plain(page.locator("#sentence").text_content())
+        panel = plain(page.locator("#block").text_content())
+        first = plain(page.locator("#path .steps p").first.text_content())
+        item = plain(page.locator(".item").first.get_attribute("aria-label"))
+        if kind == "counted":
+            assert share == words.percent((y == 1).mean())
+            assert "% of the rows it learned from are " in sentence
+            assert f"{share} belong to class 1" in panel
+            assert first == f"Block 0: {share} of 150 rows are class 1"
+            assert " are class 1" in item
+            assert "weight of" not in page.locator("main").text_content()
+        else:
+            assert "% of the weight of the rows it learned from is " in sentence
+            assert f"{share} of their weight belongs to class 1" in panel
+            assert f"{share} of the weight of {view.n_samples[0]} rows is class 1" in first
+            assert "of the weight" in item
+            assert "show their weight" in page.locator("#trees-hint").text_content()
+
+    @pytest.mark.parametrize("normalize", ["robust", None])
+    def test_levels_are_those_of_the_explanation(self, open_report, two, normalize):
+        X, y = two
+        X = 3.0 * X
+        model = LHTClassifier(**({} if normalize == "robust" else {"normalize": None})).fit(X, y)
+        page = open_report(model, X, y)
+        rows = make_rows(X)[::5]
+        found = page.evaluate(
+            """rows => rows.map(row => { const { z } = lhtree.predict(row);
+                   return row.map((value, f) => lhtree.levelOf(lhtree.model, value ?? NaN, z[f])); })""",
+            as_json(rows),
+        )
+        # Values outside the training range have a sentence of their own in the page.
+        levels = [
+            [level.partition("outside")[0].removesuffix(", ") for level in words.find_levels(each).values()]
+            for each in map(model.explain, rows)
+        ]
+        assert found == levels
+        assert any("usual" in row for row in found) == (normalize == "robust")
+
+    def test_shares_are_told_as_in_the_explanation(self, open_report, two):
+        page = open_report(LHTClassifier().fit(*two), *two)
+        generator = np.random.default_rng(0)
+        shares = [0.0, 1e-9, 0.0004, 0.0005, 0.01, 0.5, 0.9994, 0.9997, 1 - 1e-12, 1.0]
+        shares += [*(np.arange(801) / 800), *(np.arange(65) / 64), *generator.random(500)]
+        shares = [float(share) for share in shares]
+        found = page.evaluate("shares => shares.map(lhtree.percent)", shares)
+        assert list(map(plain, found)) == list(map(words.percent, shares))
+
+    def test_the_sentence_names_the_largest_contributions(self, open_report, wine_model):
+        model, X, y = wine_model
+        page = open_report(model, X, y)
+        page.select_option("#sample", label=f"row 5: {y[5]}")
+        explanation = model.explain(X.iloc[5])
+        parts = explanation.contributions[explanation.prediction]
+        largest = max(parts, key=parts.get)
+        assert f"Most speaks for it: {largest} " in page.locator("#sentence").text_content()

@@ -1,0 +1,35 @@
+"""The report of a table with categories in a real browser: categories are chosen, never half on."""
+
+import numpy as np
+import pandas as pd
+
+from lhtree import LHTClassifier
+from support.adult import make_adult
+from support.browser import PREDICT
+
+
+def test_categories_are_chosen_in_the_page(open_report):
+    X, y = make_adult(400)
+    X = X.drop(columns="country")
+    tree = LHTClassifier(gamma=40).fit(X, y)
+    page = open_report(tree, X, y)
+    encoded = tree._encoding.encode(X[:50])
+    rows = [[None if np.isnan(value) else value for value in row] for row in encoded]
+    said = np.array([each["proba"] for each in page.evaluate(PREDICT, rows)])
+    assert np.abs(said - tree.predict_proba(X[:50])).max() <= 1e-12
+    first = tree._encoding.feature_names.index("school = school")
+    choice = page.locator(f"#value-{first}")
+    assert choice.locator("option").all_inner_texts() == ["missing", *tree._encoding.categories[2]]
+    for category in ("school", "doctor", "missing"):
+        choice.select_option(label=category)
+        values = page.evaluate("() => lhtree.row()")
+        own = values[first : first + 5]
+        assert own.count(1) == (category != "missing")
+        row = tree._encoding.decode(np.array([np.nan if value is None else value for value in values]))
+        assert row["school"] == (None if category == "missing" else category)
+        wanted = tree.predict(pd.DataFrame([row])[X.columns.tolist()])[0]
+        assert page.locator("#prediction").inner_text().startswith(wanted)
+        if category == "doctor":
+            assert "school = doctor" in page.locator("#contributions").inner_text()
+    page.click("#clear")
+    assert choice.input_value() == "-1"

@@ -1,0 +1,1 @@
+"""What tests share: data, models, servers, browsers, and the bridge to the reference."""

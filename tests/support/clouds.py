@@ -1,0 +1,11 @@
+"""Overlapping clouds of rows."""
+
+import numpy as np
+
+
+def make_clouds(n_rows, n_features, n_classes, seed=0):
+    """Overlapping clouds: X (n, m) float64, y (n,) of 0 to K - 1, each present."""
+    generator = np.random.default_rng(seed)
+    y = np.arange(n_rows) % n_classes
+    centres = generator.normal(size=(n_classes, n_features))
+    return centres[y] + generator.normal(size=(n_rows, n_features)), y

@@ -1,0 +1,17 @@
+"""Code in a fresh interpreter."""
+
+import subprocess
+import sys
+
+
+def run(code):
+    """Output of a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.strip()
+
+
+def loaded_after(code):
+    names = ("sklearn", "scipy", "pandas", "joblib", "matplotlib", "typer", "polars", "pyarrow")
+    return run(f"{code}\nimport sys\nprint(*[name for name in {names!r} if name in sys.modules])").split()

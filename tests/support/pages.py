@@ -1,0 +1,68 @@
+"""Commands and examples of the pages, run."""
+
+import doctest
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.shop import run
+
+ROOT = Path(__file__).parents[2]
+SHELL = 'lhtree() { "$PYTHON" -c "from lhtree.cli import main; main()" "$@"; }\n'
+
+
+VARYING = {
+    r"\d+(\.\d+)? (µs|ms|s)\b": "TIME",
+    r"\b[0-9a-f]{64}\b": "SHA256",
+    r"(lhtree|numpy|python) \d[\w.]*": "VERSION",
+    r"\d+(\.\d+)? (bytes|kB|MB)\b": "SIZE",
+    r"(?m)^CART .*": "CART",  # as it may be in other versions
+    r"(?m)^Not installed: .*\n": "",
+    r"[ ─]+(?=\n|$)|─+": "",
+    r" +": " ",
+}
+
+
+def split_commands(block: str) -> list[tuple[str, str]]:
+    """Every command of a console block, and what it shows below."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
+def settle(shown: str) -> str:
+    """The same without what differs between two runs: times, sizes, versions, and widths that follow from them."""
+    for pattern, instead in VARYING.items():
+        shown = re.sub(pattern, instead, shown)
+    return shown
+
+
+def call(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    if command.startswith("lhtree ") and not set("|<>*") & set(command):
+        ran = run(capsys, *shlex.split(command)[1:])
+        return ran.out + ran.err
+    environment = os.environ | {"PYTHON": sys.executable}
+    done = subprocess.run(
+        ["sh", "-c", SHELL + command], env=environment, capture_output=True, text=True, timeout=120
+    )
+    return done.stdout + done.stderr
+
+
+class Trimmed(doctest.OutputChecker):
+    """pandas pads its lines; the README does not."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        got = "".join(f"{line.rstrip()}\n" for line in got.splitlines())
+        return super().check_output(want, got, optionflags)
+
+
+def load_example(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

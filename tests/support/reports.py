@@ -1,0 +1,34 @@
+"""Facts of reports, and names that try to break out of a page."""
+
+import json
+import re
+from pathlib import Path
+
+from lhtree._report._summary import Table, summarise
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "<!-- <script>",
+    "\"quotes\" 'and' `ticks` \\",
+    "😀 emoji",
+    "a" * 300,
+    "__proto__",
+    "constructor",
+    "\u202eturned",
+    "{{facts}} {{script}}",
+    "\ud800 alone",
+    "line\u2028end\x00",
+]
+
+
+def make_summary(model, X, y, test=None, **options):
+    options = {"title": None, "betas": None, "max_bytes": 8 * 2**20} | options
+    return summarise(model, Table(X, y), test, **options)
+
+
+def read_facts(path):
+    """The facts as a browser would find them."""
+    text = Path(path).read_text(encoding="utf-8")
+    (found,) = re.findall(r'<script type="application/json" id="facts">(.*?)</script', text, flags=re.DOTALL)
+    return json.loads(found)

@@ -1,0 +1,99 @@
+"""Model files changed at will and sealed again with a valid digest, so that the checks behind it are met."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from lhtree import LHForestClassifier, LHTClassifier, save
+from support.clouds import make_clouds
+
+PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
+
+
+def seal(content):
+    """The same bytes with the digest they need."""
+    content = bytearray(content)
+    content[PREFIX : PREFIX + 64] = b"0" * 64
+    content[PREFIX : PREFIX + 64] = hashlib.sha256(content).hexdigest().encode()
+    return bytes(content)
+
+
+def split(content):
+    """Header as a dict, and the data behind it."""
+    length = int.from_bytes(content[:8], "little")
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def join(header, data):
+    """A sealed file; a header that is not a dict goes in as it is."""
+    head = header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    return seal(len(head).to_bytes(8, "little") + head + data)
+
+
+def edit(content, change):
+    """Change the entries of the header (arrays and ``__metadata__``)."""
+    header, data = split(content)
+    change(header)
+    return join(header, data)
+
+
+def edit_model(content, change):
+    """Change what the header tells of the model."""
+
+    def change_text(header):
+        model = json.loads(header["__metadata__"]["model"])
+        change(model)
+        header["__metadata__"]["model"] = json.dumps(model)
+
+    return edit(content, change_text)
+
+
+def edit_array(content, name, place, value):
+    """Change one number of an array."""
+    header, data = split(content)
+    entry = header[name]
+    dtype = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4"}[entry["dtype"]]
+    begin, end = entry["data_offsets"]
+    values = np.frombuffer(data[begin:end], dtype).copy()
+    values[place] = value
+    return join(header, data[:begin] + values.tobytes() + data[end:])
+
+
+def saved(model, **keywords):
+    """The bytes that ``save`` writes."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.lht"
+        save(model, path, **keywords)
+        return path.read_bytes()
+
+
+@cache
+def small_forest():
+    """The bytes of a forest with all that a file can hold."""
+    X, y = make_clouds(60, 3, 3)
+    model = LHForestClassifier(
+        2, beta=0.1, oob_score=True, keep_prototypes=9, class_weight={0: 2.0}, random_state=1
+    )
+    return saved(model.fit(X, y), metadata={"note": "ä"})
+
+
+@cache
+def small_table():
+    """The bytes of a tree for tables with categories."""
+    X, y = make_clouds(40, 2, 2)
+    table = np.column_stack(
+        [X.astype(object), np.array(["red", "green", None], dtype=object)[np.arange(40) % 3]]
+    )
+    return saved(LHTClassifier(gamma=3, categorical_features=[2], keep_prototypes=5).fit(table, y))
+
+
+@cache
+def small_tree():
+    """The bytes of a tree."""
+    X, y = make_clouds(40, 2, 2)
+    return saved(LHTClassifier(gamma=3).fit(X, np.array(["no", "yes"])[y]))

@@ -1,0 +1,266 @@
+"""Tables with categories: both estimators take them as they are, in fit and in prediction."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from lhtree import LHForestClassifier, LHTClassifier
+from support.adult import SCHOOL, make_adult
+
+MODELS = [
+    LHTClassifier(),
+    LHTClassifier(direction="mixed", normalize="standard"),
+    LHForestClassifier(5, random_state=0),
+    LHForestClassifier(5, direction="mixed", random_state=0),
+]
+CATEGORIES = ["work", "school", "country"]
+
+
+def as_polars(X):
+    """The same table in polars."""
+    plain = X.astype(dict.fromkeys(CATEGORIES, object))
+    columns = {name: plain[name].where(plain[name].notna(), None).tolist() for name in plain}
+    columns = {
+        name: [None if value is pd.NA or value != value else value for value in values]
+        for name, values in columns.items()
+    }
+    return pl.DataFrame(columns).with_columns(pl.col("school").cast(pl.Enum(SCHOOL)))
+
+
+class TestEqualEncodings:
+    """One-hot inside the estimator is one-hot before it."""
+
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_as_a_pipeline(self, model, adult):
+        X, y = adult
+        X = X.assign(**{name: X[name].astype(object).fillna("none") for name in CATEGORIES})
+        others = [name for name in X if name not in CATEGORIES]
+        encoder = ColumnTransformer(
+            [
+                ("numbers", "passthrough", others),
+                ("categories", OneHotEncoder(sparse_output=False), CATEGORIES),
+            ]
+        )
+        given = X[others].astype(float).join(X[CATEGORIES])
+        pipeline = make_pipeline(encoder, clone(model)).fit(given, y)
+        own = clone(model).fit(given, y)
+        np.testing.assert_array_equal(own.predict_proba(given), pipeline.predict_proba(given))
+        np.testing.assert_array_equal(own.apply(given), pipeline[-1].apply(encoder.transform(given)))
+
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_missing_categories_are_missing_numbers(self, model, adult):
+        X, y = adult
+        own = clone(model).fit(X, y)
+        parts = []
+        for name in X:
+            if name not in CATEGORIES:
+                parts.append(X[name].astype(float).rename(name))
+                continue
+            dummies = pd.get_dummies(X[name], dtype=float)
+            dummies[X[name].isna()] = np.nan
+            parts.append(dummies)
+        by_hand = pd.concat(parts, axis=1).to_numpy(np.float64)
+        np.testing.assert_array_equal(own._encoding.encode(X), by_hand)
+        np.testing.assert_array_equal(
+            own.predict_proba(X), clone(model).fit(by_hand, y).predict_proba(by_hand)
+        )
+
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_pandas_polars_and_objects_alike(self, model, adult):
+        X, y = adult
+        of_pandas, of_polars = clone(model).fit(X, y), clone(model).fit(as_polars(X), y)
+        assert of_pandas._encoding == of_polars._encoding
+        wanted = of_pandas.predict_proba(X)
+        for fitted in (of_pandas, of_polars):
+            for table in (X, as_polars(X)):
+                np.testing.assert_array_equal(fitted.predict_proba(table), wanted)
+        objects = X.to_numpy(dtype=object)
+        of_objects = clone(model).set_params(categorical_features=[1, 2, 6]).fit(objects, y)
+        assert not hasattr(of_objects, "feature_names_in_")
+        assert of_objects.predict_proba(objects).shape == wanted.shape
+        np.testing.assert_array_equal(of_objects.predict(objects.tolist()), of_objects.predict(objects))
+
+    def test_mixed_data_is_learned(self):
+        X, y = make_adult(3000, seed=1)
+        train, test = slice(0, 2000), slice(2000, None)
+        forest = LHForestClassifier(30, direction="mixed", random_state=0).fit(X[train], y[train])
+        best_of_numbers = LHForestClassifier(30, direction="mixed", random_state=0).fit(
+            X[train].drop(columns=CATEGORIES), y[train]
+        )
+        gain = forest.score(X[test], y[test]) - best_of_numbers.score(
+            X[test].drop(columns=CATEGORIES), y[test]
+        )
+        assert gain > 0.03
+
+
+class TestPrediction:
+    def test_an_unseen_category_counts_as_missing(self, colours):
+        X, y = colours
+        model = LHTClassifier().fit(X, y)
+        wanted = model.predict_proba(X.assign(colour=None))
+        np.testing.assert_array_equal(model.predict_proba(X.assign(colour="purple")), wanted)
+        np.testing.assert_array_equal(model.predict_proba(X.assign(colour=np.nan)), wanted)
+        np.testing.assert_array_equal(
+            model.predict_proba(pl.DataFrame({"size": X["size"].to_numpy(), "colour": [None] * 20})), wanted
+        )
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            (lambda X: X[["colour", "size"]], ["same order"]),
+            (lambda X: X.rename(columns={"size": "Size"}), ["- Size", "- size"]),
+            (lambda X: X[["size"]], ["- colour", "missing"]),
+            (lambda X: X.assign(more=1), ["- more"]),
+            (lambda X: X.to_numpy()[:, :1], ["1 columns and the model has 2", "same order"]),
+            (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "takes numbers"]),
+            (lambda X: X.assign(size=np.inf), ["infinity", "column 'size'", "row 0"]),
+            (
+                lambda X: X.assign(size=pd.Series([10**400] * 20, dtype=object)),
+                ["column 'size'", "no float can hold"],
+            ),
+            (lambda X: X.assign(colour=3), ["column 'colour'", "holds numbers", "'blue'"]),
+            (lambda X: X.assign(colour=pd.Timestamp(0)), ["column 'colour'", "dates or times"]),
+            (lambda X: X.to_numpy()[0], ["shape (2,)", "pass a table"]),
+            (lambda X: {"size": 1.0, "colour": "red"}, ["shape ()", "pass a table"]),
+            (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["pass a table", "X.collect()"]),
+            (lambda X: X[:0], ["0 rows", "at least one row"]),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+    def test_tables_of_another_shape(self, colours, change, words):
+        X, y = colours
+        model = LHTClassifier().fit(X, y)
+        for method in (model.predict, model.predict_proba, model.apply, model.explain_batch):
+            with pytest.raises(ValueError, match="X") as error:
+                method(change(X))
+            for word in words:
+                assert word in str(error.value)
+
+    def test_models_of_numbers_refuse_the_rest(self, colours):
+        X, y = colours
+        numbers = X.assign(colour=1.0)
+        model = LHTClassifier().fit(numbers, y)
+        day = pd.Timestamp(0)
+        for bad, words in (
+            (X, "column 'colour' holds text or categories, such as 'red', where the model takes numbers"),
+            (X.assign(colour=day), "column 'colour' holds dates or times"),
+            (X.assign(size=day, colour=day), "column 'size' holds dates or times"),
+            (
+                pl.DataFrame({"size": [1.0], "colour": [day.to_pydatetime()]}),
+                "column 'colour' holds dates or times",
+            ),
+        ):
+            with pytest.raises(ValueError, match=words):
+                model.predict(bad)
+        with pytest.raises(ValueError, match="column 'size' holds dates or times"):
+            LHTClassifier(categorical_features=None).fit(X.assign(size=day, colour=day), y)
+        with pytest.raises(ValueError, match="column 0 holds dates or times"):
+            LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
+
+    def test_what_numpy_cannot_read_is_read_by_column(self, colours):
+        """Nullable types, pd.NA among objects, sparse columns: numbers all the same, with categories or without."""
+        y = colours[1]
+        plain = pd.DataFrame({"a": [1.0, np.nan, 0.0, 4.0] * 5, "b": [0.0, 1.0, 1.0, np.nan] * 5})
+        wanted = LHTClassifier().fit(plain, y).predict_proba(plain)
+        nullable = plain.astype({"a": "Int64", "b": "boolean"})
+        for X in (
+            nullable,
+            nullable.astype(object),
+            plain.astype(pd.SparseDtype("float64")),
+            pl.DataFrame({"a": [1, None, 0, 4] * 5, "b": [False, True, True, None] * 5}),
+        ):
+            model = LHTClassifier().fit(X, y)
+            np.testing.assert_array_equal(model.predict_proba(X), wanted)
+            assert model.feature_names_in_.tolist() == ["a", "b"]
+        with pytest.raises(TypeError, match="column 'b' holds other objects"):
+            model.predict(plain.assign(b=plain["b"] * 1j))
+        with pytest.raises(ValueError, match=r"one row per sample.*collect\(\)"):
+            LHTClassifier().fit(pl.LazyFrame({"a": [1.0] * 20}), y)
+
+    def test_a_column_that_is_all_missing(self, colours):
+        X, y = colours
+        model = LHTClassifier().fit(X, y)
+        wanted = model.predict_proba(X.assign(size=np.nan))
+        for nothing in (None, pd.Series([None] * 20, dtype="string"), pd.Series([pd.NA] * 20, dtype="Int64")):
+            np.testing.assert_array_equal(model.predict_proba(X.assign(size=nothing)), wanted)
+
+    def test_numbers_of_the_width_of_the_features_are_no_rows(self, colours):
+        X, y = colours
+        model = LHTClassifier(categorical_features=[1]).fit(X.to_numpy(), y)
+        with pytest.raises(ValueError, match="the model has 2"):
+            model.predict(np.zeros((4, model._encoding.n_features)))
+
+
+class TestLife:
+    @pytest.mark.parametrize("model", MODELS, ids=str)
+    def test_pickle(self, model, adult):
+        X, y = adult
+        model = clone(model).fit(X, y)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+        assert again.feature_importances_.tolist() == model.feature_importances_.tolist()
+
+    def test_trees_of_a_forest_take_tables(self, adult):
+        X, y = adult
+        forest = LHForestClassifier(3, random_state=0).fit(X, y)
+        mean = np.mean([tree.predict_wolf(X) for tree in forest.estimators_], axis=0)
+        np.testing.assert_allclose(mean, forest.predict_wolf(X), atol=1e-12)
+
+    def test_warm_start_keeps_the_categories(self, adult):
+        X, y = adult
+        forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
+        encoding = forest._encoding
+        forest.set_params(n_estimators=5).fit(X[X["work"] != "state"], y[X["work"] != "state"])
+        assert forest._encoding == encoding
+        assert len(forest.estimators_) == 5
+        whole = LHForestClassifier(5, direction="mixed", random_state=0).fit(X, y)
+        forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(
+            forest.set_params(n_estimators=5).fit(X, y).predict_proba(X), whole.predict_proba(X)
+        )
+
+    def test_warm_start_refuses_another_table(self, colours):
+        X, y = colours
+        forest = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X, y)
+        with pytest.raises(ValueError, match="column 'size' holds text"):
+            forest.set_params(n_estimators=3).fit(X.assign(size="a"), y)
+        numbers = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X.assign(colour=1.0), y)
+        with pytest.raises(ValueError, match="column 'colour' holds text"):
+            numbers.set_params(n_estimators=3).fit(X, y)
+
+    def test_rows_of_weight_zero_bring_no_categories(self, colours):
+        X, y = colours
+        weight = np.where(X["colour"] == "blue", 0, 2)
+        kept = weight > 0
+        weighted = LHForestClassifier(3, direction="mixed", random_state=0).fit(X, y, sample_weight=weight)
+        assert weighted._encoding.categories == (None, ("red",))
+        repeated = LHForestClassifier(3, direction="mixed", random_state=0).fit(
+            X[kept], y[kept], sample_weight=weight[kept]
+        )
+        np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+
+    def test_weights_that_are_none(self, colours):
+        X, y = colours
+        for weight in ([[1], [1, 2]], ["a"] * 20, [1.0] * 3):
+            with pytest.raises(ValueError, match=r"sample_weight .*: pass one"):
+                LHTClassifier().fit(X, y, sample_weight=weight)
+
+    def test_out_of_bag_score(self, adult):
+        X, y = adult
+        forest = LHForestClassifier(10, oob_score=True, random_state=0).fit(X, y)
+        assert forest.oob_score_ > 0.6
+
+    def test_search_and_cross_validation(self, adult):
+        X, y = adult
+        for table in (X, as_polars(X)):
+            assert cross_val_score(LHTClassifier(gamma=50), table, y, cv=3).min() > 0.6
+        search = GridSearchCV(LHTClassifier(), {"gamma": [20, 100]}, cv=2).fit(X, y)
+        assert search.best_estimator_.predict(X).shape == (800,)

@@ -1,0 +1,120 @@
+"""Centre and scale against the reference, and against what the specification says in words."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from lhtree import LHTClassifier
+from lhtree._normalise import learn_normalisation
+from support import strategies
+
+KINDS = ("robust", "standard", "minmax", None)
+
+
+@given(strategies.problems(), st.sampled_from(KINDS), st.booleans())
+def test_centre_and_scale(problem, normalize, is_weighted):
+    weight = problem.weight if is_weighted else None
+    learned = learn_normalisation(problem.X, weight, normalize)
+    ones = np.ones(len(problem.y))
+    centre, scale = reference.learn_normalisation(problem.X, ones if weight is None else weight, normalize)
+    known = np.nan_to_num(np.abs(problem.X)).max(axis=0)
+    assert (np.abs(learned.centre - centre) <= 1e-12 * known).all()
+    assert (np.abs(learned.scale - scale) <= np.maximum(1e-12 * known, 1e-9 * scale)).all()
+    assert (learned.scale >= np.finfo(np.float64).tiny).all()
+    if normalize != "standard":
+        np.testing.assert_array_equal(learned.centre, centre)
+
+
+def test_quantiles_are_numpys_weighted_inverted_cdf():
+    generator = np.random.default_rng(0)
+    X, weight = generator.normal(size=(137, 4)), generator.integers(1, 6, 137).astype(np.float64)
+    learned = learn_normalisation(X, weight, "robust")
+    low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0, weights=weight, method="inverted_cdf")
+    np.testing.assert_array_equal(learned.centre, middle)
+    np.testing.assert_allclose(learned.scale, (high - low) / 3.29, 1e-14)
+
+
+def test_quantiles_of_many_rows_are_exact_in_any_order():
+    n_rows = 1 << 17
+    column = np.random.default_rng(0).standard_cauchy(n_rows)
+    turns = np.where(np.arange(n_rows) % 8, column, 5.0)  # a sample of every eighth row sees one value
+    zeros = np.where(column < 1.0, 0.0, column)
+    X = np.stack([column, np.sort(column), turns, zeros, np.round(column), np.full(n_rows, 2.0)], axis=1)
+    learned = learn_normalisation(X, None, "robust")
+    low, middle, high = np.quantile(X, [0.05, 0.5, 0.95], axis=0, method="inverted_cdf")
+    np.testing.assert_array_equal(learned.centre, middle)
+    np.testing.assert_allclose(learned.scale[:-1], (high - low)[:-1] / 3.29, 1e-14)
+
+
+def test_robust_scale_of_a_normal_feature_is_its_deviation():
+    X = np.random.default_rng(0).normal(3.0, 7.0, size=(200_000, 1))
+    learned = learn_normalisation(X, None, "robust")
+    assert learned.centre[0] == pytest.approx(3.0, abs=0.1)
+    assert learned.scale[0] == pytest.approx(7.0, rel=0.01)
+
+
+def test_the_centre_is_the_lower_median():
+    assert learn_normalisation(np.array([[1.0], [2.0], [3.0], [10.0]]), None, "robust").centre[0] == 2.0
+
+
+def test_a_rare_value_leaves_the_deviation_and_a_constant_leaves_one():
+    X = np.zeros((100, 2))
+    X[0, 0] = 10.0
+    learned = learn_normalisation(X, None, "robust")
+    assert learned.scale.tolist() == [pytest.approx(X[:, 0].std()), 1.0]
+
+
+@pytest.mark.parametrize("normalize", KINDS)
+def test_columns_without_values_stay_as_they_are(normalize):
+    X = np.array([[np.nan, 1.0], [np.nan, 3.0], [np.nan, np.nan]])
+    learned = learn_normalisation(X, None, normalize)
+    assert (learned.centre[0], learned.scale[0]) == (0.0, 1.0)
+    some = learn_normalisation(X[:2, 1:], None, normalize)
+    assert (learned.centre[1], learned.scale[1]) == (some.centre[0], some.scale[0])
+
+
+@pytest.mark.parametrize("normalize", ["robust", "standard", "minmax"])
+@pytest.mark.parametrize("size", [1e300, 1.7e308, 1e-300])
+def test_huge_and_tiny_columns_neither_overflow_nor_vanish(normalize, size):
+    X = np.linspace(-1.0, 1.0, 41)[:, None]
+    usual, scaled = (learn_normalisation(x, None, normalize) for x in (X, X * size))
+    np.testing.assert_allclose(scaled.scale / size, usual.scale, 1e-12)
+    np.testing.assert_allclose(scaled.centre / size, usual.centre, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("normalize", ["robust", "standard", "minmax"])
+def test_a_subnormal_scale_counts_as_zero(normalize):
+    X = np.arange(40)[:, None] * 5e-324
+    assert learn_normalisation(X, None, normalize).scale[0] == 1.0
+
+
+@pytest.mark.parametrize("normalize", KINDS)
+def test_many_wide_columns_are_learned_piece_by_piece(normalize):
+    # Columns are taken some megabytes at a time; every piece must land in its place.
+    X = np.random.default_rng(0).normal(size=(100_000, 60)) * np.arange(1, 61)
+    learned = learn_normalisation(X, None, normalize)
+    alone = [learn_normalisation(X[:, [i]], None, normalize) for i in range(60)]
+    np.testing.assert_array_equal(learned.centre, [one.centre[0] for one in alone])
+    np.testing.assert_array_equal(learned.scale, [one.scale[0] for one in alone])
+
+
+@pytest.mark.parametrize("normalize", KINDS)
+@pytest.mark.parametrize("with_nan", [False, True])
+def test_infinities_are_refused_before_anything_is_learned(normalize, with_nan):
+    X = np.arange(40.0).reshape(20, 2)
+    X[4, 1] = -np.inf
+    if with_nan:
+        X[5, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X contains infinity: row 4, column 1 is -inf. Replace"):
+        LHTClassifier(normalize=normalize).fit(X, np.arange(20) % 2)
+
+
+def test_infinities_are_named_by_the_rows_the_user_knows():
+    X = np.arange(40.0).reshape(20, 2)
+    X[4, 1] = np.inf
+    weight = np.ones(20)
+    weight[0] = 0
+    with pytest.raises(ValueError, match="row 4, column 1"):
+        LHTClassifier().fit(X, np.arange(20) % 2, weight)

@@ -1,0 +1,286 @@
+"""What is read from a model of a table with categories: explanations, text, pictures and reports name the category."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from lhtree import (
+    LHForestClassifier,
+    LHTClassifier,
+    coverage_curve,
+    export_graphviz,
+    export_text,
+    plot_block,
+    plot_decision_regions,
+    plot_importances,
+    plot_membership,
+    plot_path,
+    plot_tree,
+    plot_weights,
+    report,
+    sparsity_curve,
+    weight_table,
+)
+from support.adult import make_adult
+from support.reports import read_facts
+
+CATEGORIES = ["work", "school", "country"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = make_adult(600)
+    return X.drop(columns="country"), y
+
+
+@pytest.fixture(scope="module")
+def tree(table):
+    return LHTClassifier(gamma=40, keep_prototypes=True).fit(*table)
+
+
+@pytest.fixture(scope="module")
+def forest(table):
+    return LHForestClassifier(5, direction="mixed", random_state=0).fit(*table)
+
+
+def find_row(X, **values):
+    """The first row with these values."""
+    return X[np.logical_and.reduce([X[name] == value for name, value in values.items()])].iloc[0]
+
+
+class TestExplanation:
+    def test_a_row_in_any_form(self, tree, table):
+        X, _ = table
+        row = X.iloc[0]
+        forms = [
+            row,
+            row.to_dict(),
+            X.iloc[:1],
+            X.to_numpy(dtype=object)[0],
+            X.to_numpy(dtype=object)[:1],
+            row.tolist(),
+        ]
+        forms.append(pl.DataFrame({name: [None if pd.isna(value) else value] for name, value in row.items()}))
+        for form in forms:
+            np.testing.assert_array_equal(tree.explain(form)._x, tree._encoding.encode(X)[0])
+
+    def test_the_row_and_the_contributions_are_by_column(self, tree, forest, table):
+        X, _ = table
+        for model in (tree, forest):
+            for number in range(20):
+                explanation = model.explain(X.iloc[number])
+                given = {name: None if pd.isna(value) else value for name, value in X.iloc[number].items()}
+                for name in ("work", "school"):
+                    assert explanation.row[name] == given[name]
+                for label in explanation.classes:
+                    parts = explanation.contributions[label]
+                    assert list(parts) == X.columns.tolist()
+                    end = explanation.base[label] + sum(parts.values())
+                    assert end == pytest.approx(explanation.membership[label], abs=1e-9)
+                json.dumps(explanation.to_dict(), allow_nan=False)
+
+    def test_batch_is_row_by_row(self, tree, forest, table):
+        X, _ = table
+        for model in (tree, forest):
+            frame = model.explain_batch(X[:10])
+            for number in range(10):
+                explanation = model.explain(X.iloc[number])
+                for label in explanation.classes:
+                    for name, value in explanation.contributions[label].items():
+                        assert frame.loc[(number, label), f"contribution.{name}"] == pytest.approx(
+                            value, abs=1e-9
+                        )
+
+    def test_words_name_the_category(self, tree, table):
+        X, _ = table
+        text = str(tree.explain(find_row(X, work="private", school="master")))
+        assert "school = master: " in text
+        assert "school = master 1" not in text
+        assert "is high: " in text or "usual" in text
+        missing = str(tree.explain(X[X["school"].isna()].iloc[0]))
+        assert "school is missing" in missing
+        unseen = find_row(X, work="private", school="master").to_dict() | {"school": "kindergarten"}
+        assert tree.explain(unseen).row["school"] is None
+        assert "school = master" in tree.explain(find_row(X, school="master"))._repr_html_()
+
+    def test_a_category_that_is_a_fraction(self):
+        dose = np.tile([0.5, 1.5], 20)
+        X = pd.DataFrame({"dose": pd.Categorical(dose), "age": np.arange(40.0)})
+        text = str(LHTClassifier(gamma=3).fit(X, dose > 1).explain(X.iloc[0]))
+        assert "  dose = 0.5: " in text
+        assert "dose 0.5" not in text
+
+    def test_terms_name_the_category(self, tree, table):
+        X, _ = table
+        explanation = tree.explain(find_row(X, work="private", school="master"))
+        terms = {term.feature: term for term in explanation.paths[0].steps[0].terms}
+        assert terms["school = master"].what == "school = master"
+        assert terms["school = master"].value == 1.0
+        assert terms["school = doctor"].what == "school ≠ doctor"
+        assert terms["age"].what == "age"
+        missing = tree.explain(X[X["school"].isna()].iloc[0])
+        terms = {term.feature: term for term in missing.paths[0].steps[0].terms}
+        assert terms["school = doctor"].what == "school"
+        assert terms["school = doctor"].term == 0.0
+
+    def test_neighbours_are_rows_of_the_table(self, tree, table):
+        X, y = table
+        (path,) = tree.explain(X.iloc[3]).paths
+        for neighbour in path.leaf.neighbours:
+            given = X.iloc[neighbour.given]
+            assert neighbour.label == y[neighbour.given]
+            assert neighbour.row["work"] == (None if pd.isna(given["work"]) else given["work"])
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"colour": "red"}, ["'colour'", "does not know"]),
+            ({"age": "old"}, ["column 'age'", "'old'", "numbers"]),
+            ({"work": 5}, ["column 'work'", "numbers", "'federal'"]),
+        ],
+    )
+    def test_rows_that_are_refused(self, tree, table, change, words):
+        row = table[0].iloc[0].to_dict() | change
+        with pytest.raises(ValueError, match=r"row|X") as error:
+            tree.explain(row)
+        for word in words:
+            assert word in str(error.value)
+
+    def test_rows_of_another_length(self, tree):
+        with pytest.raises(ValueError, match="row lacks 'age'"):
+            tree.explain({"work": "private"})
+        for row in ([1.0, "private"], [[1.0, "private"], [2.0, "private"]]):
+            with pytest.raises(ValueError, match="one value for each of the 6 columns"):
+                tree.explain(row)
+
+
+class TestCounterfactuals:
+    def test_they_are_whole_rows_that_are_predicted_otherwise(self, tree, forest, table):
+        X, _ = table
+        n_switched = 0
+        for model in (tree, forest):
+            for number in range(25):
+                explanation = model.explain(X.iloc[number])
+                for found in explanation.counterfactuals():
+                    changed = pd.DataFrame([found.row])[X.columns.tolist()]
+                    assert model.predict(changed)[0] == found.prediction != explanation.prediction
+                    assert {name for name in X if not _same(found.row[name], explanation.row[name])} == set(
+                        found.changes
+                    )
+                    for name, (before, after) in found.changes.items():
+                        assert before is not None
+                        if name in CATEGORIES:
+                            n_switched += 1
+                            assert after in model._encoding.categories[X.columns.get_loc(name)]
+                            assert f"{name} were {after} instead of {before}" in str(found)
+                    json.dumps(found.to_dict(), allow_nan=False)
+        assert n_switched > 5
+
+    def test_only_the_columns_that_may_change(self, tree, table):
+        X, _ = table
+        n_found = 0
+        for number in range(40):
+            for features in ("school", ["school"], [2], ["age"]):
+                for found in tree.explain(X.iloc[number]).counterfactuals(features):
+                    assert list(found.changes) == ["age" if features == ["age"] else "school"]
+                    n_found += 1
+        assert n_found > 10
+
+    def test_a_missing_category_stays_missing(self, tree, table):
+        X, _ = table
+        for _, row in X[X["school"].isna()].iterrows():
+            for found in tree.explain(row).counterfactuals():
+                assert found.row["school"] is None
+
+    def test_a_category_and_a_number_together_where_neither_suffices(self):
+        generator = np.random.default_rng(0)
+        X = pd.DataFrame(
+            {"size": generator.uniform(size=600), "colour": generator.choice(["red", "blue"], 600)}
+        )
+        y = np.where((X["size"] > 0.5) & (X["colour"] == "red"), "yes", "no")
+        model = LHTClassifier(direction="mixed").fit(X, y)
+        explanation = model.explain({"size": 0.2, "colour": "blue"})
+        (found, *_) = explanation.counterfactuals()
+        assert set(found.changes) == {"size", "colour"}
+        assert found.changes["colour"] == ("blue", "red")
+        assert 0.5 < found.changes["size"][1] < 0.52
+        assert model.predict(pd.DataFrame([found.row]))[0] == "yes"
+        assert explanation.counterfactuals("colour") == []
+        assert explanation.counterfactuals("size") == []
+
+    def test_unknown_columns(self, tree, table):
+        with pytest.raises(ValueError, match="'scool' is none, the nearest is 'school'"):
+            tree.explain(table[0].iloc[0]).counterfactuals(["scool"])
+
+
+class TestTextAndTables:
+    def test_text_and_graphviz(self, tree):
+        assert "school = " in export_text(tree, n_features=20)
+        assert "work = private " in export_text(tree, n_features=20)
+        assert "school = " in export_graphviz(tree, n_features=20)
+
+    def test_weights(self, tree):
+        assert weight_table(tree).feature_names == tree._encoding.feature_names
+        assert "work = private" in tree.trees_[0].weights(0)
+
+    def test_curves(self, table):
+        X, y = table
+        model = LHTClassifier().fit(X, y)
+        assert coverage_curve(model, X, y).accuracy[0] > 0.0
+        assert sparsity_curve(X, y, [0, 0.5], cv=2).accuracy.shape == (2, 2)
+        assert len(model.predict_or_abstain(X, coverage=0.5).labels) == len(X)
+
+
+@pytest.mark.usefixtures("closing")
+class TestPictures:
+    def test_every_picture_can_be_drawn(self, tree, forest, table):
+        X, y = table
+        plot_tree(tree)
+        plot_weights(tree)
+        plot_block(tree, X, y, block=0)
+        plot_membership(tree, features="age", row=X.iloc[0])
+        plot_decision_regions(tree, X, y, features=["age", "hours"], row=X.iloc[1], n_points=20)
+        plot_path(forest.explain(X.iloc[0]))
+
+    def test_importances_are_by_column(self, tree, table):
+        ax = plot_importances(tree)
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        assert sorted(labels) == sorted(table[0].columns)
+
+    def test_a_way_names_the_category(self, tree, table):
+        X, _ = table
+        ax = plot_path(tree.explain(find_row(X, school="master")), n_features=20)
+        texts = [text.get_text() for text in ax.texts]
+        assert "school = master" in texts
+        assert "school ≠ doctor" in texts
+
+    def test_a_column_of_categories_is_no_axis(self, tree):
+        for features in ("school", 2):
+            with pytest.raises(ValueError, match="'school' holds categories"):
+                plot_membership(tree, features=features)
+        assert plot_membership(tree, features=3).get_xlabel() == "gain"
+
+
+class TestReport:
+    def test_facts(self, tree, table, tmp_path):
+        X, y = table
+        facts = read_facts(report(tree, X, y, tmp_path / "report.html", betas=None))
+        assert facts["features"]["names"] == tree._encoding.feature_names
+        assert [group["name"] for group in facts["features"]["groups"]] == ["work", "school"]
+        assert len(facts["features"]["importance"]) == len(facts["features"]["names"])
+        (missing,) = (each["text"] for each in facts["warnings"] if each["kind"] == "missing")
+        assert "work (" in missing
+        assert "work =" not in missing
+
+    def test_the_sparsity_curve(self, table, tmp_path):
+        X, y = table
+        model = LHTClassifier(gamma=40).fit(X, y)
+        facts = read_facts(report(model, X, y, tmp_path / "report.html", betas=[0, 0.5]))
+        assert len(facts["sparsity"]["beta"]) == 2
+
+
+def _same(one, other):
+    return one == other or (one != one and other != other)
