@@ -54,7 +54,7 @@ def run_onnx(model, X, folder, batch=4096):
 def compile_c(model, folder, flags=FLAGS):
     export_c(model, folder / "model.c")
     (folder / "main.c").write_text(MAIN)
-    sizes = [f"-DN={model._fitted.n_features}", f"-DK={len(model.classes_)}"]
+    sizes = [f"-DN={model._model.n_features}", f"-DK={len(model.classes_)}"]
     done = subprocess.run(
         [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model"],
         cwd=folder,
@@ -108,7 +108,7 @@ def read_rows(rows):
 
 
 def run_sqlite(model, X):
-    connection = open_sqlite(X, model._fitted.feature_names)
+    connection = open_sqlite(X, model._model.feature_names)
     try:
         return read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
     finally:
@@ -116,6 +116,6 @@ def run_sqlite(model, X):
 
 
 def run_duckdb(model, X):
-    with open_duckdb(X, model._fitted.feature_names) as connection:
+    with open_duckdb(X, model._model.feature_names) as connection:
         text = export_sql(model, keys=["row_number"], dialect="duckdb")
         return read_rows(connection.execute(text).fetchall())

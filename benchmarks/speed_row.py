@@ -32,7 +32,7 @@ def _methods(name: str, model: Any) -> dict[str, Callable[[Any], Any]]:
     """Ways to score one float64 row, by their names."""
     calls = {"predict": model.predict, "predict_proba": model.predict_proba}
     if name in _OURS:
-        calls["Scorer.proba"] = model._scorer.proba
+        calls["Scorer.proba"] = model._model.scorer.proba
     elif name == "lightgbm":
         calls["Booster.predict"] = model.booster_.predict
     elif name == "xgboost":

@@ -7,16 +7,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._files import inspect, load, save
-    from ._forest import LHForestClassifier
-    from ._json import ModelFileError
     from ._report import report
-    from ._scorer import Scorer
-    from ._tree import LHTClassifier
     from .abstain import coverage_curve
     from .export import export_c, export_onnx, export_sql
+    from .files import ModelFileError, inspect
+    from .forest import LHForestClassifier
     from .graphviz import export_graphviz
-    from .persist import load_scorer
+    from .persist import load, save
     from .plot import (
         plot_block,
         plot_coverage,
@@ -28,8 +25,10 @@ if TYPE_CHECKING:
         plot_tree,
         plot_weights,
     )
+    from .scorer import Scorer, load_scorer
     from .sparsity import sparsity_curve
     from .text import export_text
+    from .tree import LHTClassifier
     from .weights import weight_table
 
 __version__ = "0.1.0"
@@ -64,19 +63,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "LHForestClassifier": "._forest",
-    "LHTClassifier": "._tree",
-    "ModelFileError": "._json",
-    "Scorer": "._scorer",
+    "LHForestClassifier": ".forest",
+    "LHTClassifier": ".tree",
+    "ModelFileError": ".files",
+    "Scorer": ".scorer",
     "coverage_curve": ".abstain",
     "export_c": ".export",
     "export_graphviz": ".graphviz",
     "export_onnx": ".export",
     "export_sql": ".export",
     "export_text": ".text",
-    "inspect": "._files",
-    "load": "._files",
-    "load_scorer": ".persist",
+    "inspect": ".files",
+    "load": ".persist",
+    "load_scorer": ".scorer",
     "plot_block": ".plot",
     "plot_coverage": ".plot",
     "plot_decision_regions": ".plot",
@@ -87,7 +86,7 @@ _HOMES = {
     "plot_tree": ".plot",
     "plot_weights": ".plot",
     "report": "._report",
-    "save": "._files",
+    "save": ".persist",
     "sparsity_curve": ".sparsity",
     "weight_table": ".weights",
 }

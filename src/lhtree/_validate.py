@@ -8,12 +8,14 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, validate_data
 
 from ._columns import is_frame, is_missing, is_polars, refuse_lazy
 from ._encode import Encoding, find_plain_encoding, learn_encoding
 from ._parameters import refuse
+from .model import Model
 
 # What to do about scikit-learn's messages, most of which say only what is wrong.
 _REMEDIES = {
@@ -51,6 +53,8 @@ class Training(NamedTuple):
     prior: NDArray[np.float64]
     row: NDArray[np.int64] | None  # where each row was given, if some are gone
     n_given: int
+    encoding: Encoding | None
+    columns: tuple[str, ...] | None
 
     @property
     def n_targets(self) -> int:
@@ -58,31 +62,37 @@ class Training(NamedTuple):
         return 1 if len(self.classes) == 2 else len(self.classes)
 
 
-def check_training(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    class_weight: Any,
-    *,
-    is_forest: bool,
-    earlier: Any = None,
-) -> Training:
-    """Check the input of fit; categories become numbers, as in the ``earlier`` model if there is one.
+class _Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """What scikit-learn's checks read and write of an estimator: the number and names of the columns."""
 
-    Sets ``n_features_in_`` and ``feature_names_in_`` on ``estimator``, and ``_encoding`` where X has categories.
-    """
-    encoding = _find_encoding(estimator, X, sample_weight, earlier)
-    if encoding is not None:
-        estimator._encoding = encoding
+
+def _make_columns(estimator: Any, model: Model | None = None) -> Any:
+    columns = type(type(estimator).__name__, (_Columns,), {})()
+    if model is not None:
+        columns.n_features_in_ = model.n_columns
+        if model.columns is not None:
+            columns.feature_names_in_ = np.array(model.columns, dtype=object)
+    return columns
+
+
+def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: Model | None) -> Training:
+    """Check the input of fit; categories become numbers, as in the ``earlier`` model if there is one."""
+    columns = _make_columns(estimator)
+    encoding = (
+        learn_encoding(X, estimator.categorical_features, sample_weight)
+        if earlier is None
+        else earlier.encoding
+    )
     reading = encoding or find_plain_encoding(X)
     if reading is None:
         X, y = _validate(
-            estimator, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
+            columns, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
         )
         X = _straighten(X)
     else:
-        X, y = _encode(estimator, reading, X, y)
+        X, y = _encode(columns, reading, X, y)
+    names = tuple(map(str, columns.feature_names_in_)) if hasattr(columns, "feature_names_in_") else None
+    is_forest, class_weight = estimator._is_forest, estimator.class_weight
     n_given = len(X)
     weight = check_sample_weight(sample_weight, len(X))
     row = None
@@ -104,14 +114,7 @@ def check_training(
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-    return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given)
-
-
-def _find_encoding(estimator: Any, X: Any, sample_weight: Any, earlier: Any) -> Encoding | None:
-    if earlier is not None:
-        encoding: Encoding | None = earlier.__dict__.get("_encoding")
-        return encoding
-    return learn_encoding(X, estimator.categorical_features, sample_weight)
+    return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given, encoding, names)
 
 
 def _encode(estimator: Any, encoding: Encoding, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -133,34 +136,33 @@ def _encode_rows(estimator: Any, encoding: Encoding, X: Any, *, reset: bool) -> 
     return encoding.encode(X) if encoded is None else encoded
 
 
-def check_continued(earlier: Any, fitted: Any, training: Training) -> None:
+def check_continued(earlier: Model, training: Training) -> None:
     """With warm_start, the data must be of the kind the trees there are were grown from."""
-    if not np.array_equal(earlier.classes_, training.classes):
+    if not np.array_equal(earlier.classes, training.classes):
         raise ValueError(
-            f"y has the classes {training.classes.tolist()} and the model has {earlier.classes_.tolist()}: "
+            f"y has the classes {training.classes.tolist()} and the model has {earlier.classes.tolist()}: "
             "pass the same classes with warm_start=True, or fit anew with warm_start=False."
         )
-    if earlier.n_features_in_ != fitted.n_features_in_:
+    if earlier.n_features != training.X.shape[1]:
         raise ValueError(
-            f"X has {fitted.n_features_in_} features and the model has {earlier.n_features_in_}: "
+            f"X has {training.X.shape[1]} features and the model has {earlier.n_features}: "
             "pass the same features with warm_start=True, or fit anew with warm_start=False."
         )
-    if not np.array_equal(
-        getattr(earlier, "feature_names_in_", []), getattr(fitted, "feature_names_in_", [])
-    ):
+    if earlier.columns != training.columns:
         raise ValueError(
             "X has other feature names than the model: pass the same columns in the same order with warm_start=True, "
             "or fit anew with warm_start=False."
         )
 
 
-def check_rows(estimator: Any, X: Any) -> NDArray[Any]:
+def check_rows(estimator: Any, model: Model, X: Any) -> NDArray[Any]:
     """Check the input of predict: float32 or float64, two-dimensional, the features of fit."""
-    encoding: Encoding | None = estimator.__dict__.get("_encoding") or find_plain_encoding(X)
+    columns = _make_columns(estimator, model)
+    encoding = model.encoding or find_plain_encoding(X)
     if encoding is not None:
-        return _encode_rows(estimator, encoding, X, reset=False)
+        return _encode_rows(columns, encoding, X, reset=False)
     checked: NDArray[Any] = _validate(
-        estimator, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
+        columns, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
     )
     return _straighten(checked)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 
@@ -20,6 +21,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
 def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to write that takes its place when the block ends, and only if nothing was raised in it."""
     place = os.path.realpath(os.fsdecode(path))
+    if os.path.islink(place):  # links that lead in a circle lead nowhere
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fsdecode(path))
     mode = None
     if os.path.exists(place):
         status = os.stat(place)
@@ -29,9 +32,11 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     folder = os.path.dirname(place)
     if not os.path.isdir(folder):  # opening the file beside would say so of a name that nobody gave
         raise FileNotFoundError(errno.ENOENT, "the folder is not there: make it first", folder)
-    temporary = os.path.join(folder, f".lhtree-{os.getpid()}-{os.urandom(4).hex()}.part")
+    _remove_leftovers(folder)
+    file = _open_locked(folder)
+    temporary = file.name
     try:
-        with open(temporary, "xb") as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -47,3 +52,33 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _open_locked(folder: str) -> BinaryIO:
+    """A new file beside the place, locked so that nobody takes it for a leftover."""
+    while True:
+        file = open(os.path.join(folder, f".lhtree-{os.urandom(8).hex()}.part"), "xb")  # noqa: SIM115  # the caller closes it
+        _lock(file)
+        if os.path.exists(file.name):  # else it was taken for one before it was locked
+            return file
+        file.close()
+
+
+def _remove_leftovers(folder: str) -> None:
+    """Remove what killed processes have left half-written: whoever still writes holds a lock."""
+    for leftover in glob.glob(os.path.join(glob.escape(folder), ".lhtree-*.part")):
+        # It may be removed by its writer meanwhile, or be somebody else's.
+        with suppress(OSError), open(leftover, "rb+") as file:
+            if _lock(file):
+                os.unlink(leftover)
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock a file until it is closed; False if another process holds it, or this system has no such locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ModuleNotFoundError, OSError):  # Windows; held, or not possible in this file system
+        return False
+    return True

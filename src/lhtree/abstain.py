@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
-from ._fitted import read
 from ._parameters import is_real, refuse
 from ._validate import encode_known
+from .model import read
 
 if TYPE_CHECKING:
     import pandas as pd

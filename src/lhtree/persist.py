@@ -1,115 +1,125 @@
-"""What a model file holds: the arrays of a model and a header, checked before anything is made of them.
-
-Needs NumPy only. ``docs/model_files.md`` describes the format.
-"""
+"""Saving estimators in model files, and loading them again."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import __version__, _core
-from ._array_checks import SCORED, check_shapes, check_trees, check_values
-from ._classes import decode_classes
-from ._container import Container, pack_container, parse, read_container
-from ._encode import Encoding
-from ._header_checks import check_estimators, check_header
-from ._json import ModelFileError, check, parse_json
-from ._scorer import Scorer
-from ._write import write_whole
+from .base import BaseLHT
+from .files import ModelFileError, naming, read_file, write_file
+from .forest import LHForestClassifier
+from .model import read
+from .tree import LHTClassifier
 
-
-class ModelFile(NamedTuple):
-    """A model as it lies in a file: header, arrays, and the scorer that was made of them."""
-
-    header: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-    classes: NDArray[Any]
-    encoding: Encoding | None
-    scorer: _core.Scorer
-    sha256: str
-    n_bytes: int
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of the tables that the model takes."""
-        return self.scorer.n_features if self.encoding is None else len(self.encoding.names)
+_ESTIMATORS: dict[str, type[BaseLHT]] = {
+    "LHTClassifier": LHTClassifier,
+    "LHForestClassifier": LHForestClassifier,
+}
 
 
-def read_model(path: str | os.PathLike[str], *, is_mapped: bool = False) -> ModelFile:
-    """Read and check a model file."""
-    with naming(path):
-        return _check_model(read_container(path, is_mapped=is_mapped))
+def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
+    """Save a fitted model in one file, without pickle: arrays and a JSON header in the format of safetensors.
+
+    The file appears whole or not at all; an old one of that name stays until the new one is there.
+
+    Parameters
+    ----------
+    model : LHTClassifier or LHForestClassifier
+        Model.
+    path : str or path
+        The customary ending is ``.lht``.
+    metadata : dict, optional
+        Anything to keep with the model that JSON can hold; ``lhtree.inspect`` and ``Scorer.metadata`` give it back.
+    """
+    learned = read(model)
+    name = type(model).__name__
+    if type(model) is not _ESTIMATORS.get(name):
+        raise TypeError(
+            f"model is a {name}, a class of your own: a file holds an LHTClassifier or LHForestClassifier."
+        )
+    parameters = model.get_params(deep=False)
+    header = {
+        "estimator": name,
+        "parameters": {key: _encode_parameter(key, value) for key, value in parameters.items()},
+        "metadata": _check_metadata(metadata),
+    }
+    write_file(path, learned, header)
 
 
-def write_model(
-    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> None:
-    """Write a model file; what could not be read again is refused, and the old file stays."""
-    versions = {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()}
-    told = json.dumps(header | {"written_by": versions}, separators=(",", ":"), allow_nan=False)
-    content = pack_container(arrays, told)
-    try:
-        _check_model(parse(content))
-    except ModelFileError as error:
-        raise ValueError(f"the model cannot be saved, for no one could load the file: {error}.") from None
-    write_whole(path, content.data)
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a model that ``lhtree.save`` wrote.
 
-
-def load_scorer(path: str | os.PathLike[str]) -> Scorer:
-    """Read a saved model for prediction only; needs NumPy only, no scikit-learn.
-
-    Large files are mapped into memory while their trees are laid out for scoring, and let go then.
+    Nothing in a file is executed; one that is damaged, of an unknown version or no model at all is refused with
+    ``lhtree.ModelFileError``.
 
     Parameters
     ----------
     path : str or path
-        A file that ``lhtree.save`` wrote.
+        The file.
 
     Returns
     -------
-    Scorer
-        Has the model's methods of prediction, ``classes_`` and ``feature_names``; every bit of its predictions is the
-        model's.
+    LHTClassifier or LHForestClassifier
+        Equal to the saved one in every bit of its predictions, explanations and parameters; warm start goes on.
     """
-    file = read_model(path, is_mapped=True)
-    names, metadata = file.header["feature_names"], file.header["metadata"]
-    return Scorer(file.scorer, file.classes, names, file.encoding, metadata)
+    file = read_file(path)
+    header = file.header
+    with naming(path):
+        kind = _ESTIMATORS.get(header["estimator"])
+        if kind is None:
+            raise ModelFileError(f"it holds a {header['estimator'][:50]!r}, which is unknown: update lhtree")
+        if (file.model.forest is not None) != kind._is_forest:
+            raise ModelFileError("its estimator is of another kind than its trees")
+        _check_known("parameters", header["parameters"], kind)
+        if file.model.forest is not None:
+            _check_known("tree_parameters", file.model.forest.tree_parameters, LHTClassifier)
+    model = kind(**{key: _decode_parameter(value) for key, value in header["parameters"].items()})
+    model._model = file.model
+    return model
 
 
-@contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in an error which file it is about."""
+def _check_known(what: str, parameters: dict[str, Any], kind: type[BaseLHT]) -> None:
+    unknown = set(parameters) - set(kind._get_param_names())
+    if unknown:
+        raise ModelFileError(f"its {what} {', '.join(sorted(unknown))[:100]} are unknown: update lhtree")
+
+
+def _encode_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        labels = [_encode_parameter(name, label) for label in value]
+        return {"labels": labels, "weights": [_encode_parameter(name, weight) for weight in value.values()]}
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=str)  # the same model gives the same bytes
+    if hasattr(value, "__iter__") and not isinstance(value, str):  # categorical_features in any form
+        return [_encode_parameter(name, part) for part in value]
+    plain = value.item() if isinstance(value, np.generic) else value
+    if (
+        plain is None
+        or isinstance(plain, (bool, int, str))
+        or (isinstance(plain, float) and np.isfinite(plain))
+    ):
+        return plain
+    raise TypeError(
+        f"{name}={value!r} cannot be held in a file: set it to a plain value first, "
+        f"for example model.set_params({name}=None); a fitted model predicts the same."
+    )
+
+
+def _check_metadata(metadata: Any) -> dict[str, Any] | None:
     try:
-        yield
-    except ModelFileError as error:
-        raise ModelFileError(f"path={os.fspath(path)!r} is not a sound model file: {error}.") from None
+        again = json.loads(json.dumps(metadata, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"metadata cannot be held in JSON ({error}): pass plain values only.") from None
+    if metadata is not None and (not isinstance(metadata, dict) or again != metadata):
+        raise TypeError(
+            "metadata does not come back from JSON as it is: pass a dict with text as keys, and lists, dicts, text, "
+            "finite numbers, True, False and None in it."
+        )
+    return again  # type: ignore[no-any-return]
 
 
-def _check_model(container: Container) -> ModelFile:
-    """From the outside to the inside; nothing is used before it is checked."""
-    arrays = container.arrays
-    header = parse_json(container.model.encode("utf-8", "surrogatepass"))
-    check_shapes(arrays)
-    n_classes = len(arrays["prior"])
-    check_header(header, n_features=len(arrays["centre"]), n_classes=n_classes)
-    classes = decode_classes(header["classes"])
-    check(len(classes) == n_classes, "its classes are not as many as their shares")
-    check_values(arrays)
-    scored = {name: arrays[name] for name in (*SCORED, "centre", "scale", "prior")}
-    try:
-        scorer = _core.Scorer(**scored, confidence=header["confidence"])
-    except ValueError as error:  # what the core found
-        raise ModelFileError(f"its arrays are {error}") from None
-    n_targets = 1 if n_classes == 2 else n_classes
-    check_trees(arrays, n_targets)
-    check_estimators(header["forest"], scorer.n_trees // n_targets)
-    encoding = None if header["encoding"] is None else Encoding.from_dict(header["encoding"])
-    return ModelFile(header, arrays, classes, encoding, scorer, container.sha256, container.n_bytes)
+def _decode_parameter(value: Any) -> Any:
+    return dict(zip(value["labels"], value["weights"], strict=True)) if isinstance(value, dict) else value

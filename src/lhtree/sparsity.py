@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_validate
 
-from ._base import BaseLHT
 from ._extras import import_extra
 from ._parameters import is_integer, is_real, refuse
 from ._progress import show_progress
-from ._tree import LHTClassifier
+from .base import BaseLHT
+from .tree import LHTClassifier
 
 if TYPE_CHECKING:
     import pandas as pd

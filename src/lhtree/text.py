@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ._fitted import choose_trees, read
-from ._forest_data import TreeView
 from ._parameters import check_count
+from .model import choose_trees, read
+from .views import TreeView
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
@@ -31,7 +31,7 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     -------
     str
     """
-    chosen = choose_trees(tree, read(model).forest.n_trees)
+    chosen = choose_trees(tree, read(model).trees.n_trees)
     check_count("n_features", n_features, 0)
     check_count("max_depth", max_depth, 0)
     return "\n\n".join(_describe_tree(model.trees_[number], n_features, max_depth) for number in chosen)

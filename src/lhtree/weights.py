@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
-from ._fitted import Fitted, choose_trees, read
 from ._parameters import refuse
+from .model import Model, choose_trees, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,23 +136,23 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     True
     """
     fitted = read(model)
-    return _tabulate(fitted, choose_trees(tree, fitted.forest.n_trees))
+    return _tabulate(fitted, choose_trees(tree, fitted.trees.n_trees))
 
 
-def _tabulate(fitted: Fitted, trees: range) -> WeightTable:
-    forest = fitted.forest
-    tree_of = np.repeat(np.arange(forest.n_trees), np.diff(forest.block_ptr))
-    blocks = np.flatnonzero((forest.left >= 0) & (tree_of >= trees.start) & (tree_of < trees.stop))
+def _tabulate(fitted: Model, chosen: range) -> WeightTable:
+    trees = fitted.trees
+    tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
+    blocks = np.flatnonzero((trees.left >= 0) & (tree_of >= chosen.start) & (tree_of < chosen.stop))
     tree = tree_of[blocks]
-    root = forest.block_ptr[tree]
-    size = np.diff(forest.hyperplane_ptr)[blocks]
+    root = trees.block_ptr[tree]
+    size = np.diff(trees.hyperplane_ptr)[blocks]
     at = np.repeat(np.arange(len(blocks)), size)
     within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    stored = forest.hyperplane_ptr[blocks][at] + within
+    stored = trees.hyperplane_ptr[blocks][at] + within
     weights = np.zeros((len(blocks), fitted.n_features))
-    weights[at, forest.hyperplane_feature[stored]] = forest.hyperplane_weight[stored]
-    share = forest.n_target / forest.weight
-    left = root + forest.left[blocks]
+    weights[at, trees.hyperplane_feature[stored]] = trees.hyperplane_weight[stored]
+    share = trees.n_target / trees.weight
+    left = root + trees.left[blocks]
     centre, scale = fitted.normalisation
     unit_weights = weights / scale
     return WeightTable(
@@ -160,12 +160,12 @@ def _tabulate(fitted: Fitted, trees: range) -> WeightTable:
         classes=fitted.classes,
         tree=tree,
         block=blocks - root,
-        depth=forest.depths()[blocks].astype(np.int64),
-        target=fitted.classes[forest.target[tree]],
-        weight=forest.weight[blocks],
+        depth=trees.depths()[blocks].astype(np.int64),
+        target=fitted.classes[trees.target[tree]],
+        weight=trees.weight[blocks],
         lift=share[left + 1] - share[left],
         weights=weights,
         unit_weights=unit_weights,
-        offset=forest.offset[blocks],
-        unit_offset=forest.offset[blocks] + unit_weights @ centre,
+        offset=trees.offset[blocks],
+        unit_offset=trees.offset[blocks] + unit_weights @ centre,
     )

@@ -150,6 +150,6 @@ def test_gini_cut():
 def test_normalised_by_hand():
     # f = 0 … 6: lower median 3; p5 is the least value that 1/7 >= .05 of the rows reach, 0; p95 likewise 6.
     model = LHTClassifier().fit(X, LATER)
-    centre, scale = model._normalisation
+    centre, scale = model._model.normalisation
     assert centre.tolist() == [3.0, 0.0]
     assert scale == pytest.approx([6 / 3.29, 4 / 3.29], rel=1e-15)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from lhtree import LHForestClassifier, _core
-from lhtree._forest import count_rows
+from lhtree.sampling import count_rows
 from support import bridge, strategies
 from support.bridge import training_weights
 from support.clouds import make_clouds
@@ -145,7 +145,7 @@ def test_a_forest_is_its_trees_grown_one_by_one(setting, n_classes, is_weighted)
                 (y[seen] == target).astype(np.uint8),
                 own[seen],
                 options,
-                reference.forest_key(model._seed, number, place),
+                reference.forest_key(model._model.seed, number, place),
             )
             grown = bridge.as_tree(arrays, number * len(targets) + place)
             assert grown == bridge.as_tree(expected)
@@ -169,7 +169,7 @@ def test_forests_of_the_reference(problem, bootstrap, max_features):
             gamma=2.0, min_samples_split=2.0, beta=number / 3, max_features=max_features
         )
         target, seen = 1 if n_targets == 1 else place, own > 0
-        key = reference.forest_key(model._seed, number, place)
+        key = reference.forest_key(model._model.seed, number, place)
         expected = reference.grow(X[seen], problem.y[seen] == target, own[seen], options, key)
         bridge.assert_same_shape(tree, expected)
 
@@ -181,6 +181,6 @@ def test_features_of_a_block(n_features):
     auto = LHForestClassifier(3, direction="fisher", random_state=0).fit(X, y)
     same = LHForestClassifier(3, direction="fisher", random_state=0, max_features=expected).fit(X, y)
     bridge.assert_same_bits(bridge.arrays_of(auto), bridge.arrays_of(same))
-    assert np.diff(auto._forest.hyperplane_ptr).max() == expected
+    assert np.diff(auto._model.trees.hyperplane_ptr).max() == expected
     paper = LHForestClassifier(1, max_samples=1.0).fit(X, y)
-    assert np.diff(paper._forest.hyperplane_ptr).max() == n_features
+    assert np.diff(paper._model.trees.hyperplane_ptr).max() == n_features

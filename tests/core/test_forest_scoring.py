@@ -16,10 +16,10 @@ LAYOUTS = (1, 2, 4, 5, 6, 8, 12, 16, 40)  # most weights of a block; trees of mo
 
 def assert_as_reference(model, X):
     """All scores to the last bit: the core takes the same sums in the same order."""
-    Z = reference.normalise(X, model._normalisation.centre, model._normalisation.scale)
-    trees, targets = bridge.trees_of(model), model._forest.target.tolist()
+    Z = reference.normalise(X, model._model.normalisation.centre, model._model.normalisation.scale)
+    trees, targets = bridge.trees_of(model), model._model.trees.target.tolist()
     every = trees, targets, len(model.classes_), Z
-    mode, prior = model._confidence, model._prior
+    mode, prior = model._model.confidence, model._model.prior
     same = np.testing.assert_array_equal
     same(model.apply(X), [[reference.leaf(tree, z) for tree in trees] for z in Z])
     same(model.predict_wolf(X), reference.wolf(*every, mode))
@@ -51,7 +51,7 @@ def test_every_layout(n_features, n_classes, mode):
             continue
         setting = {"beta": 0.0, "max_features": n_features - width or None, "confidence": mode}
         model = LHForestClassifier(2, **setting, random_state=0).fit(X, y)
-        assert np.diff(model._forest.hyperplane_ptr).max() == n_features - width
+        assert np.diff(model._model.trees.hyperplane_ptr).max() == n_features - width
         assert_as_reference(model, X[:5] * 1.25)
 
 
@@ -105,11 +105,11 @@ def test_trees_that_are_a_leaf_among_others():
     X, y = make_clouds(200, 3, 3)
     model = LHForestClassifier(5, random_state=0).fit(X, y)
     leaves = LHForestClassifier(4, min_samples_split=10**6, random_state=0).fit(X, y)
-    assert (np.diff(leaves._forest.block_ptr) == 1).all()
+    assert (np.diff(leaves._model.trees.block_ptr) == 1).all()
     np.testing.assert_array_equal(leaves.predict_confidence(X), np.ones((200, 3)))
     assert_as_reference(leaves, X[:15])
     both = LHForestClassifier(14)
-    both._take(model, model._forest + leaves._forest + model._forest)
+    both._take(model, model._model.trees + leaves._model.trees + model._model.trees)
     for n_rows in (1, 5, 15, 200):  # on both sides of what is walked at once
         np.testing.assert_array_equal(both.predict_wolf(X[:15])[:n_rows], both.predict_wolf(X[:n_rows])[:15])
     assert_as_reference(both, X[:15])
@@ -117,7 +117,7 @@ def test_trees_that_are_a_leaf_among_others():
 
 def test_no_rows(mixture):
     model, rows = mixture
-    assert model._scorer.wolf(rows[:0]).shape == (0, 3)
+    assert model._model.scorer.wolf(rows[:0]).shape == (0, 3)
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)

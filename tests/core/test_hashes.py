@@ -67,7 +67,7 @@ def hash_models(name):
     hashes = {}
     for title, model in fit_models(X, y):
         hashes[title] = {
-            "arrays": digest(getattr(model._forest, array) for array in ARRAYS),
+            "arrays": digest(getattr(model._model.trees, array) for array in ARRAYS),
             "scores": digest(getattr(model, score)(X) for score in SCORES),
         }
     return hashes

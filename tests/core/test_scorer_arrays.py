@@ -18,7 +18,7 @@ def scorer():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(200, 4))
     y = (X[:, 0] * X[:, 1] > 0) + (X[:, 2] > 0.5)
-    return lhtree.LHTClassifier().fit(X, y)._scorer
+    return lhtree.LHTClassifier().fit(X, y)._model.scorer
 
 
 @pytest.fixture(params=[1, 3, 40], ids="{} rows".format)

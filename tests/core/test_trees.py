@@ -153,9 +153,9 @@ def test_models_are_the_references(data, problem):
     model = LHTClassifier(**arguments, random_state=seed).fit(X, problem.y, problem.weight)
 
     centre, scale = reference.learn_normalisation(X, problem.weight, model.normalize)
-    np.testing.assert_allclose(model._normalisation.centre, centre, 1e-14, 1e-300)
-    np.testing.assert_allclose(model._normalisation.scale, scale, 1e-14)
-    Z = reference.normalise(X, *model._normalisation)  # rounding of the statistics aside
+    np.testing.assert_allclose(model._model.normalisation.centre, centre, 1e-14, 1e-300)
+    np.testing.assert_allclose(model._model.normalisation.scale, scale, 1e-14)
+    Z = reference.normalise(X, *model._model.normalisation)  # rounding of the statistics aside
     n_classes = problem.y.max() + 1
     targets = [1] if n_classes == 2 else list(range(n_classes))
     options = reference_options(model, X.shape[1], problem.weight.sum())
@@ -166,7 +166,7 @@ def test_models_are_the_references(data, problem):
         )
         for i, target in enumerate(targets)
     ]
-    assert model._forest.target.tolist() == targets
+    assert model._model.trees.target.tolist() == targets
     for ours, theirs in zip(bridge.trees_of(model), expected, strict=True):
         bridge.assert_same_shape(ours, theirs)
         bridge.assert_same_memberships(ours, theirs)

@@ -82,7 +82,7 @@ def test_trees_differ_where_no_features_are_drawn(direction):
 def test_a_block_considers_both_of_two_features():
     X, y = make_clouds(200, 2, 2)
     model = LHForestClassifier(10, direction="fisher", random_state=0).fit(X, y)
-    assert np.diff(model._forest.hyperplane_ptr).max() == 2
+    assert np.diff(model._model.trees.hyperplane_ptr).max() == 2
 
 
 BAD = parameters.BAD | {

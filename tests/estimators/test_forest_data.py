@@ -142,7 +142,7 @@ def test_feature_importances(model):
 
 
 def test_counts_and_depths(model):
-    forest = model._forest
+    forest = model._model.trees
     trees = bridge.trees_of(model)
     assert forest.n_trees == 3
     assert forest.n_blocks == sum(len(tree.left) for tree in trees)
@@ -152,7 +152,7 @@ def test_counts_and_depths(model):
 
 def test_depths_where_nothing_branches():
     model = LHTClassifier().fit(np.zeros((6, 2)), [0, 1, 2] * 2)
-    assert model._forest.depths().tolist() == [0, 0, 0]
+    assert model._model.trees.depths().tolist() == [0, 0, 0]
     assert (model.depth_, model.n_leaves_) == (0, 3)
     indicator, _ = model.decision_path(np.zeros((2, 2)))
     np.testing.assert_array_equal(indicator.toarray(), np.ones((2, 3)))

@@ -21,16 +21,16 @@ def slow_out_of_bag(model, X, y):
     """Scores (n, K) of every row by the trees that did not see it, NaN where all did."""
     n_classes = len(model.classes_)
     result = np.full((len(X), n_classes), np.nan)
-    trees, targets = bridge.trees_of(model), model._forest.target.tolist()
+    trees, targets = bridge.trees_of(model), model._model.trees.target.tolist()
     n_targets = len(set(targets))
-    Z = reference.normalise(X, model._normalisation.centre, model._normalisation.scale)
+    Z = reference.normalise(X, model._model.normalisation.centre, model._model.normalisation.scale)
     unseen = [training_weights(model, y, number) == 0 for number in range(model.n_estimators)]
     for row in range(len(X)):
         numbers = [i for i in range(len(trees)) if unseen[i // n_targets][row]]
         if numbers:
             some = [trees[i] for i in numbers], [targets[i] for i in numbers]
             result[row] = reference.predict_proba(
-                *some, n_classes, Z[[row]], model._confidence, model._prior
+                *some, n_classes, Z[[row]], model._model.confidence, model._model.prior
             )[0]
     return result
 

@@ -41,7 +41,7 @@ def test_constant_columns(setting):
     X, y = make_clouds(90, 4, 3)
     X[:, 1] = 7.1
     model = fit(setting, X, y)
-    assert 1 not in model._forest.hyperplane_feature
+    assert 1 not in model._model.trees.hyperplane_feature
     assert model.feature_importances_[1] == 0.0
 
 
@@ -120,7 +120,7 @@ def test_missing_values(setting):
     X[:, 3] = np.nan
     X[5] = np.nan
     model = fit(setting, X, y)
-    at_centre = np.where(np.isnan(X), model._normalisation.centre, X)
+    at_centre = np.where(np.isnan(X), model._model.normalisation.centre, X)
     assert model.predict_proba(X).tobytes() == model.predict_proba(at_centre).tobytes()
 
 

@@ -92,8 +92,8 @@ def test_max_features_in_words_counts_and_shares():
     for everything in (10, 99, 1.0, "auto"):
         same_model(data, {**fisher, "max_features": everything}, {**fisher, "max_features": None})
     few, all_of_them = (LHTClassifier(**fisher, max_features=m).fit(*data) for m in (3, None))
-    assert np.diff(few._forest.hyperplane_ptr).max() == 3
-    assert np.diff(all_of_them._forest.hyperplane_ptr).max() == 10
+    assert np.diff(few._model.trees.hyperplane_ptr).max() == 3
+    assert np.diff(all_of_them._model.trees.hyperplane_ptr).max() == 10
 
 
 def test_numpy_numbers_are_numbers(two):
@@ -110,11 +110,11 @@ def test_parameters_do_what_they_say(two):
     model = LHTClassifier(min_samples_split=60, gamma=1).fit(X, y)
     assert min(model.trees_[0].weight[~model.trees_[0].is_leaf]) >= 60
     model = LHTClassifier(beta=0.5).fit(X, y)
-    assert (np.abs(model._forest.hyperplane_weight) > 0.5).all()
+    assert (np.abs(model._model.trees.hyperplane_weight) > 0.5).all()
     model = LHTClassifier(alpha=1e9).fit(X, y)
     assert model.n_leaves_ == 1
     model = LHTClassifier(membership="constant").fit(X, y)
-    assert len(model._forest.membership_slope) == 0
+    assert len(model._model.trees.membership_slope) == 0
     np.testing.assert_array_equal(
         LHTClassifier(confidence=None).fit(X, y).predict_confidence(X), np.ones((200, 2))
     )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree._fitted import read
+from lhtree.model import read
 from support import strategies
 
 MAKERS = [LHTClassifier, lambda **params: LHForestClassifier(3, **params)]
@@ -92,8 +92,8 @@ def test_a_pickled_model_keeps_rows_and_range(make):
     ours, theirs = read(model), read(pickle.loads(pickle.dumps(model)))
     for name in ("X", "codes", "given"):
         np.testing.assert_array_equal(getattr(ours.prototypes, name), getattr(theirs.prototypes, name))
-    np.testing.assert_array_equal(ours.low, theirs.low)
-    np.testing.assert_array_equal(ours.high, theirs.high)
+    np.testing.assert_array_equal(ours.span.low, theirs.span.low)
+    np.testing.assert_array_equal(ours.span.high, theirs.span.high)
 
 
 def test_the_trees_of_a_forest_keep_what_the_forest_keeps():
@@ -114,8 +114,8 @@ def test_the_range_is_that_of_the_rows_with_weight(problem, normalize):
     rest = problem.X[weight > 0]
     assume(len(np.unique(problem.y[weight > 0])) > 1)
     fitted = read(LHTClassifier(normalize=normalize).fit(problem.X, problem.y, weight))
-    np.testing.assert_array_equal(fitted.low, np.fmin.reduce(rest, axis=0))
-    np.testing.assert_array_equal(fitted.high, np.fmax.reduce(rest, axis=0))
+    np.testing.assert_array_equal(fitted.span.low, np.fmin.reduce(rest, axis=0))
+    np.testing.assert_array_equal(fitted.span.high, np.fmax.reduce(rest, axis=0))
 
 
 def test_a_warm_start_widens_the_range():
@@ -123,7 +123,7 @@ def test_a_warm_start_widens_the_range():
     model = LHForestClassifier(2, beta=0, warm_start=True, keep_prototypes=True).fit(X[::2], y[::2])
     model.set_params(n_estimators=3).fit(X[1::2], y[1::2])
     fitted = read(model)
-    np.testing.assert_array_equal(fitted.low, X.min(axis=0))
-    np.testing.assert_array_equal(fitted.high, X.max(axis=0))
+    np.testing.assert_array_equal(fitted.span.low, X.min(axis=0))
+    np.testing.assert_array_equal(fitted.span.high, X.max(axis=0))
     np.testing.assert_array_equal(fitted.prototypes.X, X[1::2])
     assert model.explain(X[0]).n_estimators == 3

@@ -12,10 +12,10 @@ from sklearn.model_selection import train_test_split
 
 import reference
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree._fitted import read
 from lhtree.explain import Counterfactual
 from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.explain._search import Task
+from lhtree.model import read
 from support.clouds import make_clouds
 from support.strategies import estimator_arguments, problems
 
@@ -36,13 +36,13 @@ def check(model, x, found, *, allowed=None, n=3):
     """All that a list of counterfactuals promises."""
     fitted = read(model)
     names, scale = fitted.feature_names, fitted.normalisation.scale
-    before = model.classes_.tolist()[model._scorer.predict(x[None])[0]]
+    before = model.classes_.tolist()[model._model.scorer.predict(x[None])[0]]
     assert len(found) <= n
     assert [c.distance for c in found] == sorted(c.distance for c in found)
     for counterfactual in found:
         row = np.array(list(counterfactual.row.values()))
         assert list(counterfactual.row) == names
-        predicted = model.classes_.tolist()[model._scorer.predict(row[None])[0]]
+        predicted = model.classes_.tolist()[model._model.scorer.predict(row[None])[0]]
         assert predicted == counterfactual.prediction != before == counterfactual.before
         is_missing = np.isnan(x)
         np.testing.assert_array_equal(np.isnan(row), is_missing)

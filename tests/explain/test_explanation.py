@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree._fitted import read
+from lhtree.model import read
 from support.explained import fitted_models, near
 
 
@@ -51,7 +51,7 @@ def test_terms_add_up_to_the_decisions_of_the_model(case):
 
 
 def check_terms(terms, z, row, names, model):
-    scale = model._normalisation.scale
+    scale = model._model.normalisation.scale
     for term in terms:
         feature = names.index(term.feature)
         assert term.term == float(term.weight) * float(z[feature])

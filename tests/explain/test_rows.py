@@ -11,8 +11,8 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree._fitted import read
 from lhtree.explain import Explanation
+from lhtree.model import read
 
 
 def test_a_row_may_have_any_form():

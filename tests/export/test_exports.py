@@ -126,7 +126,7 @@ def test_hostile_feature_names(tmp_path):
     X, y = make_clouds(90, len(HOSTILE_NAMES), 3)
     model = LHTClassifier().fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
     for way, run in runners(model, X, tmp_path):
-        np.testing.assert_array_equal(run().proba, model._fitted.scorer.proba(X, 1), err_msg=way)
+        np.testing.assert_array_equal(run().proba, model._model.scorer.proba(X, 1), err_msg=way)
 
 
 def test_rows_without_scores(tmp_path):

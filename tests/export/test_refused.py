@@ -174,7 +174,7 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
         ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit one tree"
     ):
         export_sql(forest)
-    n_terms = len(model._forest.hyperplane_weight) + model._forest.n_blocks
+    n_terms = len(model._model.trees.hyperplane_weight) + model._model.trees.n_blocks
     monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms)
     with pytest.raises(ValueError, match=r"too large for SQL: its SELECT would have [\d,]+ characters"):
         export_sql(model)

@@ -60,7 +60,7 @@ def test_onnx_and_c_take_a_number_per_category(adult, tmp_path):
     X, y, unknown = adult
     model = LHTClassifier(gamma=5).fit(X, y)
     for table in (X, unknown):
-        rows = model._fitted.encoding.encode(table)
+        rows = model._model.encoding.encode(table)
         for result in (exports.run_onnx(model, rows, tmp_path), exports.run_c(model, rows, tmp_path)):
             np.testing.assert_array_equal(result.proba, model.predict_proba(table))
             np.testing.assert_array_equal(result.label, model.predict(table))

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import ModelFileError
-from lhtree._container import parse
-from lhtree._files import _build
-from lhtree.persist import _check_model
+from lhtree import ModelFileError, load
+from lhtree.files.container import parse
+from lhtree.files.model_file import check_file
 from support import sealing
 
 
@@ -71,21 +70,23 @@ def harm_model(draw, content):
     st.sampled_from([harm_text, harm_data, harm_model]),
     st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table]),
 )
-def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, make):
+def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, make, tmp_path_factory):
     content = harm(data.draw, make())
     try:
-        file = _check_model(parse(np.frombuffer(content, np.uint8)))
+        file = check_file(parse(np.frombuffer(content, np.uint8)))
     except ModelFileError:
         return
-    rows = np.random.default_rng(0).normal(size=(20, file.scorer.n_features))
-    codes = file.scorer.predict(rows)
-    assert ((codes >= 0) & (codes < len(file.classes))).all()
+    rows = np.random.default_rng(0).normal(size=(20, file.model.n_features))
+    codes = file.model.scorer.predict(rows)
+    assert ((codes >= 0) & (codes < file.model.n_classes)).all()
     json.dumps(file.header)
+    path = tmp_path_factory.getbasetemp() / "harmed.lht"
+    path.write_bytes(content)
     try:
-        model = _build(file)
+        model = load(path)
     except ModelFileError:
         return
-    assert model._fitted.n_features == file.scorer.n_features
+    assert model._model.n_features == file.model.n_features
     assert repr(model.trees_)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
-from lhtree._container import FORMAT_VERSION
+from lhtree.files.upgrades import VERSION
 
 MODELS = Path(__file__).parents[1] / "models"
 METHODS = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply", "predict")
@@ -58,7 +58,7 @@ def test_it_predicts_what_it_predicted(path):
 
 def test_every_version_is_there():
     versions = {int(path.name.split("-")[1]) for path in FILES}
-    assert versions == set(range(1, FORMAT_VERSION + 1))
+    assert versions == set(range(1, VERSION[0] + 1))
     assert {path.stem.partition("-")[2].partition("-")[2] for path in FILES} >= {
         "tree",
         "forest",
@@ -80,7 +80,7 @@ def write():
         "categories": LHTClassifier(gamma=3, categorical_features=[3]).fit(columns(X, is_table=True), words),
     }
     for name, model in models.items():
-        path = MODELS / f"version-{FORMAT_VERSION}-{name}.lht"
+        path = MODELS / f"version-{VERSION[0]}-{name}.lht"
         if path.exists():
             continue
         save(model, path, metadata={"written by": "tests/files/test_versions.py"})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex, to_rgb
 
 from lhtree import LHForestClassifier, LHTClassifier, plot_decision_regions, plot_membership
-from lhtree._fitted import read
+from lhtree.model import read
 from lhtree.plot._lines import find_lines, part
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle

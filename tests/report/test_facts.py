@@ -68,7 +68,7 @@ def test_without_rows_held_out_it_says_so(two):
 def test_trees_and_class_mix(n_classes):
     X, y = make_clouds(300, 6, n_classes)
     model = LHForestClassifier(n_estimators=4, random_state=0).fit(X, y)
-    forest = model._forest
+    forest = model._model.trees
     trees = make_summary(model, X, y)["trees"]
     arrays = trees["arrays"]
     assert trees["n_shown"] == 4

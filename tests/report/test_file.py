@@ -62,7 +62,7 @@ class TestFile:
         X = generator.normal(size=(4000, 50))
         y = (X[:, :8] @ generator.normal(size=8) + 1.2 * generator.normal(size=4000) > 0).astype(int)
         model = LHTClassifier(gamma=15).fit(X, y)
-        assert model._forest.n_blocks >= 200
+        assert model._model.trees.n_blocks >= 200
         assert report(model, X, y, tmp_path / "big.html").stat().st_size < 2_000_000
 
     def test_only_what_can_be_told_exactly_is_written(self):

@@ -13,19 +13,19 @@ def test_categories_are_chosen_in_the_page(open_report):
     X = X.drop(columns="country")
     tree = LHTClassifier(gamma=40).fit(X, y)
     page = open_report(tree, X, y)
-    encoded = tree._encoding.encode(X[:50])
+    encoded = tree._model.encoding.encode(X[:50])
     rows = [[None if np.isnan(value) else value for value in row] for row in encoded]
     said = np.array([each["proba"] for each in page.evaluate(PREDICT, rows)])
     assert np.abs(said - tree.predict_proba(X[:50])).max() <= 1e-12
-    first = tree._encoding.feature_names.index("school = school")
+    first = tree._model.encoding.feature_names.index("school = school")
     choice = page.locator(f"#value-{first}")
-    assert choice.locator("option").all_inner_texts() == ["missing", *tree._encoding.categories[2]]
+    assert choice.locator("option").all_inner_texts() == ["missing", *tree._model.encoding.categories[2]]
     for category in ("school", "doctor", "missing"):
         choice.select_option(label=category)
         values = page.evaluate("() => lhtree.row()")
         own = values[first : first + 5]
         assert own.count(1) == (category != "missing")
-        row = tree._encoding.decode(np.array([np.nan if value is None else value for value in values]))
+        row = tree._model.encoding.decode(np.array([np.nan if value is None else value for value in values]))
         assert row["school"] == (None if category == "missing" else category)
         wanted = tree.predict(pd.DataFrame([row])[X.columns.tolist()])[0]
         assert page.locator("#prediction").inner_text().startswith(wanted)

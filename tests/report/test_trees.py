@@ -112,5 +112,7 @@ class TestTrees:
         row = page.evaluate("lhtree.facts.samples.row[0]")
         said = model.predict(X[[row]])[0]
         assert f"The whole forest says class {said}" in page.locator("#answer").text_content()
-        part = model._forest.part(0, n_shown * 3).scorer(model._normalisation, model._prior, "last")
+        part = model._model.trees.part(0, n_shown * 3).scorer(
+            model._model.normalisation, model._model.prior, "last"
+        )
         assert shown_proba(page) == pytest.approx(list(part.proba(X[[row]])[0]), abs=1e-9)

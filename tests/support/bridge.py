@@ -1,12 +1,10 @@
 """From the core's arrays to the reference's objects, and what tests compare about them."""
 
-from dataclasses import fields
-
 import numpy as np
 
 import reference
 from lhtree import _core
-from lhtree._forest import count_rows
+from lhtree.sampling import count_rows
 
 MODEL_METHODS = (
     "predict_proba",
@@ -78,7 +76,7 @@ def as_tree(arrays, tree=0, leaf_of_row=None):
 
 def arrays_of(model):
     """The flat arrays of a fitted estimator, by name."""
-    return {field.name: getattr(model._forest, field.name) for field in fields(model._forest)}
+    return model._model.trees.arrays()
 
 
 def trees_of(model):
@@ -143,7 +141,7 @@ def training_weights(model, y, number, weight=None):
     times = (
         np.ones(len(y))
         if counts is None
-        else reference.draw_rows(y, counts.tolist(), model.bootstrap, model._seed, number)
+        else reference.draw_rows(y, counts.tolist(), model.bootstrap, model._model.seed, number)
     )
     weight = weight * times
     if model.class_weight == "balanced_subsample":

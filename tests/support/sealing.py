@@ -57,7 +57,7 @@ def edit_array(content, name, place, value):
     """Change one number of an array."""
     header, data = split(content)
     entry = header[name]
-    dtype = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4"}[entry["dtype"]]
+    dtype = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}[entry["dtype"]]
     begin, end = entry["data_offsets"]
     values = np.frombuffer(data[begin:end], dtype).copy()
     values[place] = value

@@ -23,7 +23,7 @@ class TestWhichColumns:
         assert model.feature_names_in_.tolist() == ["size", "colour"]
         assert model.feature_importances_.shape == (2,)
         assert model.feature_importances_.sum() == pytest.approx(1.0)
-        assert model._encoding.feature_names == ["size", "colour = blue", "colour = red"]
+        assert model._model.encoding.feature_names == ["size", "colour = blue", "colour = red"]
 
     @pytest.mark.parametrize(
         "setting", ["from_dtype", ["colour"], ("colour",), [1], [-1], [False, True], np.array([1])]
@@ -31,14 +31,14 @@ class TestWhichColumns:
     def test_every_way_to_name_them(self, colours, setting):
         X, y = colours
         model = LHTClassifier(categorical_features=setting).fit(X, y)
-        assert model._encoding == LHTClassifier().fit(X, y)._encoding
-        assert clone(model).fit(X, y)._encoding == model._encoding
+        assert model._model.encoding == LHTClassifier().fit(X, y)._model.encoding
+        assert clone(model).fit(X, y)._model.encoding == model._model.encoding
 
     def test_numbers_may_be_categories(self, colours):
         X, y = colours
         model = LHTClassifier(categorical_features=["size", "colour"]).fit(X, y)
-        assert model._encoding.categories == ((1, 2, 4), ("blue", "red"))
-        assert model._encoding.feature_names[:3] == ["size = 1", "size = 2", "size = 4"]
+        assert model._model.encoding.categories == ((1, 2, 4), ("blue", "red"))
+        assert model._model.encoding.feature_names[:3] == ["size = 1", "size = 2", "size = 4"]
         model.predict(X.assign(size=X["size"].astype("Int64")))
 
     def test_numbers_need_no_encoding(self, adult):
@@ -132,7 +132,7 @@ class TestColumnsThatAreRefused:
         X, y = colours
         X = X.assign(mix=pd.Series([1, "1x"] * 10, dtype=object))
         model = LHTClassifier(categorical_features=["colour", "mix"]).fit(X, y)
-        assert model._encoding.categories[2] == (1, "1x")
+        assert model._model.encoding.categories[2] == (1, "1x")
 
     @pytest.mark.parametrize("y", [None, [1, 2], ["a"] * 20, pd.Series(["a", "b", None, "a"] * 5)])
     def test_classes_that_are_wrong(self, colours, y):

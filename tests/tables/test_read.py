@@ -65,7 +65,7 @@ class TestExplanation:
         ]
         forms.append(pl.DataFrame({name: [None if pd.isna(value) else value] for name, value in row.items()}))
         for form in forms:
-            np.testing.assert_array_equal(tree.explain(form)._x, tree._encoding.encode(X)[0])
+            np.testing.assert_array_equal(tree.explain(form)._x, tree._model.encoding.encode(X)[0])
 
     def test_the_row_and_the_contributions_are_by_column(self, tree, forest, table):
         X, _ = table
@@ -174,7 +174,7 @@ class TestCounterfactuals:
                         assert before is not None
                         if name in CATEGORIES:
                             n_switched += 1
-                            assert after in model._encoding.categories[X.columns.get_loc(name)]
+                            assert after in model._model.encoding.categories[X.columns.get_loc(name)]
                             assert f"{name} were {after} instead of {before}" in str(found)
                     json.dumps(found.to_dict(), allow_nan=False)
         assert n_switched > 5
@@ -223,7 +223,7 @@ class TestTextAndTables:
         assert "school = " in export_graphviz(tree, n_features=20)
 
     def test_weights(self, tree):
-        assert weight_table(tree).feature_names == tree._encoding.feature_names
+        assert weight_table(tree).feature_names == tree._model.encoding.feature_names
         assert "work = private" in tree.trees_[0].weights(0)
 
     def test_curves(self, table):
@@ -268,7 +268,7 @@ class TestReport:
     def test_facts(self, tree, table, tmp_path):
         X, y = table
         facts = read_facts(report(tree, X, y, tmp_path / "report.html", betas=None))
-        assert facts["features"]["names"] == tree._encoding.feature_names
+        assert facts["features"]["names"] == tree._model.encoding.feature_names
         assert [group["name"] for group in facts["features"]["groups"]] == ["work", "school"]
         assert len(facts["features"]["importance"]) == len(facts["features"]["names"])
         (missing,) = (each["text"] for each in facts["warnings"] if each["kind"] == "missing")

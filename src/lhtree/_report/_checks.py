@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from .._fitted import Fitted
+from ..model import Model
 from ._rows import Rows
 
 FEW_ROWS = 100
@@ -27,7 +27,7 @@ _TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 Warned = dict[str, str]
 
 
-def find_warnings(fitted: Fitted, classes: Sequence[str], given: Rows, test: Rows | None) -> list[Warned]:
+def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows | None) -> list[Warned]:
     """Everything worth a warning about the rows given, the rows held out and the trees."""
     names = fitted.feature_names
     found = [
@@ -129,7 +129,7 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
         )
 
 
-def _check_missing(fitted: Fitted, X: NDArray[Any]) -> Iterator[Warned]:
+def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     share = np.isnan(X).mean(axis=0)
     names, first = fitted.feature_names, np.arange(fitted.n_features)
     if fitted.encoding is not None:  # the categories of a column are missing together
@@ -185,11 +185,11 @@ def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
     return result
 
 
-def _check_leaves(fitted: Fitted) -> Iterator[Warned]:
+def _check_leaves(fitted: Model) -> Iterator[Warned]:
     """Of single trees only: the trees of a forest are grown far, and make up for each other."""
     if fitted.n_estimators > 1:
         return
-    n_samples = fitted.forest.n_samples[fitted.forest.left < 0]
+    n_samples = fitted.trees.n_samples[fitted.trees.left < 0]
     n_tiny = int((n_samples < TINY_LEAF).sum())
     if n_tiny:
         yield _warn(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._fitted import Fitted, read
 from ..abstain import coverage_curve
+from ..model import Model, read
 from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
 from ._evaluation import evaluate
@@ -68,29 +68,29 @@ def summarise(
     }
 
 
-def _ask(fitted: Fitted, method: str, X: NDArray[Any]) -> NDArray[Any]:
+def _ask(fitted: Model, method: str, X: NDArray[Any]) -> NDArray[Any]:
     answer: NDArray[Any] = getattr(fitted.scorer, method)(X)
     return answer
 
 
 def _evaluate(
-    model: Any, fitted: Fitted, table: Table, rows: Rows, proba: NDArray[np.float64]
+    model: Any, fitted: Model, table: Table, rows: Rows, proba: NDArray[np.float64]
 ) -> dict[str, Any]:
     guess = _ask(fitted, "predict", rows.X)
     return evaluate(rows.codes, guess, proba, coverage_curve(model, table.X, table.y))
 
 
-def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
+def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
     defaults = type(model)().get_params(deep=False)
-    forest = fitted.forest
+    trees = fitted.trees
     return {
         "kind": type(model).__name__,
         "confidence": fitted.confidence,
         "n_estimators": fitted.n_estimators,
-        "n_trees": forest.n_trees,
-        "n_blocks": forest.n_blocks,
-        "n_leaves": int((forest.left < 0).sum()),
-        "depth": int(forest.depths().max()),
+        "n_trees": trees.n_trees,
+        "n_blocks": trees.n_blocks,
+        "n_leaves": int((trees.left < 0).sum()),
+        "depth": int(trees.depths().max()),
         "is_counted": model.class_weight is None and fitted.is_counted,
         "parameters": [
             {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
@@ -99,20 +99,20 @@ def _describe_model(model: Any, fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _describe_features(fitted: Fitted, X: NDArray[Any]) -> dict[str, Any]:
+def _describe_features(fitted: Model, X: NDArray[Any]) -> dict[str, Any]:
     return {
         "names": fitted.feature_names,
         "centre": fitted.normalisation.centre,
         "scale": fitted.normalisation.scale,
-        "low": fitted.low,
-        "high": fitted.high,
+        "low": fitted.span.low,
+        "high": fitted.span.high,
         "missing": np.isnan(X).mean(axis=0).tolist(),
-        "importance": fitted.forest.importances(fitted.n_features).tolist(),
+        "importance": fitted.trees.importances(fitted.n_features).tolist(),
         "groups": _describe_groups(fitted),
     }
 
 
-def _describe_groups(fitted: Fitted) -> list[dict[str, Any]]:
+def _describe_groups(fitted: Model) -> list[dict[str, Any]]:
     """Columns of categories: the first of their features, and the categories in the order of the features."""
     encoding = fitted.encoding
     if encoding is None:

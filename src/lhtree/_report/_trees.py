@@ -7,62 +7,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
-from .._forest_data import ForestData
 from .._parameters import refuse
+from ..model import Model
+from ..trees import Trees
 from ._rows import Rows
 
 _ROWS_AT_ONCE = 4096
 
 
-def describe_trees(fitted: Fitted, rows: Rows, max_bytes: float) -> dict[str, Any]:
+def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
     """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
-    forest = fitted.forest.part(0, n_trees)
-    n_branching_slopes = np.diff(forest.membership_ptr)[forest.left >= 0]
+    trees = fitted.trees.part(0, n_trees)
+    n_branching_slopes = np.diff(trees.membership_ptr)[trees.left >= 0]
     return {
         "n_shown": n_shown,
         # A forest keeps slopes in its leaves only.
         "has_branching_membership": bool(fitted.n_estimators == 1 or n_branching_slopes.any()),
-        "arrays": _lay_out(forest) | {"leaf_mix": count_mix(fitted, rows, n_trees)},
+        "arrays": _lay_out(trees) | {"leaf_mix": count_mix(fitted, rows, n_trees)},
     }
 
 
-def _lay_out(forest: ForestData) -> dict[str, NDArray[Any]]:
+def _lay_out(trees: Trees) -> dict[str, NDArray[Any]]:
     """Whole numbers take the smallest unsigned type; ``left`` is 0 in a leaf, since no child is a root."""
     return {
-        "target": shrink(forest.target),
-        "n_blocks": shrink(np.diff(forest.block_ptr)),
-        "left": shrink(np.maximum(forest.left, 0)),
-        "n_samples": shrink(forest.n_samples),
-        "weight": shrink(forest.weight),
-        "n_target": shrink(forest.n_target),
-        "offset": forest.offset,
-        "intercept": forest.intercept,
-        "n_weights": shrink(np.diff(forest.hyperplane_ptr)),
-        "hyperplane_feature": shrink(forest.hyperplane_feature),
-        "hyperplane_weight": forest.hyperplane_weight,
-        "n_slopes": shrink(np.diff(forest.membership_ptr)),
-        "membership_feature": shrink(forest.membership_feature),
-        "membership_slope": forest.membership_slope,
+        "target": shrink(trees.target),
+        "n_blocks": shrink(np.diff(trees.block_ptr)),
+        "left": shrink(np.maximum(trees.left, 0)),
+        "n_samples": shrink(trees.n_samples),
+        "weight": shrink(trees.weight),
+        "n_target": shrink(trees.n_target),
+        "offset": trees.offset,
+        "intercept": trees.intercept,
+        "n_weights": shrink(np.diff(trees.hyperplane_ptr)),
+        "hyperplane_feature": shrink(trees.hyperplane_feature),
+        "hyperplane_weight": trees.hyperplane_weight,
+        "n_slopes": shrink(np.diff(trees.membership_ptr)),
+        "membership_feature": shrink(trees.membership_feature),
+        "membership_slope": trees.membership_slope,
     }
 
 
-def _count_fitting(fitted: Fitted, n_rows: int, max_bytes: float) -> int:
+def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
     """Estimators whose arrays stay below ``max_bytes`` in base64."""
-    forest = fitted.forest
-    arrays = _lay_out(forest)
-    n_trees = np.arange(fitted.n_targets, forest.n_trees + 1, fitted.n_targets)
-    n_blocks = forest.block_ptr[n_trees]
+    trees = fitted.trees
+    arrays = _lay_out(trees)
+    n_trees = np.arange(fitted.n_targets, trees.n_trees + 1, fitted.n_targets)
+    n_blocks = trees.block_ptr[n_trees]
     size = (n_blocks + n_trees) // 2 * fitted.n_classes * np.min_scalar_type(n_rows).itemsize  # of the leaves
     for name, array in arrays.items():
         if name in ("target", "n_blocks"):
             n_values = n_trees
         elif name.startswith("hyperplane"):
-            n_values = forest.hyperplane_ptr[n_blocks]
+            n_values = trees.hyperplane_ptr[n_blocks]
         elif name.startswith("membership"):
-            n_values = forest.membership_ptr[n_blocks]
+            n_values = trees.membership_ptr[n_blocks]
         else:
             n_values = n_blocks
         size = size + n_values * array.itemsize
@@ -78,10 +78,10 @@ def _count_fitting(fitted: Fitted, n_rows: int, max_bytes: float) -> int:
     return n_fitting
 
 
-def count_mix(fitted: Fitted, rows: Rows, n_trees: int) -> NDArray[Any]:
+def count_mix(fitted: Model, rows: Rows, n_trees: int) -> NDArray[Any]:
     """Rows of every class in every leaf of the first trees, shape (n_leaves, K)."""
     n_classes = fitted.n_classes
-    block_ptr = fitted.forest.block_ptr[: n_trees + 1]
+    block_ptr = fitted.trees.block_ptr[: n_trees + 1]
     n_blocks = int(block_ptr[-1])
     counts = np.zeros(n_blocks * n_classes, dtype=np.int64)
     for begin in range(0, len(rows.X), _ROWS_AT_ONCE):
@@ -90,7 +90,7 @@ def count_mix(fitted: Fitted, rows: Rows, n_trees: int) -> NDArray[Any]:
         block = leaf[:, :n_trees] + block_ptr[:-1]
         cell = block * n_classes + rows.codes[some, None]
         counts += np.bincount(cell.ravel(), minlength=len(counts))
-    is_leaf = fitted.forest.left[:n_blocks] < 0
+    is_leaf = fitted.trees.left[:n_blocks] < 0
     return shrink(counts.reshape(n_blocks, n_classes)[is_leaf])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from .._encode import Encoding
 from .._extras import import_extra
-from .._scorer import Scorer
+from ..model import read
+from ..scorer import Scorer
 from ._classes import find_classed, match_classes
 from ._errors import ExitCode, Problem
 from ._errors import reading as reading_file
@@ -27,7 +29,7 @@ UNSEEN = ("error", "missing")
 
 def load_scorer(path: str) -> Scorer:
     """Load a model for prediction only."""
-    from ..persist import load_scorer
+    from ..scorer import load_scorer
 
     with reading_file(path):
         return load_scorer(path)
@@ -35,7 +37,7 @@ def load_scorer(path: str) -> Scorer:
 
 def take_features(scorer: Scorer) -> Scorer:
     """The same model for what ``Aligner.encode`` gives, which has dealt with its columns and categories."""
-    return Scorer(scorer._core, scorer.classes_, None, None, None)
+    return Scorer(replace(scorer._model, encoding=None, columns=None))
 
 
 def tell_unseen(n_unseen: Mapping[str, int], *, quiet: bool) -> None:
@@ -161,7 +163,7 @@ def read_rows(
 
 def _find_encoding(model: Any) -> tuple[Encoding, bool]:
     """Columns and categories of an estimator or a Scorer, and whether the columns have names."""
-    encoding = getattr(model, "_encoding", None)
+    encoding = read(model).encoding
     if isinstance(encoding, Encoding):
         return encoding, True
     names = getattr(model, "feature_names_in_", None)  # an estimator without names lacks it

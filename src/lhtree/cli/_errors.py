@@ -99,7 +99,7 @@ def tell_usage(error: Any) -> NoReturn:
 
 def find_code(error: BaseException) -> ExitCode:
     """The exit code of an error."""
-    from .._json import ModelFileError
+    from ..files import ModelFileError
 
     if isinstance(error, Problem):
         return error.code

@@ -52,7 +52,7 @@ def load_wine() -> tuple[Any, Any]:
 
 def fit(X: Any, y: Any, beta: float) -> Any:
     """Train the paper's classifier."""
-    from .._tree import LHTClassifier
+    from ..tree import LHTClassifier
 
     return LHTClassifier(beta=beta).fit(X, y)
 

@@ -78,7 +78,7 @@ def explain(
     """Say why a model predicts what it does for one row."""
     import lhtree
 
-    from .._fitted import read
+    from ..model import read
 
     for place in filter(None, (html, plot)):
         check_place(place, model, data)

@@ -10,7 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._scorer import Scorer
+from ..scorer import Scorer
 from ._align import Aligner, load_scorer, take_features, tell_unseen
 from ._errors import ExitCode, Problem
 from ._names import check_known

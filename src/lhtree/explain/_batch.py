@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._fitted import Fitted
-from .._forest_data import ForestData
+from ..model import Model
+from ..trees import Trees
 from ._frame import flatten
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+_VALUES_AT_ONCE = 1 << 22  # leaves and memberships of this many rows and trees are held
 
-def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
+
+def explain_rows(fitted: Model, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
     """One line per row and class; see ``explain_batch``."""
     pandas = import_extra("pandas", "pandas")
     n_rows, n_classes, names = len(X), fitted.n_classes, ["proba", "wolf", "membership", "confidence"]
@@ -50,38 +52,37 @@ def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataF
     return frame
 
 
-def find_contributions(fitted: Fitted, X: NDArray[Any], out: Floats) -> Floats:
-    """Base of every class, shape (K,); contributions of every row, class and feature are added to ``out``."""
-    Z = fitted.normalise(X).astype(np.float64)
-    base = np.zeros(fitted.n_classes)
-    for number in range(fitted.n_estimators):
-        model = fitted if fitted.n_estimators == 1 else fitted.estimator(number)
-        leaves: Any = model.scorer.apply(X)
-        membership: Any = model.scorer.membership(X)
-        for tree, target in enumerate(model.forest.target):
-            root = model.forest.block_ptr[tree]
-            base[target] += model.forest.n_target[root] / model.forest.weight[root]
-            _deal_tree(model.forest, tree, Z, leaves[:, tree], membership[:, target], out[:, target])
-    base /= fitted.n_estimators
-    if fitted.n_estimators > 1:
-        out /= fitted.n_estimators
-    if fitted.n_classes == 2:  # one tree serves both
-        base[0] = 1.0 - base[1]
-        np.negative(out[:, 1], out=out[:, 0])
-    return base
+def find_contributions(fitted: Model, X: NDArray[Any], out: Floats) -> Floats:
+    """Base of every class, shape (K,); contributions of every row, class and feature are written to ``out``."""
+    trees, target = fitted.trees, fitted.target_of
+    root = trees.block_ptr[:-1]
+    share = trees.n_target[root] / trees.weight[root]
+    base = np.bincount(target, weights=share, minlength=fitted.n_targets) / fitted.n_estimators
+    n_at_once = max(1, _VALUES_AT_ONCE // trees.n_trees)
+    for begin in range(0, len(X), n_at_once):
+        some = slice(begin, begin + n_at_once)
+        Z = fitted.normalise(X[some]).astype(np.float64)
+        leaves: Any = fitted.scorer.apply(X[some])
+        membership = fitted.scorer.per_tree(X[some])[0]
+        dealt = np.zeros((len(Z), fitted.n_targets, fitted.n_features))
+        for tree in range(trees.n_trees):
+            _deal_tree(trees, tree, Z, leaves[:, tree], membership[:, tree], dealt[:, target[tree]])
+        dealt /= fitted.n_estimators
+        out[some] = fitted.spread(dealt, np.negative, axis=1)
+    return fitted.spread(base, lambda share: 1.0 - share)
 
 
 def _deal_tree(
-    forest: ForestData, tree: int, Z: Floats, leaf: NDArray[np.int64], membership: Floats, out: Floats
+    trees: Trees, tree: int, Z: Floats, leaf: NDArray[np.int64], membership: Floats, out: Floats
 ) -> None:
     """Add to ``out``, shape (n, m), what the features contribute in one tree (``Walk.deal`` does it for few rows).
 
     Rows are sorted by leaf, from left to right, and in a leaf by whether the membership is above the share of the
     target. So the rows of any block lie side by side, those that it takes down first and then those it takes up.
     """
-    root, last = forest.block_ptr[tree], forest.block_ptr[tree + 1]
-    left = forest.left[root:last].tolist()
-    share = forest.n_target[root:last] / forest.weight[root:last]
+    root, last = trees.block_ptr[tree], trees.block_ptr[tree + 1]
+    left = trees.left[root:last].tolist()
+    share = trees.n_target[root:last] / trees.weight[root:last]
     first, n_leaves = _order_leaves(left)
     place = 2 * first[leaf] + (membership >= share[leaf])
     order = np.argsort(place.astype(np.min_scalar_type(2 * int(n_leaves[0]))), kind="stable")
@@ -95,17 +96,17 @@ def _deal_tree(
         at = root + block
         change: tuple[Any, Any]
         if below >= 0:
-            some = slice(*forest.hyperplane_ptr[at : at + 2])
+            some = slice(*trees.hyperplane_ptr[at : at + 2])
             feature, weight = (
-                forest.hyperplane_feature[some],
-                forest.hyperplane_weight[some].astype(np.float64),
+                trees.hyperplane_feature[some],
+                trees.hyperplane_weight[some].astype(np.float64),
             )
-            shift, middle = forest.offset[at], end[below]
+            shift, middle = trees.offset[at], end[below]
             change = share[below] - share[block], share[below + 1] - share[block]
         else:
-            some = slice(*forest.membership_ptr[at : at + 2])
-            feature, weight = forest.membership_feature[some], forest.membership_slope[some]
-            shift, middle = share[block] - forest.intercept[at], int(ptr[2 * first[block] + 1])
+            some = slice(*trees.membership_ptr[at : at + 2])
+            feature, weight = trees.membership_feature[some], trees.membership_slope[some]
+            shift, middle = share[block] - trees.intercept[at], int(ptr[2 * first[block] + 1])
             rise = membership[begin[block] : end[block]] - share[block]
             change = rise[: middle - begin[block]], rise[middle - begin[block] :]
         if len(feature):

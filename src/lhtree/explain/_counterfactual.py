@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
 from .._parameters import check_count, is_integer, refuse
+from ..model import Model
 from ._facts import make_plain
 from ._search import MOST_BASES, Task, search
 from ._words import name_class
@@ -69,12 +69,12 @@ class Counterfactual:
 
 
 def find_counterfactuals(
-    fitted: Fitted, x: NDArray[np.float64], features: Any = None, n: int = 3, to: Any = None
+    fitted: Model, x: NDArray[np.float64], features: Any = None, n: int = 3, to: Any = None
 ) -> list[Counterfactual]:
     """See ``Explanation.counterfactuals``."""
     check_count("n", n, 1)
     may_change = _check_features(fitted, features)
-    free = may_change & ~np.isnan(x) & ~np.isnan(fitted.low)
+    free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
     if fitted.encoding is not None:  # a category changes as a whole
         free &= ~fitted.encoding.is_category
     code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
@@ -84,8 +84,8 @@ def find_counterfactuals(
         code,
         wanted=_check_class(fitted, to, code),
         # A value outside the training range may move towards it, but not further away.
-        low=np.where(free, np.fmin(fitted.low, x), x),
-        high=np.where(free, np.fmax(fitted.high, x), x),
+        low=np.where(free, np.fmin(fitted.span.low, x), x),
+        high=np.where(free, np.fmax(fitted.span.high, x), x),
     )
     rows, switched = search(task), switch_categories(task, may_change)
     if len(switched):
@@ -138,7 +138,7 @@ def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.floa
     )
 
 
-def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
+def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
     """Which features may change; they are given by column, with all of a column's categories."""
     names, encoding = fitted.column_names, fitted.encoding
     if features is None:
@@ -165,7 +165,7 @@ def _check_features(fitted: Fitted, features: Any) -> NDArray[np.bool_]:
     return free if encoding is None else free[encoding.column]
 
 
-def _check_class(fitted: Fitted, to: Any, code: int) -> int | None:
+def _check_class(fitted: Model, to: Any, code: int) -> int | None:
     if to is None:
         return None
     if not isinstance(to, Hashable) or to not in fitted.labels:
@@ -219,7 +219,7 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
 
 def _make_whole(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows with whole numbers, further away, where the value and the training range are whole: counts, mostly."""
-    ends = np.array([task.x, task.fitted.low, task.fitted.high])
+    ends = np.array([task.x, task.fitted.span.low, task.fitted.span.high])
     is_whole = (ends == np.round(ends)).all(axis=0) & task.is_changed(rows)
     return np.where(is_whole, np.where(rows > task.x, np.ceil(rows), np.floor(rows)), rows)
 

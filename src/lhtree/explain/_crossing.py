@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
+from ..model import Model
 from ._walk import walk
 
 Floats = NDArray[np.float64]
@@ -39,15 +39,15 @@ class Planes(NamedTuple):
     n_passed: int
 
 
-def find_planes(fitted: Fitted, x: Floats, room: Room, most: int) -> Planes:
+def find_planes(fitted: Model, x: Floats, room: Room, most: int) -> Planes:
     """Hyperplanes on the way of row ``x`` through all trees, at most so many, those nearest along free features."""
-    forest = fitted.forest
+    trees = fitted.trees
     way = walk(fitted, x[None])
     parts = (way.terms, way.slope_terms)  # a block has terms of one kind only
     stop, feature, weight = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("stop", "feature", "weight")
     )
-    y = np.where(way.is_leaf, way.estimate - 0.5, way.y)
+    y = np.where(way.is_leaf, way.value - 0.5, way.y)
     is_free = (room.down > 0.0) | (room.up > 0.0)
     squares = np.where(is_free[feature], weight**2, 0.0)
     free = np.bincount(stop, weights=squares, minlength=len(y))
@@ -61,15 +61,15 @@ def find_planes(fitted: Fitted, x: Floats, room: Room, most: int) -> Planes:
     weights = np.zeros((len(kept), fitted.n_features))
     weights[place[stop[own]], feature[own]] = weight[own]
     at, y, tree = way.at[kept], y[kept], way.tree[kept]
-    share = forest.n_target / forest.weight
-    left = forest.block_ptr[tree] + np.maximum(forest.left[at], 0)
+    share = trees.n_target / trees.weight
+    left = trees.block_ptr[tree] + np.maximum(trees.left[at], 0)
     rise = np.where(way.is_leaf[kept], 0.5, share[np.minimum(left + 1, len(share) - 1)] - share[left])
     centre, scale = fitted.normalisation
     with np.errstate(over="ignore"):
         digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
     past = 1e-6 * (np.abs(weights) @ (np.abs(way.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
     gain = rise * np.where(y < 0.0, 1.0, -1.0)
-    return Planes(weights, y, past, gain, forest.target[tree], len(way.at))
+    return Planes(weights, y, past, gain, trees.target[tree], len(way.at))
 
 
 def find_sides(planes: Planes) -> Floats:

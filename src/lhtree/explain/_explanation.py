@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
+from ..model import Model
 from ._facts import Path, find_paths, make_plain
 from ._frame import tabulate_terms
 from ._html import draw_html
@@ -49,7 +49,7 @@ class Explanation:
         changes, not a claim about causes.
     """
 
-    def __init__(self, fitted: Fitted, x: NDArray[np.float64]) -> None:
+    def __init__(self, fitted: Model, x: NDArray[np.float64]) -> None:
         self._fitted, self._x = fitted, x
         self.classes = fitted.labels
         self.row = fitted.name_values(x)
@@ -94,49 +94,31 @@ class Explanation:
     def base(self) -> dict[Any, float]:
         """Share of every class at the root, the mean over its trees."""
         way = self._walk
-        starts = np.append(True, way.is_leaf[:-1])
-        base = self._mean_by_class(way.tree[starts], way.share[starts])
-        if len(base) == 2:
-            base[0] = 1.0 - base[1]
-        return self._by_class(base)
+        starts = way.depth == 0
+        column = self._fitted.target_of[way.tree[starts]]
+        total = np.bincount(column, weights=way.share[starts], minlength=self._fitted.n_targets)
+        return self._by_class(self._fitted.spread(total / self.n_estimators, lambda share: 1.0 - share))
 
     @cached_property
     def contributions(self) -> dict[Any, dict[str, float]]:
         """What every feature adds to the membership of every class; the categories of a column together."""
-        names, encoding = self._fitted.column_names, self._fitted.encoding
-        dealt = np.zeros((len(self.classes), self._fitted.n_features))
+        fitted = self._fitted
+        dealt = np.zeros((fitted.n_targets, fitted.n_features))
         for terms, amount in self._walk.deal():
-            target = self._fitted.forest.target[self._walk.tree[terms.stop]]
-            np.add.at(dealt, (target, terms.feature), amount)
-        dealt = (dealt if encoding is None else encoding.sum_columns(dealt)) / self.n_estimators
-        if len(dealt) == 2:  # one tree serves both
-            dealt[0] = -dealt[1]
+            np.add.at(dealt, (fitted.target_of[self._walk.tree[terms.stop]], terms.feature), amount)
+        dealt = (dealt if fitted.encoding is None else fitted.encoding.sum_columns(dealt)) / self.n_estimators
         return {
-            label: dict(zip(names, of_class.tolist(), strict=True))
-            for label, of_class in zip(self.classes, dealt, strict=True)
+            label: dict(zip(fitted.column_names, of_class.tolist(), strict=True))
+            for label, of_class in zip(self.classes, fitted.spread(dealt, np.negative, axis=0), strict=True)
         }
 
     @cached_property
     def votes(self) -> dict[Any, int]:
         """How many estimators would predict each class by themselves."""
-        way, target = self._walk, self._fitted.forest.target
-        shape = (self.n_estimators, self._fitted.n_targets)
-        membership, confidence = way.membership.reshape(shape), way.confidence.reshape(shape)
-        if len(self.classes) == 2:
-            membership = np.hstack([1.0 - membership, membership])
-        else:
-            membership, confidence = (
-                values[:, target[: shape[1]].argsort()] for values in (membership, confidence)
-            )
-        wolf = membership * confidence
-        for instead in (membership, self._fitted.prior):  # where every class has 0
-            wolf = np.where(wolf.any(axis=1, keepdims=True), wolf, instead)
-        counts = np.bincount(wolf.argmax(axis=1), minlength=len(self.classes))
+        membership, confidence = (values[0] for values in self._fitted.per_tree(self._x[None]))
+        proba = self._fitted.scorer.settle(confidence * membership, membership)
+        counts = np.bincount(proba.argmax(axis=1), minlength=len(self.classes))
         return dict(zip(self.classes, counts.tolist(), strict=True))
-
-    def _mean_by_class(self, tree: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        target = self._fitted.forest.target[tree]
-        return np.bincount(target, weights=values, minlength=len(self.classes)) / self.n_estimators
 
     @property
     def n_estimators(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._fitted import Fitted
+from ..model import Model
 from ._walk import Terms, Walk
 
 N_NEIGHBOURS = 3
@@ -101,7 +101,7 @@ def make_plain(fact: Any) -> Any:
 
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     """The ways of one row with values ``x`` through all trees."""
-    fitted, forest = walk.fitted, walk.fitted.forest
+    fitted, trees = walk.fitted, walk.fitted.trees
     name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
     neighbours = find_neighbours(walk)
     steps: list[Step] = []
@@ -110,9 +110,9 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
         common: dict[str, Any] = {
             "block": int(walk.block[stop]),
             "depth": int(walk.depth[stop]),
-            "n_samples": int(forest.n_samples[at]),
-            "weight": float(forest.weight[at]),
-            "n_target": float(forest.n_target[at]),
+            "n_samples": int(trees.n_samples[at]),
+            "weight": float(trees.weight[at]),
+            "n_target": float(trees.n_target[at]),
             "share": float(walk.share[stop]),
         }
         if not is_leaf:
@@ -120,7 +120,7 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
             steps.append(
                 Step(
                     terms=name_terms(stop),
-                    offset=float(forest.offset[at]),
+                    offset=float(trees.offset[at]),
                     y=y,
                     side="left" if y < 0.0 else "right",
                     distance=abs(y),
@@ -129,23 +129,22 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
                 )
             )
             continue
-        estimate, confidence = float(walk.estimate[stop]), float(walk.confidence[tree])
-        membership = min(max(estimate, 0.0), 1.0)
+        membership, confidence = float(walk.membership[tree]), float(walk.confidence[tree])
         leaf = LeafStep(
-            intercept=float(forest.intercept[at]),
+            intercept=float(trees.intercept[at]),
             terms=name_slopes(stop),
-            estimate=estimate,
+            estimate=float(walk.value[stop]),
             membership=membership,
             confidence=confidence,
             corrected_membership=confidence * membership,
             neighbours=neighbours[tree],
             **common,
         )
-        yield Path(tree, fitted.labels[int(forest.target[tree])], tuple(steps), leaf)
+        yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), leaf)
         steps = []
 
 
-def _namer(fitted: Fitted, terms: Terms, x: Any) -> Callable[[int], tuple[Term, ...]]:
+def _namer(fitted: Model, terms: Terms, x: Any) -> Callable[[int], tuple[Term, ...]]:
     """A function that gives the terms of a stop, largest first."""
     order = np.lexsort((-np.abs(terms.value), terms.stop))
     feature = terms.feature[order]
@@ -171,7 +170,7 @@ def _namer(fitted: Fitted, terms: Terms, x: Any) -> Callable[[int], tuple[Term, 
 def find_neighbours(walk: Walk) -> list[tuple[Neighbour, ...]]:
     """For every tree the prototypes nearest to the only row of the walk among those that end in its leaf."""
     fitted, prototypes = walk.fitted, walk.fitted.prototypes
-    n_trees = fitted.forest.n_trees
+    n_trees = fitted.trees.n_trees
     if prototypes is None:
         return [()] * n_trees
     Z = fitted.normalise(prototypes.X)

@@ -28,7 +28,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFra
     have no feature.
     """
     pandas = import_extra("pandas", "pandas")
-    fitted, forest = walk.fitted, walk.fitted.forest
+    fitted, trees = walk.fitted, walk.fitted.trees
     n_stops = len(walk.at)
     # First the offset or intercept of every stop, then its terms.
     parts = [walk.terms, walk.slope_terms]
@@ -39,7 +39,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFra
             *(np.full(len(terms.stop), 1 + 2 * i) for i, terms in enumerate(parts)),
         ]
     )
-    fixed = np.where(walk.is_leaf, forest.intercept[walk.at], -forest.offset[walk.at])
+    fixed = np.where(walk.is_leaf, trees.intercept[walk.at], -trees.offset[walk.at])
     term = np.concatenate([fixed, *(terms.value for terms in parts)])
     feature = np.concatenate([np.full(n_stops, -1), *(terms.feature for terms in parts)])
     weight = np.concatenate([np.full(n_stops, np.nan), *(terms.weight for terms in parts)])
@@ -51,7 +51,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFra
     frame: pd.DataFrame = pandas.DataFrame(
         {
             "row": walk.row[stop] if index is None else flatten(index).take(walk.row[stop]),
-            "target": pandas.Categorical.from_codes(forest.target[walk.tree[stop]], fitted.labels),
+            "target": pandas.Categorical.from_codes(trees.target[walk.tree[stop]], fitted.labels),
             "tree": walk.tree[stop],
             "block": walk.block[stop],
             "depth": walk.depth[stop],

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._columns import refuse_infinity
-from .._fitted import Fitted
 from .._validate import check_rows
+from ..model import Model
 
 
-def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
+def take_row(model: Any, fitted: Model, row: Any) -> NDArray[np.float64]:
     """Values of one row by feature, shape (m,); of a table with categories the row has numbers and categories."""
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
     if hasattr(row, "columns"):
-        values = check_rows(model, row)
+        values = check_rows(model, fitted, row)
     elif fitted.encoding is not None:
         return fitted.encoding.encode_row(_list_values(fitted, row))
     else:
@@ -50,7 +50,7 @@ def _settle_series(row: Any) -> Any:
     return dict(zip(row.index, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
 
 
-def _list_values(fitted: Fitted, row: Any) -> list[Any]:
+def _list_values(fitted: Model, row: Any) -> list[Any]:
     """Numbers and categories of a row by column; an array may have a first axis of one."""
     if isinstance(row, Mapping):
         return _order_mapping(fitted, row)
@@ -66,7 +66,7 @@ def _list_values(fitted: Fitted, row: Any) -> list[Any]:
     return listed
 
 
-def _order_mapping(fitted: Fitted, row: Mapping[Any, Any]) -> list[Any]:
+def _order_mapping(fitted: Model, row: Mapping[Any, Any]) -> list[Any]:
     names = fitted.column_names
     missing = [name for name in names if name not in row]
     extra = [name for name in row if name not in set(names)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
+from ..model import Model
 from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
 
 MOST_PLANES = 256  # of one row at a time, nearest first
@@ -22,7 +22,7 @@ _WORK = 1_000_000  # blocks that the rows tried in a round may pass
 class Task:
     """From where to search, for what, and within which bounds."""
 
-    fitted: Fitted
+    fitted: Model
     x: Floats  # the row, in the user's units
     code: int  # its predicted class
     wanted: int | None  # class to reach; None: any other

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
+from ..model import Model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,7 +24,6 @@ class Terms:
     feature: NDArray[np.int32]
     weight: Floats
     value: Floats  # weight · z
-    sum: Floats  # of every stop, in the order of summation of the core
 
     def deal(self, amount: Floats, shift: Floats, sign: Floats) -> Floats:
         """Deal an amount of every stop to its terms that pull to the side of ``sign``, in proportion.
@@ -35,12 +34,12 @@ class Terms:
         size = np.abs(self.weight)
         part = self._share(size)
         pull = np.maximum(sign[self.stop] * (self.value - part * shift[self.stop]), 0.0)
-        is_still = np.bincount(self.stop, weights=pull, minlength=len(self.sum))[self.stop] == 0.0
+        is_still = np.bincount(self.stop, weights=pull, minlength=len(self.ptr) - 1)[self.stop] == 0.0
         return self._share(np.where(is_still, part, pull)) * amount[self.stop]
 
     def _share(self, values: Floats) -> Floats:
         """The share of every value in the sum of its stop; equal shares where that is 0."""
-        total = np.bincount(self.stop, weights=values, minlength=len(self.sum))[self.stop]
+        total = np.bincount(self.stop, weights=values, minlength=len(self.ptr) - 1)[self.stop]
         equal = 1.0 / np.diff(self.ptr)[self.stop]
         return np.where(total > 0.0, values / np.where(total > 0.0, total, 1.0), equal)
 
@@ -49,66 +48,42 @@ class Terms:
 class Walk:
     """Stops of rows on their ways, sorted by row, tree and depth; the last stop of each way is a leaf."""
 
-    fitted: Fitted
+    fitted: Model
     Z: NDArray[np.float32]
     row: Ints
     tree: Ints
     block: Ints  # within its tree
-    at: Ints  # within the forest
+    at: Ints  # among all blocks
     depth: Ints
     is_leaf: NDArray[np.bool_]
+    value: Floats  # feature sum of a branching block, estimate p̂ of a leaf, as the core computes them
+    membership: Floats  # μ of every way
+    confidence: Floats  # d of every way, under the model's rule
 
     @cached_property
     def terms(self) -> Terms:
         """Weights times z; leaves have none."""
-        forest = self.fitted.forest
-        return self._gather(forest.hyperplane_ptr, forest.hyperplane_feature, forest.hyperplane_weight)
+        trees = self.fitted.trees
+        return self._gather(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
 
     @cached_property
     def slope_terms(self) -> Terms:
         """Slopes times z of the leaves; other stops have none."""
-        forest = self.fitted.forest
+        trees = self.fitted.trees
         return self._gather(
-            forest.membership_ptr, forest.membership_feature, forest.membership_slope, self.is_leaf
+            trees.membership_ptr, trees.membership_feature, trees.membership_slope, self.is_leaf
         )
 
     @cached_property
     def y(self) -> Floats:
         """Feature sum minus offset of every stop (eq. 2); NaN at leaves."""
-        y = self.terms.sum - self.fitted.forest.offset[self.at]
-        return np.where(self.is_leaf, np.nan, y)
+        return np.where(self.is_leaf, np.nan, self.value - self.fitted.trees.offset[self.at])
 
     @cached_property
     def share(self) -> Floats:
         """Share of the target in the weight of every block passed."""
-        forest = self.fitted.forest
-        return forest.n_target[self.at] / forest.weight[self.at]
-
-    @cached_property
-    def estimate(self) -> Floats:
-        """p̂ of every stop; meaningful at leaves."""
-        return self.fitted.forest.intercept[self.at] + self.slope_terms.sum
-
-    @cached_property
-    def confidence(self) -> Floats:
-        """The d of every way, under the model's rule."""
-        leaf = np.flatnonzero(self.is_leaf)
-        d = np.ones(len(leaf))
-        has_hyperplane = self.depth[leaf] > 0
-        if self.fitted.confidence is None or not has_hyperplane.any():
-            return d
-        near = np.minimum(np.abs(self.y), 1.0)
-        if self.fitted.confidence == "last":
-            d[has_hyperplane] = near[leaf[has_hyperplane] - 1]
-        else:
-            first = leaf - self.depth[leaf]
-            d = np.minimum.reduceat(np.where(self.is_leaf, 1.0, near), first)
-        return d
-
-    @cached_property
-    def membership(self) -> Floats:
-        """μ of every way."""
-        return np.clip(self.estimate[self.is_leaf], 0.0, 1.0)
+        trees = self.fitted.trees
+        return trees.n_target[self.at] / trees.weight[self.at]
 
     @cached_property
     def change(self) -> Floats:
@@ -120,14 +95,14 @@ class Walk:
 
     def deal(self) -> tuple[tuple[Terms, Floats], ...]:
         """The changes of all stops dealt to their terms, those of hyperplanes and those of memberships."""
-        forest = self.fitted.forest
+        trees = self.fitted.trees
         side = np.where(self.y >= 0.0, 1.0, -1.0)
         rise = np.where(self.change >= 0.0, 1.0, -1.0)
         beyond = (
-            self.share - forest.intercept[self.at]
+            self.share - trees.intercept[self.at]
         )  # p̂ minus the share is the sum of the slope terms minus this
         return (
-            (self.terms, self.terms.deal(self.change, forest.offset[self.at], side)),
+            (self.terms, self.terms.deal(self.change, trees.offset[self.at], side)),
             (self.slope_terms, self.slope_terms.deal(self.change, beyond, rise)),
         )
 
@@ -148,36 +123,28 @@ class Walk:
         entry = begin[stop] + place
         features, weights = feature[entry], weight[entry].astype(np.float64)
         value = weights * self.Z[self.row[stop], features]
-        # The core adds the term at place p to lane p mod 8; bincount adds in this order, too.
-        lanes = np.bincount(8 * stop + place % 8, weights=value, minlength=8 * len(size)).reshape(-1, 8)
-        half = lanes[:, :4] + lanes[:, 4:]
-        total = (half[:, 0] + half[:, 2]) + (half[:, 1] + half[:, 3])
-        return Terms(own_ptr, stop, features, weights, value, total)
+        return Terms(own_ptr, stop, features, weights, value)
 
 
-def walk(fitted: Fitted, X: NDArray[Any]) -> Walk:
+def walk(fitted: Model, X: NDArray[Any]) -> Walk:
     """Follow rows (in the user's units) through all trees."""
-    forest = fitted.forest
+    trees = fitted.trees
     Z = fitted.normalise(X)  # refuses infinities
-    leaves: Any = fitted.scorer.apply(X)
-    n_rows, n_trees = leaves.shape
-    branching = np.flatnonzero(forest.left >= 0)
-    first_branching = np.searchsorted(branching, forest.block_ptr[:-1])
-    row = np.repeat(np.arange(n_rows), n_trees)
-    tree = np.tile(np.arange(n_trees), n_rows)
-    block = leaves.ravel()
-    stops = []
-    while len(block):  # one level up at a time, from the leaves
-        stops.append((row, tree, block))
-        is_below = block > 0
-        row, tree, block = row[is_below], tree[is_below], block[is_below]
-        # Children are numbered in the order of their parents, two each.
-        block = branching[first_branching[tree] + (block - 1) // 2] - forest.block_ptr[tree]
-    row, tree, block = (np.concatenate(parts) for parts in zip(*stops, strict=True))
-    way = row * n_trees + tree
-    order = np.lexsort((block, way))
-    row, tree, block, way = row[order], tree[order], block[order], way[order]
-    is_leaf = np.append(way[1:] != way[:-1], True)
-    begin = np.flatnonzero(np.append(True, is_leaf[:-1]))
-    depth = np.arange(len(way)) - begin[way]
-    return Walk(fitted, Z, row, tree, block, forest.block_ptr[tree] + block, depth, is_leaf)
+    ptr, block, value = fitted.scorer.trace(X)
+    membership, confidence = fitted.scorer.per_tree(X)
+    way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    row, tree = np.divmod(way, trees.n_trees)
+    at = trees.block_ptr[tree] + block
+    return Walk(
+        fitted=fitted,
+        Z=Z,
+        row=row,
+        tree=tree,
+        block=block.astype(np.int64),
+        at=at,
+        depth=np.arange(len(way)) - ptr[way],
+        is_leaf=trees.left[at] < 0,
+        value=value,
+        membership=membership.ravel(),
+        confidence=confidence.ravel(),
+    )

@@ -170,7 +170,7 @@ def find_levels(explanation: Explanation) -> dict[str, str]:
     is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
     z = fitted.normalise(explanation._x[None])[0]
     levels = [next(word for least, word in _LEVELS if value >= least) if is_known else "" for value in z]
-    x, low, high = (_coarsen(values) for values in (explanation._x, fitted.low, fitted.high))
+    x, low, high = (_coarsen(values) for values in (explanation._x, fitted.span.low, fitted.span.high))
     is_outside = (x < low) | (x > high)
     levels = [
         ", ".join(filter(None, [level, "outside the training range" if outside else ""]))

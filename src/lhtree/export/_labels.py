@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from .._fitted import Fitted
+from ..model import Model
 
 Label: TypeAlias = bool | int | float | str
 
 
-def find_labels(fitted: Fitted, language: str) -> list[Label]:
+def find_labels(fitted: Model, language: str) -> list[Label]:
     """The classes as truth values, integers, floats or text, all of one kind; others are refused."""
     labels: list[Label] = fitted.labels
     for kind in (bool, int, float, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._fitted import Fitted
+from ..model import Model
 from ._sql_text import Query, quote_name, write_label, write_number
 
 DIALECTS = ("sqlite", "duckdb")
@@ -15,7 +15,7 @@ _INFINITY = "9e999"  # as SQLite reads it
 _SPLIT_24, _SPLIT_23 = f"{2**29 + 1}e0", f"{2**30 + 1}e0"
 
 
-def normalise(query: Query, fitted: Fitted, keys: Sequence[str], dialect: str) -> list[str]:
+def normalise(query: Query, fitted: Model, keys: Sequence[str], dialect: str) -> list[str]:
     """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite."""
     features = range(fitted.n_features)
     passed = [f"k{i}" for i in range(len(keys))]
@@ -58,7 +58,7 @@ def _split(q: str, factor: str) -> str:
     return f"({q}*{factor}-({q}*{factor}-{q}))"
 
 
-def _read_columns(fitted: Fitted, dialect: str) -> list[str]:
+def _read_columns(fitted: Model, dialect: str) -> list[str]:
     """The features of a row, NULL where they are missing. Named with the table, a misspelt column is no text."""
     values = []
     encoding = fitted.encoding

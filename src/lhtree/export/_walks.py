@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._forest_data import ForestData
+from ..trees import Trees
 
 
 class Terms(NamedTuple):
@@ -56,20 +56,20 @@ class Walks(NamedTuple):
     slopes: Terms
 
 
-def find_walks(forest: ForestData) -> Walks:
+def find_walks(trees: Trees) -> Walks:
     """Branching blocks and leaves of a forest."""
-    is_leaf = forest.left < 0
+    is_leaf = trees.left < 0
     branching, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
     place = np.where(is_leaf, -np.cumsum(is_leaf, dtype=np.int64), np.cumsum(~is_leaf) - 1).astype(np.int32)
-    first = np.repeat(forest.block_ptr[:-1], np.diff(forest.block_ptr))
-    left = (first + forest.left)[branching]
-    weights = Terms(forest.hyperplane_ptr, forest.hyperplane_feature, forest.hyperplane_weight)
-    slopes = Terms(forest.membership_ptr, forest.membership_feature, forest.membership_slope)
+    first = np.repeat(trees.block_ptr[:-1], np.diff(trees.block_ptr))
+    left = (first + trees.left)[branching]
+    weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
+    slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
     return Walks(
-        root=place[forest.block_ptr[:-1]],
+        root=place[trees.block_ptr[:-1]],
         child=np.stack([place[left], place[left + 1]], axis=1),
-        offset=forest.offset[branching],
+        offset=trees.offset[branching],
         weights=weights.take(branching),
-        intercept=forest.intercept[leaves],
+        intercept=trees.intercept[leaves],
         slopes=slopes.take(leaves),
     )

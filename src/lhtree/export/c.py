@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._fitted import Fitted, read
 from .._parameters import refuse
 from .._write import write_whole
+from ..model import Model, read
 from ._c_template import TEMPLATE
 from ._labels import check_text, find_labels
 from ._walks import find_walks
@@ -49,8 +49,8 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
     write_whole(path, _write(fitted, name).encode("ascii"))
 
 
-def _write(fitted: Fitted, name: str) -> str:
-    walks = find_walks(fitted.forest)
+def _write(fitted: Model, name: str) -> str:
+    walks = find_walks(fitted.trees)
     if max(len(walks.weights.value), len(walks.slopes.value)) > _MOST_TERMS:
         raise ValueError(
             "the model has more weights or slopes than 32 bits count: fit fewer or smaller trees."

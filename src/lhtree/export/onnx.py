@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._fitted import Fitted, read
 from .._parameters import refuse
 from .._write import write_whole
+from ..model import Model, read
 from ._labels import check_text, find_labels
 from ._onnx_graph import Graph, as_shape
 from ._walks import Terms, Walks, find_walks
@@ -44,7 +44,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     fitted = read(model)
     if dtype not in ("float64", "float32"):
         raise refuse("dtype", dtype, "'float64' or 'float32'")
-    walks = find_walks(fitted.forest)
+    walks = find_walks(fitted.trees)
     _check_size(walks)
     labels = find_labels(fitted, "ONNX")
     for label in labels:
@@ -92,7 +92,7 @@ def _width(n_terms: int) -> int:
     return next((width for width in (0, 1, 2, 4) if n_terms <= width), -(-n_terms // 8) * 8)
 
 
-def _normalise(graph: Graph, fitted: Fitted, dtype: str) -> str:
+def _normalise(graph: Graph, fitted: Model, dtype: str) -> str:
     """Normalise: z = float32((x - centre) / scale), clipped; NaN becomes 0."""
     x = "X" if dtype == "float64" else graph.cast("X", np.float64)
     # Nothing but a place outside an array makes a run fail, as it must where a value is infinite.
@@ -110,11 +110,11 @@ def _normalise(graph: Graph, fitted: Fitted, dtype: str) -> str:
 class _Rows:
     """The normalised rows, and where the walks of every row through every tree lie: tree after tree of a row."""
 
-    def __init__(self, graph: Graph, z: str, n_rows: str, fitted: Fitted) -> None:
+    def __init__(self, graph: Graph, z: str, n_rows: str, fitted: Model) -> None:
         self.fitted = fitted
         self.flat = graph.add("Reshape", z, graph.constant(as_shape([-1])))
         self.n_rows = n_rows
-        self._n_trees = graph.constant(as_shape([fitted.forest.n_trees]))
+        self._n_trees = graph.constant(as_shape([fitted.trees.n_trees]))
         self.n_walks = graph.add("Mul", n_rows, self._n_trees)
 
     def fill(self, graph: Graph, shape: str, value: float) -> str:

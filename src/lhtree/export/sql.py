@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._fitted import Fitted, read
 from .._parameters import refuse
+from ..model import Model, read
 from ._labels import find_labels
 from ._sql_text import (
     Query,
@@ -88,7 +88,7 @@ def _too_large(reason: str) -> ValueError:
     )
 
 
-def _check_names(fitted: Fitted, keys: list[str], outputs: list[str]) -> None:
+def _check_names(fitted: Model, keys: list[str], outputs: list[str]) -> None:
     """SQL does not look at upper and lower case."""
     for what, names in (("columns", fitted.column_names), ("columns of the result", [*keys, *outputs])):
         twins = find_twins(names)
@@ -98,16 +98,16 @@ def _check_names(fitted: Fitted, keys: list[str], outputs: list[str]) -> None:
             )
 
 
-def _check_size(fitted: Fitted, n_keys: int) -> None:
+def _check_size(fitted: Model, n_keys: int) -> None:
     """Refuse what is far too large before anything is written."""
-    forest = fitted.forest
-    depth = int(forest.depths().max())
+    trees = fitted.trees
+    depth = int(trees.depths().max())
     if depth > _MOST_LEVELS:
         raise _too_large(f"its trees have up to {depth} levels, more than {_MOST_LEVELS}")
-    n_columns = n_keys + 1 + 3 * max(fitted.n_features, forest.n_trees) + fitted.n_features
+    n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features
     if n_columns > _MOST_COLUMNS:
         raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
-    n_terms = len(forest.hyperplane_weight) + int(forest.left.size)
+    n_terms = len(trees.hyperplane_weight) + int(trees.left.size)
     if 12 * n_terms > _MOST_CHARACTERS:
         raise _too_large(f"it has {n_terms:,} weights and blocks")
 
@@ -119,16 +119,16 @@ class _Tree:
     far and, at the end, m{t} the membership.
     """
 
-    def __init__(self, fitted: Fitted, number: int, depth: Any) -> None:
-        forest = fitted.forest
+    def __init__(self, fitted: Model, number: int, depth: Any) -> None:
+        trees = fitted.trees
         self.a, self.y, self.d, self.m = (f"{letter}{number}" for letter in "aydm")
-        self._first = int(forest.block_ptr[number])
-        blocks = slice(self._first, int(forest.block_ptr[number + 1]))
-        self._left = forest.left[blocks].tolist()
-        self._offset = forest.offset[blocks].tolist()
-        self._intercept = forest.intercept[blocks].tolist()
-        self._weights = Terms(forest.hyperplane_ptr, forest.hyperplane_feature, forest.hyperplane_weight)
-        self._slopes = Terms(forest.membership_ptr, forest.membership_feature, forest.membership_slope)
+        self._first = int(trees.block_ptr[number])
+        blocks = slice(self._first, int(trees.block_ptr[number + 1]))
+        self._left = trees.left[blocks].tolist()
+        self._offset = trees.offset[blocks].tolist()
+        self._intercept = trees.intercept[blocks].tolist()
+        self._weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
+        self._slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
         self.n_levels = len(self._starts) - 2
 
@@ -178,12 +178,12 @@ class _Tree:
         return choose(self.a, cases, "NULL") if self.n_levels else cases[0][1]
 
 
-def _find_trees(fitted: Fitted) -> list[_Tree]:
-    depth = fitted.forest.depths()
-    return [_Tree(fitted, number, depth) for number in range(fitted.forest.n_trees)]
+def _find_trees(fitted: Model) -> list[_Tree]:
+    depth = fitted.trees.depths()
+    return [_Tree(fitted, number, depth) for number in range(fitted.trees.n_trees)]
 
 
-def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Fitted) -> None:
+def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
     """Take the rows down all trees; then a{t} is the leaf, and d{t} the confidence."""
     z = [f"z{f}" for f in range(fitted.n_features)]
     has_confidence = fitted.confidence is not None
@@ -201,7 +201,7 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Fitted) -
     query.add("memberships", [*kept, *(clip.format(tree.m) for tree in trees)])
 
 
-def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Fitted) -> None:
+def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
     """WOLF values of every class as s{c}, with their fall-backs."""
     n_trees = write_number(float(fitted.n_estimators))
     wolf, membership = [], []

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._columns import refuse_infinity
-from .._fitted import read
-from .._forest_data import TreeView
 from .._parameters import is_integer, refuse
 from .._validate import check_rows, encode_known
+from ..model import read
+from ..views import TreeView
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
@@ -52,7 +52,7 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     if not is_integer(block) or block not in branching:
         known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
         raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
-    rows = check_rows(model, X)
+    rows = check_rows(model, fitted, X)
     if np.shape(y) != (len(rows),):
         raise ValueError(f"y has shape {np.shape(y)} and X {len(rows)} rows: pass one class per row.")
     codes = encode_known(y, fitted.classes, len(rows))
@@ -60,11 +60,11 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     if leaves is None:
         refuse_infinity(rows)
     left = int(view.left[block])
-    entered = _climb(view, leaves[:, range(fitted.forest.n_trees)[tree]], left + 1)
+    entered = _climb(view, leaves[:, range(fitted.trees.n_trees)[tree]], left + 1)
     inside = (entered == left) | (entered == left + 1)
     weights = np.array([view.weights(block).get(name, 0.0) for name in fitted.feature_names])
     sums = fitted.normalise(rows[inside]).astype(np.float64) @ weights if inside.any() else np.array([])
-    is_target = codes[inside] == fitted.forest.target[tree]
+    is_target = codes[inside] == fitted.trees.target[tree]
     extremes: dict[str, float] = {}
     for name, own in (("TFS", is_target), ("NFS", ~is_target)):
         if own.any():

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
 from ..explain._row import take_row
+from ..model import Model
 
 
-def hold(fitted: Fitted, model: Any, row: Any) -> NDArray[np.float64]:
+def hold(fitted: Model, model: Any, row: Any) -> NDArray[np.float64]:
     """Values at which the features that are not drawn are held: the row given, or the centre."""
     return fitted.normalisation.centre.copy() if row is None else take_row(model, fitted, row)
 
@@ -26,7 +26,7 @@ def make_grid(
     return (first, second), X
 
 
-def say_held(fitted: Fitted, n_drawn: int, where: str) -> str:
+def say_held(fitted: Model, n_drawn: int, where: str) -> str:
     """What a picture says about the features it does not show."""
     n_held = len(fitted.column_names) - n_drawn
     return f"{n_held} other feature{'s' if n_held > 1 else ''} at {where}" if n_held else ""

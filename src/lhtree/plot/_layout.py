@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._forest_data import TreeView
+from ..views import TreeView
 
 
 class Sizes(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted
+from ..model import Model
 
 Floats = NDArray[np.float64]
 
@@ -24,22 +24,22 @@ class Line(NamedTuple):
 
 
 def find_lines(
-    fitted: Fitted, held: Floats, along: list[int], ranges: list[tuple[float, float]]
+    fitted: Model, held: Floats, along: list[int], ranges: list[tuple[float, float]]
 ) -> list[Line]:
     """The hyperplane of every branching block, cut off where the blocks above send rows elsewhere.
 
     Blocks that no point of the picture reaches, and hyperplanes that do not part their region of it, have no line.
     """
-    forest = fitted.forest
+    trees = fitted.trees
     (low_x, high_x), (low_y, high_y) = ranges
     picture = np.array([[low_x, low_y], [high_x, low_y], [high_x, high_y], [low_x, high_y]])
     lines = []
-    for tree in range(forest.n_trees):
+    for tree in range(trees.n_trees):
         work = [(0, 0, picture)]
         while work:
             block, depth, region = work.pop()
-            at = int(forest.block_ptr[tree]) + block
-            left = int(forest.left[at])
+            at = int(trees.block_ptr[tree]) + block
+            left = int(trees.left[at])
             if left < 0:
                 continue
             slope, offset = _find_plane(fitted, at, held, along)
@@ -49,7 +49,7 @@ def find_lines(
                 continue
             below, above, ends = part(region, y)
             first, second = ends.T.tolist()
-            lines.append(Line(tree, block, depth, int(forest.target[tree]), tuple(first), tuple(second)))
+            lines.append(Line(tree, block, depth, int(trees.target[tree]), tuple(first), tuple(second)))
             work += [(left + 1, depth + 1, above), (left, depth + 1, below)]
     return lines
 
@@ -73,13 +73,13 @@ def part(region: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
     return np.array(below), np.array(above), np.array(ends)
 
 
-def _find_plane(fitted: Fitted, at: int, held: Floats, along: list[int]) -> tuple[Floats, float]:
+def _find_plane(fitted: Model, at: int, held: Floats, along: list[int]) -> tuple[Floats, float]:
     """Slopes over the two features in the user's units, and offset, of a block's hyperplane with the others held."""
-    forest, (centre, scale) = fitted.forest, fitted.normalisation
-    some = slice(forest.hyperplane_ptr[at], forest.hyperplane_ptr[at + 1])
+    trees, (centre, scale) = fitted.trees, fitted.normalisation
+    some = slice(trees.hyperplane_ptr[at], trees.hyperplane_ptr[at + 1])
     weights = np.zeros(fitted.n_features)
-    weights[forest.hyperplane_feature[some]] = forest.hyperplane_weight[some]
+    weights[trees.hyperplane_feature[some]] = trees.hyperplane_weight[some]
     slope = (weights / scale)[along]
     z = np.nan_to_num((held - centre) / scale)  # missing values sit at the centre
     z[along] = -(centre / scale)[along]
-    return slope, float(forest.offset[at] - weights @ z)
+    return slope, float(trees.offset[at] - weights @ z)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import Fitted, read
 from .._parameters import check_count, refuse
+from ..model import Model, read
 from ._held import hold, make_grid, say_held
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit, fit_all, sequential, strip, take_axes
 from ._take import take_class, take_features, take_range
@@ -98,7 +98,7 @@ def choose_class(membership: NDArray[np.float64]) -> int:
 
 def _draw_lines(
     ax: Axes,
-    fitted: Fitted,
+    fitted: Model,
     feature: int,
     held: NDArray[np.float64],
     limits: tuple[float, float],

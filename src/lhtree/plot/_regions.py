@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from .._columns import refuse_infinity
 from .._extras import import_extra
-from .._fitted import Fitted, read
 from .._parameters import check_count, refuse
 from .._validate import check_rows
+from ..model import Model, read
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
@@ -95,12 +95,12 @@ def plot_decision_regions(
 
 
 def take_points(
-    fitted: Fitted, model: Any, X: Any, y: Any
+    fitted: Model, model: Any, X: Any, y: Any
 ) -> tuple[NDArray[np.float64] | None, NDArray[np.int64]]:
     """Rows to draw and the codes of their classes; -1 without classes."""
     if X is None:
         return None, np.array([], dtype=np.int64)
-    points = check_rows(model, X).astype(np.float64)
+    points = check_rows(model, fitted, X).astype(np.float64)
     if np.isinf(points).any():
         refuse_infinity(points)
     if y is None:
@@ -115,7 +115,7 @@ def take_points(
     return points, np.array([known[label] for label in labels.tolist()])
 
 
-def _draw_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
+def _draw_regions(ax: Axes, fitted: Model, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
     colors = import_extra("matplotlib.colors", "plot")
     paint = np.array([colors.to_rgb(colour(code, fitted.n_classes)) for code in range(fitted.n_classes)])
     tint = 0.28 * paint + 0.72
@@ -132,7 +132,7 @@ def find_middle(region: NDArray[np.bool_]) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def _label_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], grids: Any) -> None:
+def _label_regions(ax: Axes, fitted: Model, regions: NDArray[Any], grids: Any) -> None:
     """Write the class into its region, for readers without colours."""
     labels = fit_all(fitted.labels, 80.0, SMALL)
     for code in np.unique(regions):
@@ -155,7 +155,7 @@ def _label_regions(ax: Axes, fitted: Fitted, regions: NDArray[Any], grids: Any) 
         )
 
 
-def _draw_points(ax: Axes, fitted: Fitted, points: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+def _draw_points(ax: Axes, fitted: Model, points: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
     labels = fit_all(fitted.labels, 90.0, SMALL)
     size = float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
     for code in np.unique(codes):

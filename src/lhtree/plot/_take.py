@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._fitted import Fitted, read
-from .._forest_data import TreeView
 from .._parameters import is_integer, refuse
+from ..model import Model, read
+from ..views import TreeView
 from ._style import check_axes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def take_tree(model: Any, tree: Any) -> TreeView:
     return view
 
 
-def take_feature(fitted: Fitted, feature: Any) -> int:
+def take_feature(fitted: Model, feature: Any) -> int:
     """Number of a feature given by the name or number of its column, which holds numbers."""
     names, encoding = fitted.column_names, fitted.encoding
     if is_integer(feature) and -len(names) <= feature < len(names):
@@ -48,7 +48,7 @@ def take_feature(fitted: Fitted, feature: Any) -> int:
     return int(encoding.ptr[column])
 
 
-def take_features(fitted: Fitted, features: Any) -> list[int]:
+def take_features(fitted: Model, features: Any) -> list[int]:
     """Numbers of one or more features given by name or number."""
     if isinstance(features, str) or is_integer(features):
         features = [features]
@@ -62,9 +62,9 @@ def take_class(classes: Sequence[Any], target: Any) -> int:
     return list(classes).index(target)
 
 
-def take_range(fitted: Fitted, feature: int, more: NDArray[np.float64] | None = None) -> tuple[float, float]:
+def take_range(fitted: Model, feature: int, more: NDArray[np.float64] | None = None) -> tuple[float, float]:
     """Least and largest value to draw of a feature: the training range, widened by ``more``, and a little air."""
-    low, high = fitted.low[feature], fitted.high[feature]
+    low, high = fitted.span.low[feature], fitted.span.high[feature]
     if more is not None and np.isfinite(more).any():
         low, high = np.fmin(low, np.nanmin(more)), np.fmax(high, np.nanmax(more))
     if not low < high:  # constant, or all missing

@@ -6,9 +6,9 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
-from .._forest_data import TreeView
 from .._parameters import check_count
 from ..text import find_heaviest
+from ..views import TreeView
 from ._layout import Card, Layout, Sizes, choose_depth, lay_out
 from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure, name_class
 from ._take import take_tree

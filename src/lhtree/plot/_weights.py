@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fitted import read
 from .._parameters import check_count
+from ..model import read
 from ..weights import WeightTable, weight_table
 from ._style import (
     INK,

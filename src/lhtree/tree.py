@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ._base import BaseLHT, Growth
 from ._parameters import Settled
 from ._validate import Training
+from .base import BaseLHT, Growth
+from .model import Model
 
 
 class LHTClassifier(BaseLHT):
@@ -120,5 +121,5 @@ class LHTClassifier(BaseLHT):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
+    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
         return Growth(betas=np.array([settled.beta]))

@@ -1,27 +1,18 @@
-"""Training rows that a model keeps, so that explanations can show similar ones."""
+"""How many rows of each class are drawn, for the trees of a forest and for the prototypes a model keeps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._parameters import is_integer, refuse
+from ._parameters import is_integer, is_real, refuse
 from ._validate import Training
+from .model import Prototypes
 
 _DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
-
-
-@dataclass(frozen=True)
-class Prototypes:
-    """Rows in the user's units, shape (n, m), the number of each one's class, and where each was given to fit."""
-
-    X: NDArray[Any]
-    codes: NDArray[np.int32]
-    given: NDArray[np.int64]
 
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:
@@ -61,3 +52,24 @@ def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     for cls in np.argsort(counts - wanted, kind="stable")[: max(0, missing)]:
         counts[cls] += 1
     return counts
+
+
+def count_rows(
+    max_samples: Any, sizes: NDArray[np.int64], *, auto: float, bootstrap: bool
+) -> NDArray[np.int64] | None:
+    """Rows of each class that a tree sees; None where it sees all."""
+    n_rows = int(sizes.sum())
+    if isinstance(max_samples, str) and max_samples == "auto":
+        share = auto
+    elif is_integer(max_samples) and max_samples >= 1:
+        if max_samples > (2**31 - 1 if bootstrap else n_rows):
+            most = "2**31 - 1" if bootstrap else f"{n_rows}, the number of rows"
+            raise refuse("max_samples", max_samples, f"at most {most}, or a share such as 0.8")
+        share = max_samples / n_rows
+    elif is_real(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
+        share = float(max_samples)
+    else:
+        raise refuse(
+            "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
+        )
+    return None if share == 1.0 and not bootstrap else spread(share, sizes)

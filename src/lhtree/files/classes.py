@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._json import check
+from .strict_json import check
 
 # Truth values, whole numbers, numbers, and text of a width; "object" is an array of str.
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|object")
@@ -34,15 +34,14 @@ def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": name, "values": values}
 
 
-def decode_classes(told: Any) -> NDArray[Any]:
-    """The classes again."""
+def decode_classes(told: dict[str, Any], n_classes: int) -> NDArray[Any]:
+    """The classes again, n_classes of them."""
     check(
-        isinstance(told, dict)
-        and set(told) == {"dtype", "values"}
-        and isinstance(told["values"], list)
+        isinstance(told["values"], list)
+        and len(told["values"]) == n_classes
         and isinstance(told["dtype"], str)
         and _DTYPE.fullmatch(told["dtype"]) is not None,
-        "its classes are not told by dtype and values",
+        "its classes are not described by a dtype and one value per share",
     )
     dtype, values = np.dtype(told["dtype"]), told["values"]
     check(dtype.itemsize * len(values) <= _MAX_BYTES, "its classes are too wide")
@@ -53,5 +52,5 @@ def decode_classes(told: Any) -> NDArray[Any]:
     except OverflowError:
         classes = np.empty(0, dtype=dtype)
     check(classes.tolist() == values, "its classes do not fit their type")
-    check(len(set(values)) == len(values), "it has a class twice")
+    check(len(set(values)) == len(values), "it has a duplicate class")
     return classes

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
 from ._columns import refuse_infinity
-from ._encode import Encoding, find_plain_encoding
+from ._encode import find_plain_encoding
 from ._parameters import check_count
+from .files import read_file
+from .model import Model
 
 
 class Scorer:
@@ -34,64 +36,50 @@ class Scorer:
         What ``lhtree.save`` was given.
     """
 
-    __slots__ = (
-        "_core",
-        "_encoding",
-        "classes_",
-        "feature_names",
-        "feature_names_in_",
-        "metadata",
-        "n_features_in_",
-    )
+    __slots__ = ("_model", "classes_", "feature_names", "feature_names_in_", "metadata", "n_features_in_")
 
-    def __init__(
-        self,
-        core: _core.Scorer,
-        classes: NDArray[Any],
-        columns: list[str] | None,
-        encoding: Encoding | None,
-        metadata: dict[str, Any] | None,
-    ) -> None:
-        self._core = core
-        self.feature_names_in_ = columns
-        self._encoding = encoding
-        self.classes_ = classes
+    def __init__(self, model: Model, metadata: dict[str, Any] | None = None) -> None:
+        self._model = model
+        self.classes_ = model.classes
+        self.feature_names = model.feature_names
+        self.feature_names_in_ = None if model.columns is None else list(model.columns)
+        self.n_features_in_ = model.n_columns
         self.metadata = metadata
-        self.feature_names = columns or [f"x{f}" for f in range(core.n_features)]
-        self.n_features_in_ = core.n_features
-        if encoding is not None:
-            self.feature_names = encoding.feature_names
-            self.n_features_in_ = len(encoding.names)
+
+    def _read(self) -> Model:
+        """What ``model.read`` gives, so that a Scorer can be explained, drawn and exported, too."""
+        return self._model
 
     def __repr__(self) -> str:
-        return f"Scorer({len(self.classes_)} classes, {self.n_features_in_} features, {self._core.n_trees} trees)"
+        sizes = len(self.classes_), self.n_features_in_, self._model.trees.n_trees
+        return "Scorer({} classes, {} features, {} trees)".format(*sizes)
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
         """Class of every row, shape (n,)."""
-        return self.classes_[self._ask(self._core.predict, X, n_threads)]  # type: ignore[no-any-return]
+        return self.classes_[self._ask(self._model.scorer.predict, X, n_threads)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Probabilities, shape (n, K)."""
-        return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._model.scorer.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean corrected memberships, shape (n, K)."""
-        return self._ask(self._core.wolf, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._model.scorer.wolf, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean memberships, shape (n, K)."""
-        return self._ask(self._core.membership, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._model.scorer.membership, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean confidences, shape (n, K)."""
-        return self._ask(self._core.confidence, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._model.scorer.confidence, X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
         """Leaf of every row in every tree, shape (n, n_trees)."""
-        return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._model.scorer.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
-        if self._encoding is not None or not self._core.takes(X):
+        if not self._model.takes(X):
             X = self._straighten(X)
         if type(n_threads) is not int or n_threads < 1:
             n_threads = check_count("n_threads", n_threads, 1)
@@ -109,8 +97,8 @@ class Scorer:
                     f"X has the columns {', '.join(columns)[:200]}: pass those of the model in their order, "
                     f"{', '.join(self.feature_names_in_)[:200]}."
                 )
-        if self._encoding is not None:
-            return self._encoding.encode(X)
+        if self._model.encoding is not None:
+            return self._model.encoding.encode(X)
         plain = find_plain_encoding(X)
         given = _make_array(X) if plain is None else plain.encode(X)
         if given.ndim != 2 or given.shape[1] != self.n_features_in_:
@@ -129,3 +117,21 @@ def _make_array(X: Any) -> NDArray[Any]:
         return given.astype(np.float32 if given.dtype == np.float32 else np.float64, copy=False)
     except (ValueError, TypeError) as error:
         raise ValueError(f"X is not numeric ({error}): pass one row of numbers per sample.") from None
+
+
+def load_scorer(path: str | os.PathLike[str]) -> Scorer:
+    """Read a saved model for prediction; needs NumPy only, no scikit-learn.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``lhtree.save`` wrote.
+
+    Returns
+    -------
+    Scorer
+        Has the model's methods of prediction, ``classes_`` and ``feature_names``; every bit of its predictions is the
+        model's.
+    """
+    file = read_file(path)
+    return Scorer(file.model, file.header["metadata"])

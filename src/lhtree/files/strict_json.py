@@ -10,24 +10,29 @@ import numpy as np
 
 _MAX_DEPTH = 32  # of brackets …
 _MAX_BRACKETS = 100_000  # … and how many: an empty list takes twenty times its two bytes
+_BITS64 = range(-(2**63), 2**64)  # larger integers could be chosen so that all have one hash
 
 
 class ModelFileError(ValueError):
-    """A file that is not a whole and sound model file of a version this lhtree reads."""
+    """A file that is not a valid model file of a version that this lhtree reads."""
 
 
 def check(holds: bool, what: str) -> None:
-    """Refuse a file that is not as it has to be."""
+    """Raise ``ModelFileError`` unless a condition holds."""
     if not holds:
         raise ModelFileError(what)
 
 
 def parse_json(raw: bytes) -> dict[str, Any]:
-    """A JSON object without duplicate keys, deep nesting or numbers that are not finite."""
+    """A JSON object without duplicate keys, deep nesting, integers beyond 64 bits or numbers that are not finite."""
     _check_nesting(raw)
     try:
         value = json.loads(
-            raw.decode(), object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse_constant
+            raw.decode(),
+            object_pairs_hook=_unique,
+            parse_int=_bounded,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
         )
     except ModelFileError:
         raise
@@ -50,8 +55,14 @@ def _check_nesting(raw: bytes) -> None:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    check(len(found) == len(pairs), "its header has a key twice")
+    check(len(found) == len(pairs), "its header has a duplicate key")
     return found
+
+
+def _bounded(number: str) -> int:
+    value = int(number) if len(number) <= 20 else None  # before a long one is parsed
+    check(value is not None and value in _BITS64, "its header has an integer of more than 64 bits")
+    return value  # type: ignore[return-value]  # checked
 
 
 def _finite(number: str) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._fitted import read
 from ._parameters import check_flag
 from ._validate import check_rows
+from .model import read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class Interpretable:
         from .explain._walk import walk
 
         fitted = read(self)
-        rows = check_rows(self, X)
+        rows = check_rows(self, fitted, X)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
             return tabulate_terms(walk(fitted, rows), rows, index)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import BaseLHT, Growth
-from ._parameters import Settled, check_flag, is_integer, is_real, refuse
+from ._parameters import Settled, check_flag, is_integer, refuse
 from ._progress import show_progress
-from ._prototypes import spread
-from ._tree import LHTClassifier
 from ._validate import Training
+from .base import BaseLHT, Growth
+from .model import Drawn, ForestRecord, Model
+from .sampling import count_rows
+from .tree import LHTClassifier
 
 
 class LHForestClassifier(BaseLHT):
@@ -132,8 +133,8 @@ class LHForestClassifier(BaseLHT):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _plan(self, settled: Settled, training: Training, earlier: BaseLHT | None) -> Growth:
-        first = 0 if earlier is None else earlier._forest.n_trees // training.n_targets
+    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
+        first = 0 if earlier is None else earlier.n_estimators
         if not is_integer(self.n_estimators) or self.n_estimators < 1:
             raise refuse("n_estimators", self.n_estimators, "an integer of at least 1")
         if self.n_estimators < first:
@@ -161,68 +162,64 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "max_samples below 1 or bootstrap=True with it: no row is left out of any tree",
             )
-        if self.oob_score and earlier is not None and not np.array_equal(earlier._sizes, sizes):
+        record = None if earlier is None else earlier.forest
+        if self.oob_score and record is not None and not np.array_equal(record.sizes, sizes):
             raise refuse(
                 "oob_score",
                 True,
-                f"the {earlier._sizes.sum()} rows of the earlier fit with it, or warm_start=False: which of other rows "
+                f"the {record.sizes.sum()} rows of the earlier fit with it, or warm_start=False: which of other rows "
                 "the trees there are did not see is not known",
             )
-        self._sizes = sizes
         balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
         if balances and counts is None:  # the sample is all rows
             counts = sizes
-        self._betas = betas if earlier is None else np.concatenate([earlier._betas, betas])
-        self._draws = ([] if earlier is None else earlier._draws) + [(counts, bootstrap)] * len(trees)
-        self._tree_params = settled.tree_params()
-        return Growth(betas, first, counts, bootstrap, balances)
+        drawn = (Drawn(len(trees), counts, bootstrap),) if len(trees) else ()
+        record = ForestRecord(
+            betas=betas if record is None else np.concatenate([record.betas, betas]),
+            tree_parameters=settled.tree_params(),
+            sizes=sizes,
+            draws=drawn if record is None else record.draws + drawn,
+        )
+        return Growth(betas, first, counts, bootstrap, balances, record)
 
     def _progress(self, n_tasks: int) -> Any:
         return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
 
-    def _finish(self, training: Training) -> None:
-        """Score the rows that trees did not see (after fit has learned everything else)."""
-        if not self.oob_score:
-            return
-        n_classes, n_rows = len(training.classes), len(training.X)
-        wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
-        n_unseen = np.zeros(n_rows)
-        for number, (counts, bootstrap) in enumerate(self._draws):
-            if counts is None:  # the tree saw every row
-                continue
-            unseen = np.ones(n_rows, dtype=bool)
-            seen = _core.draw_rows(training.codes, counts, bootstrap, self._seed, number)
-            unseen[seen] = False
-            scorer, rows = self.estimators_[number]._scorer, training.X[unseen]
-            wolf[unseen] += scorer.wolf(rows)  # type: ignore[arg-type]  # None only for infinities
-            membership[unseen] += scorer.membership(rows)  # type: ignore[arg-type]
-            n_unseen += unseen
-        is_scored = n_unseen > 0
-        score = np.where(wolf.any(axis=1, keepdims=True), wolf, membership)
-        score = np.where(score.any(axis=1, keepdims=True), score, self._prior)
-        guess = score.argmax(axis=1) == training.codes
-        self.oob_score_ = float(guess[is_scored].mean()) if is_scored.any() else np.nan
-        given = slice(None) if training.row is None else training.row
-        self.oob_decision_function_ = np.full((training.n_given, n_classes), np.nan)
-        score = score / score.sum(axis=1, keepdims=True)
-        self.oob_decision_function_[given] = np.where(is_scored[:, None], score, np.nan)
+    def _finish(self, model: Model, training: Training) -> Model:
+        """Score the rows that trees did not see."""
+        return score_unseen(model, training) if self.oob_score else model
+
+    @property
+    def oob_score_(self) -> float:
+        """Accuracy over the rows that some tree did not see."""
+        score = self._read_oob().oob_score
+        return np.nan if score is None else score
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Probabilities of those rows, shape (n, K); NaN for rows that every tree saw."""
+        return self._read_oob().oob_decision_function  # type: ignore[return-value]  # it is there
+
+    def _read_oob(self) -> ForestRecord:
+        record = self._read().forest
+        if record is None or record.oob_decision_function is None:
+            raise AttributeError("out-of-bag scores were not asked for: fit with oob_score=True.")
+        return record
 
     @property
     def estimators_(self) -> Estimators:
         """The trees of the forest as fitted LHTClassifiers, made when they are asked for."""
-        check_is_fitted(self)
-        return Estimators(self)
+        return Estimators(self._read(), self.get_params(deep=False))
 
 
 class Estimators(Sequence[LHTClassifier]):
     """Estimator i holds the i-th tree of every class."""
 
-    def __init__(self, forest: LHForestClassifier) -> None:
-        self._model = forest
-        self._n_targets = len(np.unique(forest._forest.target))
+    def __init__(self, model: Model, params: dict[str, Any]) -> None:
+        self._model, self._params = model, params
 
     def __len__(self) -> int:
-        return self._model._forest.n_trees // self._n_targets
+        return self._model.n_estimators
 
     @overload
     def __getitem__(self, index: int) -> LHTClassifier: ...
@@ -231,37 +228,41 @@ class Estimators(Sequence[LHTClassifier]):
     def __getitem__(self, index: int | slice) -> LHTClassifier | list[LHTClassifier]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"estimator {index} is not there: the forest has 0 to {len(self) - 1}.")
-        number = range(len(self))[index]
-        model = self._model
+        own = self._model.estimator(index)
+        record: ForestRecord = self._model.forest  # type: ignore[assignment]  # it is a forest
         names = LHTClassifier._get_param_names()
-        params = {name: value for name, value in model.get_params(deep=False).items() if name in names}
-        params |= model._tree_params | {"beta": float(model._betas[number])}
+        params = {name: value for name, value in self._params.items() if name in names}
+        params |= record.tree_parameters | {"beta": float(record.betas[index])}
         if isinstance(params["class_weight"], str):  # what it means depends on the rows the tree saw
             params["class_weight"] = None
         tree = LHTClassifier(**params)
-        first = number * self._n_targets
-        tree._take(model, model._forest.part(first, first + self._n_targets))
+        tree._model = own
         return tree
 
 
-def count_rows(
-    max_samples: Any, sizes: NDArray[np.int64], *, auto: float, bootstrap: bool
-) -> NDArray[np.int64] | None:
-    """Rows of each class that a tree sees; None where it sees all."""
-    n_rows = int(sizes.sum())
-    if isinstance(max_samples, str) and max_samples == "auto":
-        share = auto
-    elif is_integer(max_samples) and max_samples >= 1:
-        if max_samples > (2**31 - 1 if bootstrap else n_rows):
-            most = "2**31 - 1" if bootstrap else f"{n_rows}, the number of rows"
-            raise refuse("max_samples", max_samples, f"at most {most}, or a share such as 0.8")
-        share = max_samples / n_rows
-    elif is_real(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
-        share = float(max_samples)
-    else:
-        raise refuse(
-            "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
-        )
-    return None if share == 1.0 and not bootstrap else spread(share, sizes)
+def score_unseen(model: Model, training: Training) -> Model:
+    """The model with its out-of-bag scores: every row is scored by the trees that did not see it."""
+    record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
+    n_classes, n_rows = model.n_classes, len(training.X)
+    wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
+    n_unseen = np.zeros(n_rows)
+    number = 0
+    for drawn in record.draws:
+        for _ in range(drawn.n_estimators):
+            if drawn.counts is not None:  # else the tree saw every row
+                unseen = np.ones(n_rows, dtype=bool)
+                seen = _core.draw_rows(training.codes, drawn.counts, drawn.bootstrap, model.seed, number)
+                unseen[seen] = False
+                of_trees, d = model.estimator(number).per_tree(training.X[unseen])
+                wolf[unseen] += (d * of_trees)[:, 0]
+                membership[unseen] += of_trees[:, 0]
+                n_unseen += unseen
+            number += 1
+    is_scored = n_unseen > 0
+    score = model.scorer.settle(wolf, membership)
+    guess = score.argmax(axis=1) == training.codes
+    given = slice(None) if training.row is None else training.row
+    decision = np.full((training.n_given, n_classes), np.nan)
+    decision[given] = np.where(is_scored[:, None], score, np.nan)
+    accuracy = float(guess[is_scored].mean()) if is_scored.any() else None
+    return replace(model, forest=replace(record, oob_score=accuracy, oob_decision_function=decision))

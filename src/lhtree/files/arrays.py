@@ -1,0 +1,106 @@
+"""The arrays of a model file: what each is, and the checks before anything is made of them.
+
+Those of the trees are the fields of :class:`lhtree.trees.Trees`; the core checks once more what scoring reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..trees import SCHEMA, Array
+from .strict_json import check
+
+Arrays = dict[str, NDArray[Any]]
+
+# Of the model beside its trees. A second axis follows behind a blank.
+MODEL_ARRAYS = {
+    "centre": Array("f8", "feature", "z = (x - centre) / scale"),
+    "scale": Array("f8", "feature", "above 0"),
+    "feature_low": Array("f8", "feature", "least training value; NaN if all are missing"),
+    "feature_high": Array("f8", "feature", "largest training value"),
+    "prior": Array("f8", "class", "shares of the classes"),
+    "base": Array("f8", "class", "score before the first tree", default=0.0, since="0.2.0"),
+    "prototypes_X": Array(
+        "f8 f4", "prototype feature", "training rows that are kept", default=0.0, is_scored=False
+    ),
+    "prototypes_codes": Array("i4", "prototype", "numbers of their classes", default=0, is_scored=False),
+    "prototypes_given": Array("i8", "prototype", "where they were given to fit", default=0, is_scored=False),
+    "oob_decision_function": Array(
+        "f8", "row class", "out-of-bag probabilities", default=0.0, is_scored=False
+    ),
+}
+ALL_ARRAYS = SCHEMA | MODEL_ARRAYS
+# The array whose length is that of an axis.
+_MEASURES = {
+    "tree": "target",
+    "block": "left",
+    "weight": "hyperplane_weight",
+    "slope": "membership_slope",
+    "value": "value",
+    "feature": "centre",
+    "class": "prior",
+    "prototype": "prototypes_codes",
+    "row": "oob_decision_function",
+}
+_PROTOTYPES = {name for name in MODEL_ARRAYS if name.startswith("prototypes_")}
+_VALUES = {name for name in SCHEMA if name.startswith("value")}
+
+
+def check_shapes(arrays: Arrays) -> None:
+    """Arrays that have to be given are given; all have their types and lengths."""
+    missing = {name for name, array in ALL_ARRAYS.items() if array.default is None} - set(arrays)
+    check(not missing, f"it lacks the arrays {', '.join(sorted(missing))}")
+    for group in (_PROTOTYPES, _VALUES):
+        check(len(group & set(arrays)) in (0, len(group)), f"it has some of {', '.join(sorted(group))} only")
+    sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
+    for name, values in arrays.items():
+        array = ALL_ARRAYS[name]
+        check(values.dtype.str[1:] in array.dtype.split(), f"array {name} is not of type {array.dtype}")
+        axes = array.axis.split()
+        shape = (array.size(sizes[axes[0]]), *(sizes[axis] for axis in axes[1:]))
+        check(values.shape == shape, f"array {name} has the shape {values.shape} instead of {shape}")
+    check(sizes["feature"] > 0, "it has no features")
+
+
+def check_values(arrays: Arrays) -> None:
+    """What the core does not look at."""
+    scale, prior = arrays["scale"], arrays["prior"]
+    weight, n_target = arrays["weight"], arrays["n_target"]
+    check(_all(np.isfinite(arrays["centre"])), "centre has a value that is not finite")
+    check(_all(np.isfinite(scale) & (scale > 0.0)), "scale has a value that is not positive and finite")
+    for name in ("feature_low", "feature_high"):
+        check(not np.isinf(arrays[name]).any(), f"{name} has an infinity")
+    check(_all((prior >= 0.0) & (prior <= 1.0)) and abs(prior.sum() - 1.0) < 1e-6, "prior is not of shares")
+    check(_all(arrays["n_samples"] > 0), "n_samples has a block without samples")
+    check(_all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite")
+    check(_all((n_target >= 0.0) & (n_target <= weight)), "n_target is not between 0 and weight")
+    for name in ("gain", "hyperplane_spread", "membership_mean", "value", "base"):
+        if name in arrays:
+            check(_all(np.isfinite(arrays[name])), f"{name} has a value that is not finite")
+    if "prototypes_X" in arrays:
+        codes = arrays["prototypes_codes"]
+        check(not np.isinf(arrays["prototypes_X"]).any(), "its prototypes hold an infinity")
+        check(_all((codes >= 0) & (codes < len(prior))), "its prototypes have classes that are out of range")
+        check(_all(arrays["prototypes_given"] >= 0), "its prototypes have negative row numbers")
+
+
+def check_trees(arrays: Arrays, n_targets: int) -> None:
+    """Trees in the order in which they are grown: of every estimator one per target."""
+    target, n_classes = arrays["target"], len(arrays["prior"])
+    targets = np.arange(n_classes - n_targets, n_classes)
+    check(
+        len(target) % n_targets == 0 and np.array_equal(target, np.tile(targets, len(target) // n_targets)),
+        "its trees are not in the order of the classes",
+    )
+    has_weights = np.diff(arrays["hyperplane_ptr"]) > 0
+    check(
+        np.array_equal(arrays["left"] >= 0, has_weights),
+        "a branching block has no weights, or a leaf has some",
+    )
+
+
+def _all(holds: NDArray[np.bool_]) -> bool:
+    return bool(holds.all())

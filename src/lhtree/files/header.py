@@ -1,0 +1,156 @@
+"""The header of a model file: what each field is, and the checks before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..model import CLIP, LINKS
+from .strict_json import check
+
+_FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
+_DRAW_KEYS = ("n_estimators", "counts", "bootstrap")
+_CONFIDENCES = (None, "last", "path")
+_MOST_JOBS = 4096
+_MOST_ROWS = 2**31  # the core numbers rows with 32 bits
+
+
+class Field(NamedTuple):
+    """One field of the header."""
+
+    holds: Callable[[Any], bool]
+    about: str  # what it has to be
+    default: Any = ...  # where it is not given; ...: it has to be given
+    since: str = "0.1.0"  # the first lhtree that can read it
+
+
+HEADER = {
+    "estimator": Field(lambda v: _is_text(v), "the name of an estimator"),
+    "written_by": Field(lambda v: _is_dict_of(v, _is_text), "versions of lhtree, numpy and python"),
+    "parameters": Field(lambda v: _is_dict_of(v, _is_parameter), "plain values by name"),
+    "classes": Field(lambda v: _has_keys(v, ("dtype", "values")), "dtype and values"),
+    "feature_names": Field(lambda v: v is None or _is_list_of(v, _is_text), "one text per column, or null"),
+    "encoding": Field(lambda v: v is None or _is_encoding(v), "names and categories of the columns, or null"),
+    "confidence": Field(lambda v: _is_plain(v) and v in _CONFIDENCES, "one of last, path and null"),
+    "seed": Field(lambda v: _is_count(v), "a number from 0 to 2**31 - 1"),
+    "forest": Field(
+        lambda v: v is None or _is_forest(v), f"{', '.join(_FOREST_KEYS)}, or null for a single tree"
+    ),
+    "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
+    "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
+    "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP, "0.2.0"),
+    "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}, "0.2.0"),
+}
+
+
+def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> dict[str, Any]:
+    """The header with the defaults of what it does not give; classes are checked where they are decoded."""
+    for name, field in HEADER.items():
+        check(name in header or field.default is not ..., f"its header lacks {name}")
+        check(name not in header or field.holds(header[name]), f"{name} is not {field.about}")
+    header = {name: header.get(name, field.default) for name, field in HEADER.items()}
+    n_jobs = header["parameters"].get("n_jobs")
+    check(
+        n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS),
+        f"n_jobs is not a number of threads up to {_MOST_JOBS}",
+    )
+    names, encoding = header["feature_names"], header["encoding"]
+    n_columns = n_features
+    if encoding is not None:
+        n_columns = len(encoding["categories"])
+        n_described = sum(1 if some is None else len(some) for some in encoding["categories"])
+        check(n_described == n_features, "encoding does not have as many features as the model")
+        check(names in (None, encoding["names"]), "encoding has other names than feature_names")
+    check(names is None or len(names) == n_columns, "feature_names is not one text per column")
+    if header["forest"] is not None:
+        check(len(header["forest"]["sizes"]) == n_classes, "sizes are not one per class")
+    return header
+
+
+def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
+    """Whether the header describes as many estimators as there are."""
+    if forest is None:
+        check(n_estimators == 1, "a single tree has more than one estimator")
+        return
+    check(len(forest["betas"]) == n_estimators, "betas are not one per estimator")
+    n_drawn = sum(draw["n_estimators"] for draw in forest["draws"])
+    check(n_drawn == n_estimators, "draws are not those of the estimators")
+
+
+def _is_encoding(encoding: Any) -> bool:
+    """Names and categories of the columns, no category twice."""
+    return (
+        _has_keys(encoding, ("names", "categories"))
+        and _is_list_of(encoding["names"], _is_text)
+        and _is_list_of(encoding["categories"], lambda some: some is None or _is_list_of(some, _is_category))
+        and len(encoding["names"]) == len(encoding["categories"])
+        and all(some is None or len(set(some)) == len(some) for some in encoding["categories"])
+    )
+
+
+def _is_forest(forest: Any) -> bool:
+    """What a forest knows beyond its trees."""
+    if not _has_keys(forest, _FOREST_KEYS):
+        return False
+    sizes, oob_score = forest["sizes"], forest["oob_score"]
+    return (
+        _is_list_of(forest["betas"], lambda beta: isinstance(beta, float) and 0.0 <= beta < 1.0)
+        and _is_dict_of(forest["tree_parameters"], _is_plain)
+        and (oob_score is None or (isinstance(oob_score, float) and 0.0 <= oob_score <= 1.0))
+        and _is_list_of(sizes, _is_count)
+        and _is_list_of(forest["draws"], lambda draw: _is_draw(draw, sizes))
+    )
+
+
+def _is_draw(draw: Any, sizes: list[int]) -> bool:
+    """Whether so many estimators drew so many rows of each class, not more than there were."""
+    if not _has_keys(draw, _DRAW_KEYS) or not isinstance(draw["bootstrap"], bool):
+        return False
+    counts = draw["counts"]
+    return _is_count(draw["n_estimators"]) and (
+        counts is None
+        or (
+            _is_list_of(counts, _is_count)
+            and len(counts) == len(sizes)
+            and (draw["bootstrap"] or all(map(int.__le__, counts, sizes)))
+        )
+    )
+
+
+def _has_keys(value: Any, keys: tuple[str, ...]) -> bool:
+    return isinstance(value, dict) and set(value) == set(keys)
+
+
+def _is_list_of(value: Any, is_one: Any) -> bool:
+    return isinstance(value, list) and all(map(is_one, value))
+
+
+def _is_dict_of(value: Any, is_one: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_one, value.values()))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST_ROWS
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _is_category(value: Any) -> bool:
+    return value is not None and _is_plain(value)
+
+
+def _is_parameter(value: Any) -> bool:
+    """A plain value, a list of those, or weights by label."""
+    if isinstance(value, dict):
+        return (
+            _has_keys(value, ("labels", "weights"))
+            and _is_dict_of(value, lambda part: _is_list_of(part, _is_plain))
+            and len(value["labels"]) == len(value["weights"])
+        )
+    return _is_plain(value) or _is_list_of(value, _is_plain)

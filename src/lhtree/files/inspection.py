@@ -1,0 +1,55 @@
+"""What a model file holds, for people and programs that do not want to load it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .model_file import read_file
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file holds, as plain values: who wrote it, parameters, classes, features, sizes, metadata.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict
+        JSON can hold it.
+    """
+    file = read_file(path)
+    header, model = file.header, file.model
+    trees = model.trees
+    return {
+        "estimator": header["estimator"],
+        "format_version": ".".join(map(str, file.version)),
+        "written_by": header["written_by"],
+        "n_bytes": file.n_bytes,
+        "sha256": file.sha256,
+        "parameters": header["parameters"],
+        "classes": header["classes"]["values"],
+        "shares": model.prior.tolist(),
+        "n_columns": model.n_columns,
+        "n_features": model.n_features,
+        "feature_names": header["feature_names"],
+        "encoding": header["encoding"],
+        "link": model.link,
+        "n_samples": int(trees.n_samples[trees.block_ptr[:-1]].max()),
+        "n_trees": trees.n_trees,
+        "n_blocks": trees.n_blocks,
+        "n_leaves": int((trees.left < 0).sum()),
+        "depth": int(trees.depths().max()),
+        "n_weights": len(trees.hyperplane_weight),
+        "n_slopes": len(trees.membership_slope),
+        "n_prototypes": 0 if model.prototypes is None else len(model.prototypes.codes),
+        "oob_score": None if model.forest is None else model.forest.oob_score,
+        "metadata": header["metadata"],
+        "arrays": {
+            name: {"dtype": str(values.dtype), "shape": list(values.shape)}
+            for name, values in file.arrays.items()
+        },
+    }

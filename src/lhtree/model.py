@@ -1,0 +1,226 @@
+"""Everything that a fit learns, in one frozen object, which predictions, explanations, files and exports read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._columns import refuse_infinity
+from ._encode import Encoding
+from ._normalise import Normalisation, Span
+from ._parameters import is_integer, refuse
+from .trees import Trees
+
+# How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. The
+# others: the mean of shares, and sums of scores that are turned into probabilities or numbers.
+LINKS = ("wolf", "mean", "logistic", "softmax", "identity", "log")
+CLIP = 1e30  # the core's bound of normalised values
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Rows in the user's units, shape (n, m), the number of each one's class, and where each was given to fit."""
+
+    X: NDArray[Any]
+    codes: NDArray[np.int32]
+    given: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What some estimators of a forest drew: rows of each class (None: all rows), with replacement or without."""
+
+    n_estimators: int
+    counts: NDArray[np.int64] | None
+    bootstrap: bool
+
+
+@dataclass(frozen=True)
+class ForestRecord:
+    """How the estimators of a forest were grown, for warm starts, out-of-bag scores and single estimators."""
+
+    betas: NDArray[np.float64]  # of every estimator
+    tree_parameters: dict[str, Any]  # with which a tree would be fitted by itself, beta aside
+    sizes: NDArray[np.int64]  # rows of every class
+    draws: tuple[Drawn, ...]
+    oob_score: float | None = None
+    oob_decision_function: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What an estimator learned; ``read`` gives it."""
+
+    trees: Trees
+    encoding: Encoding | None  # how a table with categories becomes features
+    columns: tuple[str, ...] | None  # names of the columns of X, if it had names
+    normalisation: Normalisation
+    span: Span  # least and largest training value of every feature, in the user's units
+    classes: NDArray[Any]
+    prior: NDArray[np.float64]  # share of every class
+    confidence: str | None  # "last", "path" or None, never "auto"
+    seed: int
+    link: str = "wolf"
+    base: NDArray[np.float64] | None = None  # score of every class before the first tree; None: 0
+    clip: float = CLIP  # bound of normalised values
+    prototypes: Prototypes | None = None
+    forest: ForestRecord | None = None  # None for a single tree
+
+    scorer: _core.Scorer = field(init=False, repr=False)
+    # Whether X is an exact array that goes to the scorer as it is.
+    takes: Callable[[Any], bool] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        scorer = _core.Scorer(
+            **{n: a for n, a in self.trees.arrays().items() if n not in ("n_samples", "weight", "n_target")},
+            centre=self.normalisation.centre,
+            scale=self.normalisation.scale,
+            prior=self.prior,
+            confidence=self.confidence,
+        )
+        is_plain = self.encoding is None and self.columns is None
+        object.__setattr__(self, "scorer", scorer)
+        object.__setattr__(self, "takes", scorer.takes if is_plain else _takes_nothing)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """Names of the features: x0, x1, … where X had none."""
+        if self.encoding is not None:
+            return self.encoding.feature_names
+        return [f"x{f}" for f in range(self.n_features)] if self.columns is None else list(self.columns)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of X: the features, where none of them stands for a category."""
+        return self.feature_names if self.encoding is None else list(self.encoding.names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.normalisation.centre)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        return self.n_features if self.encoding is None else len(self.encoding.names)
+
+    def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
+        """Values of a row by column, in the user's units and categories."""
+        if self.encoding is not None:
+            return self.encoding.decode(x)
+        return dict(zip(self.feature_names, x.tolist(), strict=True))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as plain Python values."""
+        return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
+
+    @property
+    def n_targets(self) -> int:
+        """Trees per estimator: one tree serves two classes."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def n_estimators(self) -> int:
+        """Trees per target."""
+        return self.trees.n_trees // self.n_targets
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether every row weighed 1, so that shares of the weight are shares of the rows.
+
+        Balanced classes weigh as much in all as there are rows, so the roots alone do not tell.
+        """
+        return bool((self.trees.weight == self.trees.n_samples).all())
+
+    def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
+        """The model's own z of rows in the user's units, shape (n, m); NaN becomes 0."""
+        Z = _core.normalise(X, *self.normalisation)
+        if Z is None:
+            refuse_infinity(X)
+        return Z
+
+    def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights or slopes of features per unit of the user; infinite where a scale is next to nothing."""
+        with np.errstate(over="ignore"):
+            per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
+        return per_unit
+
+    @property
+    def target_of(self) -> NDArray[np.int64]:
+        """Number of every tree's target among the targets, shape (n_trees,)."""
+        return self.trees.target - np.int64(self.n_classes - self.n_targets)
+
+    def spread(
+        self, of_targets: NDArray[np.float64], mirror: Callable[[Any], Any], axis: int = -1
+    ) -> NDArray[np.float64]:
+        """Values by class, from values by target along an axis: of two classes the first mirrors the second.
+
+        ``mirror`` gives the value of the other class: 1 - v for memberships, v for confidences, -v for contributions.
+        """
+        return (
+            of_targets if self.n_classes > 2 else np.concatenate([mirror(of_targets), of_targets], axis=axis)
+        )
+
+    def per_tree(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
+        shape = (len(X), self.n_estimators, self.n_targets)
+        membership, confidence = (values.reshape(shape) for values in self.scorer.per_tree(X))
+        return self.spread(membership, lambda v: 1.0 - v), self.spread(confidence, lambda v: v)
+
+    def estimator(self, index: int) -> Model:
+        """The model of estimator ``index`` alone: its tree of every target."""
+        n = self.n_estimators
+        if not is_integer(index):
+            raise refuse("index", index, f"a number from 0 to {n - 1}")
+        if not -n <= index < n:
+            raise IndexError(f"estimator {index} is out of range: the model has 0 to {n - 1}.")
+        first = range(n)[index] * self.n_targets
+        return replace(self, trees=self.trees.part(first, first + self.n_targets), forest=None)
+
+
+def _takes_nothing(X: Any) -> bool:
+    return False
+
+
+def choose_trees(tree: Any, n_trees: int) -> range:
+    """Numbers of the trees that ``tree`` stands for: None for all, or the number of one."""
+    if tree is None:
+        return range(n_trees)
+    if not is_integer(tree) or not -n_trees <= tree < n_trees:
+        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {n_trees - 1}")
+    first = range(n_trees)[tree]
+    return range(first, first + 1)
+
+
+def read(model: Any) -> Model:
+    """What a fitted estimator or a Scorer of lhtree learned."""
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, type) or not hasattr(type(model), "_read"):
+        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        raise TypeError(
+            f"model is {kind}: pass a fitted LHTClassifier or LHForestClassifier "
+            "(of a Pipeline, its last step)."
+        )
+    learned: Model = model._read()
+    return learned
