@@ -78,7 +78,7 @@ class Model:
 
     def __post_init__(self) -> None:
         scorer = _core.Scorer(
-            **{n: a for n, a in self.trees.arrays().items() if n not in ("n_samples", "weight", "n_target")},
+            self.trees.arrays(),
             centre=self.normalisation.centre,
             scale=self.normalisation.scale,
             prior=self.prior,

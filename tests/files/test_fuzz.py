@@ -70,7 +70,7 @@ def harm_model(draw, content):
     st.sampled_from([harm_text, harm_data, harm_model]),
     st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table]),
 )
-def test_whatever_is_changed_it_is_refused_or_predicts(data, harm, make, tmp_path_factory):
+def test_whatever_is_changed_it_is_refused_or_predicts(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())
     try:
         file = check_file(parse(np.frombuffer(content, np.uint8)))

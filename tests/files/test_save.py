@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -23,8 +23,9 @@ def assert_same(one, other):
         assert one.shape == other.shape
         assert one.tolist() == other.tolist() if one.dtype == object else one.tobytes() == other.tobytes()
     elif is_dataclass(one):
-        for field in fields(one):
-            assert_same(getattr(one, field.name), getattr(other, field.name))
+        for part in fields(one):
+            if part.init:  # the rest follows from it
+                assert_same(getattr(one, part.name), getattr(other, part.name))
     elif isinstance(one, (list, tuple)):
         assert len(one) == len(other)
         for each, its_twin in zip(one, other, strict=True):
@@ -32,7 +33,7 @@ def assert_same(one, other):
     elif isinstance(one, dict):
         assert list(one) == list(other)
         assert_same(list(one.values()), list(other.values()))
-    elif not isinstance(one, lhtree._core.Scorer):
+    else:
         assert one == other or (one != one and other != other)
 
 
@@ -163,7 +164,7 @@ def test_classes_that_no_file_can_hold(again):
         np.array([0, 1], dtype="M8[D]"),
         np.array([0, 1], np.longdouble),
     ):
-        model.classes_ = classes
+        model._model = replace(model._model, classes=classes)
         with pytest.raises(TypeError, match="the classes of the model cannot be held in a file"):
             again(model)
 
@@ -212,7 +213,7 @@ def test_metadata(tmp_path, two):
         nested = {"in": nested}
     with pytest.raises(ValueError, match=r"cannot be saved.* nested deeper than 32 levels"):
         save(model, path, metadata=nested)
-    with pytest.raises(ValueError, match="shorten metadata"):
+    with pytest.raises(ValueError, match="shorten the metadata"):
         save(model, path, metadata={"long": "x" * (1 << 24)})
     assert path.read_bytes() == before
 
@@ -242,7 +243,7 @@ def test_inspect(tmp_path, three):
     facts = inspect(path)
     json.dumps(facts, allow_nan=False)
     assert facts["estimator"] == "LHForestClassifier"
-    assert facts["format_version"] == 1
+    assert facts["format_version"] == "2.0"
     assert facts["written_by"]["lhtree"] == lhtree.__version__
     assert facts["n_bytes"] == path.stat().st_size
     assert facts["parameters"]["n_estimators"] == 4
@@ -262,4 +263,4 @@ def test_the_safetensors_library_reads_the_arrays(tmp_path, three):
     safetensors = pytest.importorskip("safetensors.numpy")
     save(LHTClassifier().fit(*three), tmp_path / "model.lht")
     arrays = safetensors.load_file(tmp_path / "model.lht")
-    assert_same(arrays["left"], load(tmp_path / "model.lht")._forest.left)
+    assert_same(arrays["left"], load(tmp_path / "model.lht")._model.trees.left)

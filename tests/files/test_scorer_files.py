@@ -113,14 +113,10 @@ def test_names_of_columns(tmp_path, two):
         scorer.predict(frame[list("edcba")])
 
 
-def test_a_large_model_is_mapped(tmp_path, monkeypatch):
-    X, y = make_clouds(6000, 9, 3)
+def test_a_scorer_is_independent_of_its_file(tmp_path):
+    X, y = make_clouds(300, 9, 3)
     model = LHForestClassifier(8, random_state=0).fit(X, y)
     save(model, tmp_path / "model.lht")
-    assert (tmp_path / "model.lht").stat().st_size > 1 << 20
-    monkeypatch.setattr("numpy.empty", None)  # nothing is read into memory of its own
     scorer = load_scorer(tmp_path / "model.lht")
-    monkeypatch.undo()
-    assert scorer.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
-    (tmp_path / "model.lht").write_bytes(b"")  # and it is let go again
+    (tmp_path / "model.lht").write_bytes(b"")
     assert scorer.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()

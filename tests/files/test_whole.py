@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from lhtree import LHTClassifier, load, save
+from lhtree._write import open_whole
 
 
 @pytest.fixture
@@ -28,6 +29,7 @@ class FullDisk:
 
     def __init__(self, path, mode):
         self._file = open(path, mode)  # noqa: SIM115  # closed by __exit__
+        self.name, self.fileno = self._file.name, self._file.fileno
 
     def __enter__(self):
         return self
@@ -136,3 +138,25 @@ def test_only_regular_files_are_replaced(model, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(ValueError, match="not a regular file"):
             save(model, tmp_path / "pipe")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+def test_leftovers_of_killed_processes_are_removed(tmp_path, three):
+    model = LHTClassifier().fit(*three)
+    (tmp_path / ".lhtree-0123456789abcdef.part").write_bytes(b"left by a process that was killed")
+    with open_whole(tmp_path / "other.txt") as file:  # somebody else is writing
+        save(model, tmp_path / "model.lht")
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+            [os.path.basename(file.name), "model.lht"]
+        )
+        file.write(b"whole")
+    assert (tmp_path / "other.txt").read_bytes() == b"whole"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+def test_links_that_lead_in_a_circle_are_refused(tmp_path, three):
+    (tmp_path / "a.lht").symlink_to(tmp_path / "b.lht")
+    (tmp_path / "b.lht").symlink_to(tmp_path / "a.lht")
+    with pytest.raises(OSError, match="symbolic links"):
+        save(LHTClassifier().fit(*three), tmp_path / "a.lht")
+    assert (tmp_path / "a.lht").is_symlink()

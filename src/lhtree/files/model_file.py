@@ -130,14 +130,13 @@ def check_file(container: Container) -> ModelFile:
     n_classes = len(arrays["prior"])
     header = check_header(header, n_features=len(arrays["centre"]), n_classes=n_classes)
     check_values(arrays)
-    n_targets = 1 if n_classes == 2 else n_classes
-    check_trees(arrays, n_targets)
-    check_estimators(header["forest"], len(arrays["target"]) // n_targets)
     classes = decode_classes(header["classes"], n_classes)
     try:
         model = _build(header, arrays, classes)
     except ValueError as error:  # what the core found
         raise ModelFileError(f"its arrays are {error}") from None
+    check_trees(arrays, model.n_targets)
+    check_estimators(header["forest"], model.n_estimators)
     return ModelFile(model, header, arrays, container.version, container.sha256, container.n_bytes)
 
 
