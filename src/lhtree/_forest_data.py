@@ -115,18 +115,9 @@ class ForestData:
         self, normalisation: Normalisation, prior: NDArray[np.float64], confidence: str | None
     ) -> _core.Scorer:
         """Pack the arrays for scoring rows in the user's units."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         return _core.Scorer(
-            target=self.target,
-            block_ptr=self.block_ptr,
-            left=self.left,
-            offset=self.offset,
-            intercept=self.intercept,
-            hyperplane_ptr=self.hyperplane_ptr,
-            hyperplane_feature=self.hyperplane_feature,
-            hyperplane_weight=self.hyperplane_weight,
-            membership_ptr=self.membership_ptr,
-            membership_feature=self.membership_feature,
-            membership_slope=self.membership_slope,
+            arrays,
             centre=normalisation.centre,
             scale=normalisation.scale,
             prior=prior,

@@ -103,9 +103,10 @@ def _check_model(container: Container) -> ModelFile:
     classes = decode_classes(header["classes"])
     check(len(classes) == n_classes, "its classes are not as many as their shares")
     check_values(arrays)
-    scored = {name: arrays[name] for name in (*SCORED, "centre", "scale", "prior")}
+    scored = {name: arrays[name] for name in SCORED}  # "low" and "high" are of features here, not of blocks
+    rest = {name: arrays[name] for name in ("centre", "scale", "prior")}
     try:
-        scorer = _core.Scorer(**scored, confidence=header["confidence"])
+        scorer = _core.Scorer(scored, **rest, confidence=header["confidence"])
     except ValueError as error:  # what the core found
         raise ModelFileError(f"its arrays are {error}") from None
     n_targets = 1 if n_classes == 2 else n_classes
