@@ -44,6 +44,8 @@ class Tree:
     offset: list[float]  # 0 in a leaf
     slopes: list[dict[int, float]]
     intercept: list[float]
+    low: list[float]  # range of mu
+    high: list[float]
     leaf_of_row: np.ndarray
 
 
@@ -330,7 +332,7 @@ def grow(Z, response, weight, options, key):
             work.append((rows[goes_left], depth + 1, derive(key, 0)))
             work.append((rows[~goes_left], depth + 1, derive(key, 1)))
         counts = len(rows), math.fsum(w), math.fsum(w[is_target])
-        blocks.append((left, right, depth, *counts, weights, offset, slopes, intercept))
+        blocks.append((left, right, depth, *counts, weights, offset, slopes, intercept, 0.0, 1.0))
     return Tree(*map(list, zip(*blocks, strict=True)), leaf_of_row)
 
 
@@ -371,28 +373,35 @@ def forest_key(seed, tree, target):
     return derive(derive(derive(seed, tree), 2), target)
 
 
-def walk(tree, z):
-    """Algorithm 2: the leaf of a row, and its y(x) = FS(x) - c, eq. (8), in each block on the way."""
-    block, path = 0, []
-    while tree.left[block] != -1:
-        path.append(float(feature_sum(tree.weights[block], z) - tree.offset[block]))
-        block = tree.left[block] if path[-1] < 0 else tree.right[block]
-    return block, path
+def trace(tree, z):
+    """Algorithm 2: the blocks from the root to the leaf of a row, and their feature sums; for the leaf p̂(x)."""
+    blocks, values = [0], []
+    while tree.left[blocks[-1]] != -1:
+        block = blocks[-1]
+        values.append(float(feature_sum(tree.weights[block], z)))
+        blocks.append(tree.left[block] if values[-1] - tree.offset[block] < 0 else tree.right[block])
+    values.append(tree.intercept[blocks[-1]] + float(feature_sum(tree.slopes[blocks[-1]], z)))
+    return blocks, values
 
 
 def leaf(tree, z):
     """Algorithm 2: the leaf of a row."""
-    return walk(tree, z)[0]
+    return trace(tree, z)[0][-1]
 
 
-def membership(tree, block, z):
+def membership(tree, z):
     """mu(x), eq. (15)."""
-    return min(max(tree.intercept[block] + float(feature_sum(tree.slopes[block], z)), 0.0), 1.0)
+    blocks, values = trace(tree, z)
+    return min(max(values[-1], tree.low[blocks[-1]]), tree.high[blocks[-1]])
 
 
 def confidence(tree, z, mode):
     """d(x), eq. (12): "last", of the last branching block; "path", the least over the path; None, 1."""
-    path = [min(abs(y), 1.0) for y in walk(tree, z)[1]]
+    blocks, values = trace(tree, z)
+    path = [
+        min(abs(value - tree.offset[block]), 1.0)
+        for block, value in zip(blocks[:-1], values[:-1], strict=True)
+    ]
     if mode is None or not path:
         return 1.0
     return path[-1] if mode == "last" else min(path)
@@ -402,7 +411,7 @@ def mean_over_trees(trees, targets, n_classes, Z, mode, value):
     """Section 5: means (n, K) of `value(mu, d)` over each class's trees; the other of two has 1 - mu."""
     total, n_trees = np.zeros((len(Z), n_classes)), np.zeros(n_classes)
     for tree, target in zip(trees, targets, strict=True):
-        mu = np.array([membership(tree, leaf(tree, z), z) for z in Z])
+        mu = np.array([membership(tree, z) for z in Z])
         d = np.array([confidence(tree, z, mode) for z in Z])
         total[:, target] += value(mu, d)
         n_trees[target] += 1
@@ -427,13 +436,19 @@ def mean_confidence(trees, targets, n_classes, Z, mode):
     return mean_over_trees(trees, targets, n_classes, Z, mode, lambda mu, d: d)
 
 
-def scores(trees, targets, n_classes, Z, mode, prior):
-    """Section 5: `wolf`; in all-zero rows the mean membership, and where that is all zero the class prior."""
-    result = wolf(trees, targets, n_classes, Z, mode)
-    for fall_back in mean_membership(trees, targets, n_classes, Z), np.tile(prior, (len(Z), 1)):
+def settle(wolf, membership, prior):
+    """Section 5: all-zero rows have their mean memberships, and where these are all zero the class prior."""
+    result = wolf.copy()
+    for fall_back in membership, np.tile(prior, (len(wolf), 1)):
         is_zero = ~result.any(axis=1)
         result[is_zero] = fall_back[is_zero]
     return result
+
+
+def scores(trees, targets, n_classes, Z, mode, prior):
+    """Section 5: `wolf`, settled."""
+    every = trees, targets, n_classes, Z
+    return settle(wolf(*every, mode), mean_membership(*every), prior)
 
 
 def predict_proba(trees, targets, n_classes, Z, mode, prior):

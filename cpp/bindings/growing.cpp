@@ -44,23 +44,13 @@ Options make_options(const std::string& direction, const std::string& offset, co
     return options;
 }
 
+// Arrays that have their default are left out.
 nb::dict give_forest(Forest&& forest) {
     nb::dict arrays;
-    Blocks& blocks = forest.blocks;
-    arrays["target"] = give(std::move(forest.target));
-    arrays["block_ptr"] = give(std::move(forest.block_ptr));
-    arrays["left"] = give(std::move(blocks.left));
-    arrays["n_samples"] = give(std::move(blocks.n_samples));
-    arrays["weight"] = give(std::move(blocks.weight));
-    arrays["n_target"] = give(std::move(blocks.n_target));
-    arrays["offset"] = give(std::move(blocks.offset));
-    arrays["intercept"] = give(std::move(blocks.intercept));
-    arrays["hyperplane_ptr"] = give(std::move(blocks.hyperplane_ptr));
-    arrays["hyperplane_feature"] = give(std::move(blocks.hyperplane_feature));
-    arrays["hyperplane_weight"] = give(std::move(blocks.hyperplane_weight));
-    arrays["membership_ptr"] = give(std::move(blocks.membership_ptr));
-    arrays["membership_feature"] = give(std::move(blocks.membership_feature));
-    arrays["membership_slope"] = give(std::move(blocks.membership_slope));
+    each_array([&](auto info, const auto& get) {
+        if (info.need != Need::option || !get(forest).empty())
+            arrays[info.name] = give(std::move(get(forest)));
+    });
     return arrays;
 }
 

@@ -34,18 +34,19 @@ struct GivenRows {
     }
 };
 
-// A new array of float64 or int64; its values are not set.
+// A new array of float64, int64 or int32; its values are not set.
 template <class Value, int n_axes>
 struct NewArray {
-    static constexpr bool is_float = std::is_same_v<Value, double>;
-    static_assert(is_float || std::is_same_v<Value, std::int64_t>);
+    static constexpr bool is_float = std::is_same_v<Value, double>, is_long = sizeof(Value) == 8;
+    static_assert(is_float || std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::int32_t>);
     nanobind::object array;
 
     NewArray() = default;
     explicit NewArray(const std::array<std::size_t, n_axes>& shape) {
         std::array<npy_intp, n_axes> sizes;
         std::copy(shape.begin(), shape.end(), sizes.begin());
-        array = nanobind::steal(PyArray_SimpleNew(n_axes, sizes.data(), is_float ? NPY_DOUBLE : NPY_INT64));
+        constexpr int type = is_float ? NPY_DOUBLE : is_long ? NPY_INT64 : NPY_INT32;
+        array = nanobind::steal(PyArray_SimpleNew(n_axes, sizes.data(), type));
         if (!array.is_valid()) throw nanobind::python_error();
     }
 
@@ -71,8 +72,8 @@ template <class Number, int n_axes>
 struct type_caster<lhtree::NewArray<Number, n_axes>> {
     using Array = lhtree::NewArray<Number, n_axes>;
     static constexpr bool is_matrix = n_axes == 2;
-    NB_TYPE_CASTER(Array, const_name("numpy.ndarray[dtype=") +
-                              const_name<Array::is_float>("float64", "int64") +
+    NB_TYPE_CASTER(Array, const_name("numpy.ndarray[dtype=") + const_name<Array::is_float>("float", "int") +
+                              const_name<Array::is_long>("64", "32") +
                               const_name<is_matrix>(", shape=(*, *)]", ", shape=(*)]"))
 
     static handle from_cpp(const Array& made, rv_policy, cleanup_list*) noexcept {

@@ -1,5 +1,6 @@
 // The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
 #include "lhtree/cut.hpp"
+#include "lhtree/hyperplane.hpp"
 #include "lhtree/kernels.hpp"
 #include "shared.hpp"
 

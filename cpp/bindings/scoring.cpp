@@ -1,4 +1,6 @@
 // Scoring rows from Python.
+#include <nanobind/stl/tuple.h>
+
 #include "lhtree/score.hpp"
 #include "numpy_arrays.hpp"
 #include "shared.hpp"
@@ -13,40 +15,24 @@ Confidence confidence_named(const std::optional<std::string>& name) {
                 : Confidence::none;
 }
 
-Scorer* make_scorer(const Vector<std::int32_t>& target, const Vector<std::int64_t>& block_ptr,
-                    const Vector<std::int32_t>& left, const Vector<double>& offset,
-                    const Vector<double>& intercept, const Vector<std::int64_t>& hyperplane_ptr,
-                    const Vector<std::int32_t>& hyperplane_feature, const Vector<float>& hyperplane_weight,
-                    const Vector<std::int64_t>& membership_ptr,
-                    const Vector<std::int32_t>& membership_feature, const Vector<double>& membership_slope,
-                    const Vector<double>& centre, const Vector<double>& scale, const Vector<double>& prior,
-                    const std::optional<std::string>& confidence) {
-    const std::size_t n_blocks = left.size();
-    require(block_ptr.size() == target.size() + 1, "block_ptr needs one value more than target");
-    require(offset.size() == n_blocks && intercept.size() == n_blocks,
-            "offset and intercept need a value per block");
-    require(hyperplane_ptr.size() == n_blocks + 1 && membership_ptr.size() == n_blocks + 1,
-            "the pointers need one value more than there are blocks");
-    require(hyperplane_feature.size() == hyperplane_weight.size(),
-            "hyperplane features and weights differ in length");
-    require(membership_feature.size() == membership_slope.size(),
-            "membership features and slopes differ in length");
-    const ForestView view{target.data(),
-                          block_ptr.data(),
-                          target.size(),
-                          left.data(),
-                          offset.data(),
-                          intercept.data(),
-                          n_blocks,
-                          hyperplane_ptr.data(),
-                          hyperplane_feature.data(),
-                          hyperplane_weight.data(),
-                          hyperplane_weight.size(),
-                          membership_ptr.data(),
-                          membership_feature.data(),
-                          membership_slope.data(),
-                          membership_slope.size()};
-    return new Scorer(view, copy(centre), copy(scale), copy(prior), confidence_named(confidence));
+template <class T>
+void take_array(nb::handle given, const std::string& name, View<T>& to) {
+    Vector<T> array;
+    if (!nb::try_cast(given, array, false))
+        throw std::invalid_argument(name + " is not an array of its exact type with one axis");
+    to = {array.data(), array.size()};
+}
+
+Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
+                    const Vector<double>& prior, const std::optional<std::string>& confidence) {
+    ForestView forest;
+    each_array([&](auto info, const auto& get) {
+        if (arrays.contains(info.name))
+            take_array(arrays[info.name], info.name, get(forest));
+        else if (info.need == Need::scoring)
+            throw std::invalid_argument(std::string("arrays lacks ") + info.name);
+    });
+    return new Scorer(forest, copy(centre), copy(scale), copy(prior), confidence_named(confidence));
 }
 
 template <class Value>
@@ -109,16 +95,54 @@ std::optional<NewArray<std::int64_t, 2>> bound_apply(const Scorer& scorer, Given
     return out;
 }
 
+using Tables = std::pair<NewArray<double, 2>, NewArray<double, 2>>;
+std::optional<Tables> bound_per_tree(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    Tables out{NewArray<double, 2>({X.size(0), scorer.n_trees()}),
+               NewArray<double, 2>({X.size(0), scorer.n_trees()})};
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.per_tree(rows, n_threads, watch, out.first.values(), out.second.values());
+        }))
+        return std::nullopt;
+    return out;
+}
+
+using Ways = std::tuple<NewArray<std::int64_t, 1>, NewArray<std::int32_t, 1>, NewArray<double, 1>>;
+std::optional<Ways> bound_trace(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    const std::size_t n_ways = X.size(0) * scorer.n_trees();
+    const NewArray<std::int64_t, 1> ptr({n_ways + 1});
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.measure_ways(rows, n_threads, watch, ptr.values());
+        }))
+        return std::nullopt;
+    const auto n_steps = static_cast<std::size_t>(ptr.values()[n_ways]);
+    const NewArray<std::int32_t, 1> block({n_steps});
+    const NewArray<double, 1> value({n_steps});
+    score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+        return scorer.trace(rows, n_threads, watch, ptr.values(), block.values(), value.values());
+    });
+    return Ways{ptr, block, value};
+}
+
+NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wolf,
+                                 const Matrix<double>& membership) {
+    const std::size_t n_rows = wolf.shape(0), n_classes = scorer.n_classes();
+    require(wolf.shape(1) == n_classes && membership.shape(1) == n_classes && membership.shape(0) == n_rows,
+            "wolf and membership need a row per sample and a column per class");
+    NewArray<double, 2> out({n_rows, n_classes});
+    std::copy(wolf.data(), wolf.data() + wolf.size(), out.values());
+    scorer.settle(membership.data(), n_rows, out.values());
+    return out;
+}
+
 }  // namespace
 
 void bind_scoring(nb::module_& m) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
-    scorer.def(nb::new_(&make_scorer), nb::kw_only(), "target"_a, "block_ptr"_a, "left"_a, "offset"_a,
-               "intercept"_a, "hyperplane_ptr"_a, "hyperplane_feature"_a, "hyperplane_weight"_a,
-               "membership_ptr"_a, "membership_feature"_a, "membership_slope"_a, "centre"_a, "scale"_a,
-               "prior"_a, "confidence"_a.none());
+    scorer.def(nb::new_(&make_scorer), "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "prior"_a,
+               "confidence"_a.none(),
+               "arrays: those of a forest, by name. Optional ones may be missing, others are ignored.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_trees", &Scorer::n_trees);
@@ -131,6 +155,14 @@ void bind_scoring(nb::module_& m) {
     scorer.def("confidence", &bound_score<Score::confidence>, "X"_a, "n_threads"_a = 1);
     scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
+    scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
+               "Membership and confidence of every tree, (n_rows, n_trees) each.");
+    scorer.def("trace", &bound_trace, "X"_a, "n_threads"_a = 1,
+               "Ways from the roots to the leaves (ptr, block, value): that of row i down tree t begins at "
+               "ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its "
+               "feature sum, a leaf its estimate before it is clipped.");
+    scorer.def("settle", &bound_settle, "wolf"_a.noconvert(), "membership"_a.noconvert(),
+               "Probabilities from mean corrected memberships, with the fall-back of proba, (n, K) each.");
 }
 
 }  // namespace lhtree

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "lhtree/score.hpp"
@@ -41,31 +42,6 @@ class Source {
     std::size_t size_;
 };
 
-struct Arrays {
-    std::vector<std::int32_t> target, left, hyperplane_feature, membership_feature;
-    std::vector<std::int64_t> block_ptr, hyperplane_ptr, membership_ptr;
-    std::vector<double> offset, intercept, membership_slope;
-    std::vector<float> hyperplane_weight;
-
-    ForestView view() const {
-        return {target.data(),
-                block_ptr.data(),
-                target.size(),
-                left.data(),
-                offset.data(),
-                intercept.data(),
-                left.size(),
-                hyperplane_ptr.data(),
-                hyperplane_feature.data(),
-                hyperplane_weight.data(),
-                hyperplane_weight.size(),
-                membership_ptr.data(),
-                membership_feature.data(),
-                membership_slope.data(),
-                membership_slope.size()};
-    }
-};
-
 template <class T>
 void shrink(std::vector<T>& values) {
     std::vector<T>(values.begin(), values.end()).swap(values);  // no room behind the last value
@@ -81,91 +57,67 @@ void add_row(Source& source, std::size_t n_features, std::vector<std::int64_t>& 
 }
 
 // A sound forest: the shape of every tree, breadth-first, and its values are the input's.
-Arrays sound_forest(Source& source, std::size_t n_features, std::size_t n_classes) {
-    Arrays arrays;
-    arrays.block_ptr = arrays.hyperplane_ptr = arrays.membership_ptr = {0};
+Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes) {
+    Forest forest;
+    const bool has_ranges = source.below(2);
     const std::size_t n_targets = n_classes == 2 ? 1 : n_classes, n_estimators = 1 + source.below(3);
     for (std::size_t tree = 0; tree < n_estimators * n_targets; ++tree) {
-        arrays.target.push_back(static_cast<std::int32_t>(n_classes - n_targets + tree % n_targets));
-        const std::size_t most = 1 + 2 * source.below(24), begin = arrays.left.size();
+        forest.target.push_back(static_cast<std::int32_t>(n_classes - n_targets + tree % n_targets));
+        const std::size_t most = 1 + 2 * source.below(24), begin = forest.left.size();
         for (std::size_t block = 0, n = 1; block < n; ++block) {
             const bool is_branching = n < most && (source.below(4) || block + 1 == n);
-            arrays.left.push_back(is_branching ? static_cast<std::int32_t>(n) : -1);
+            forest.left.push_back(is_branching ? static_cast<std::int32_t>(n) : -1);
             if (is_branching) {
                 n += 2;
-                add_row(source, n_features, arrays.hyperplane_ptr, arrays.hyperplane_feature);
+                add_row(source, n_features, forest.hyperplane_ptr, forest.hyperplane_feature);
             } else {
-                arrays.hyperplane_ptr.push_back(arrays.hyperplane_ptr.back());
+                forest.hyperplane_ptr.push_back(forest.hyperplane_ptr.back());
             }
-            add_row(source, n_features, arrays.membership_ptr, arrays.membership_feature);
-            arrays.offset.push_back(source.real<double>());
-            arrays.intercept.push_back(source.real<double>());
+            add_row(source, n_features, forest.membership_ptr, forest.membership_feature);
+            forest.offset.push_back(source.real<double>());
+            forest.intercept.push_back(source.real<double>());
+            if (!has_ranges) continue;
+            forest.low.push_back(source.real<double>());
+            forest.high.push_back(forest.low.back() + static_cast<double>(source.below(3)));
         }
-        arrays.block_ptr.push_back(arrays.block_ptr.back() +
-                                   static_cast<std::int64_t>(arrays.left.size() - begin));
+        forest.block_ptr.push_back(forest.block_ptr.back() +
+                                   static_cast<std::int64_t>(forest.left.size() - begin));
     }
-    for (std::size_t i = 0; i < arrays.hyperplane_feature.size(); ++i)
-        arrays.hyperplane_weight.push_back(source.real<float>());
-    for (std::size_t i = 0; i < arrays.membership_feature.size(); ++i)
-        arrays.membership_slope.push_back(source.real<double>());
-    return arrays;
-}
-
-template <class T>
-void harm_one(Source& source, std::vector<T>& values) {
-    if (!values.empty()) values[source.take<std::uint16_t>() % values.size()] = source.take<T>();
+    for (std::size_t i = 0; i < forest.hyperplane_feature.size(); ++i)
+        forest.hyperplane_weight.push_back(source.real<float>());
+    for (std::size_t i = 0; i < forest.membership_feature.size(); ++i)
+        forest.membership_slope.push_back(source.real<double>());
+    return forest;
 }
 
 // What a hostile file could say instead: any number anywhere.
-void harm(Source& source, Arrays& arrays) {
-    switch (source.below(11)) {
-        case 0:
-            return harm_one(source, arrays.target);
-        case 1:
-            return harm_one(source, arrays.left);
-        case 2:
-            return harm_one(source, arrays.hyperplane_feature);
-        case 3:
-            return harm_one(source, arrays.membership_feature);
-        case 4:
-            return harm_one(source, arrays.block_ptr);
-        case 5:
-            return harm_one(source, arrays.hyperplane_ptr);
-        case 6:
-            return harm_one(source, arrays.membership_ptr);
-        case 7:
-            return harm_one(source, arrays.offset);
-        case 8:
-            return harm_one(source, arrays.intercept);
-        case 9:
-            return harm_one(source, arrays.membership_slope);
-        default:
-            return harm_one(source, arrays.hyperplane_weight);
-    }
+void harm(Source& source, Forest& forest) {
+    std::size_t number = source.take<std::uint8_t>();
+    each_array([&](auto, const auto& get) {
+        auto& values = get(forest);
+        if (number-- != 0 || values.empty()) return;
+        using Value = typename std::decay_t<decltype(values)>::value_type;
+        values[source.take<std::uint16_t>() % values.size()] = source.take<Value>();
+    });
 }
 
-template <class T>
-void take_all(Source& source, std::size_t n, std::vector<T>& values) {
-    for (std::size_t i = 0; i < n; ++i) values.push_back(source.take<T>());
-}
-
-// Nothing but what the input says; only the lengths fit, which the bindings see to.
-Arrays any_arrays(Source& source) {
-    Arrays arrays;
+// Nothing but what the input says.
+Forest any_arrays(Source& source) {
+    Forest forest;
     const std::size_t n_trees = source.below(4), n_blocks = source.below(12);
-    const std::size_t n_weights = source.below(12), n_slopes = source.below(12);
-    take_all(source, n_trees, arrays.target);
-    take_all(source, n_trees + 1, arrays.block_ptr);
-    take_all(source, n_blocks, arrays.left);
-    take_all(source, n_blocks + 1, arrays.hyperplane_ptr);
-    take_all(source, n_blocks + 1, arrays.membership_ptr);
-    take_all(source, n_weights, arrays.hyperplane_feature);
-    take_all(source, n_slopes, arrays.membership_feature);
-    take_all(source, n_blocks, arrays.offset);
-    take_all(source, n_blocks, arrays.intercept);
-    take_all(source, n_weights, arrays.hyperplane_weight);
-    take_all(source, n_slopes, arrays.membership_slope);
-    return arrays;
+    const std::size_t n_weights = source.below(12), n_slopes = source.below(12), n_values = source.below(4);
+    each_array([&](auto info, const auto& get) {
+        auto& values = get(forest);
+        using Value = typename std::decay_t<decltype(values)>::value_type;
+        const std::size_t sizes[] = {n_trees,   n_trees + 1, n_blocks, n_blocks + 1,
+                                     n_weights, n_slopes,    n_values};
+        const std::size_t kind = source.take<std::uint8_t>();  // mostly the right length
+        std::size_t size = kind < 4 ? source.below(14) : sizes[static_cast<std::size_t>(info.axis)];
+        if (info.need != Need::scoring && kind > 64) size = 0;
+        values.clear();
+        for (std::size_t i = 0; i < size; ++i) values.push_back(source.take<Value>());
+    });
+    return forest;
 }
 
 template <class Value>
@@ -184,6 +136,15 @@ void score_all(const Scorer& scorer, Source& source) {
         for (const std::int64_t number : numbers)
             if (number < 0 || number >= static_cast<std::int64_t>(scorer.n_classes())) __builtin_trap();
     scorer.apply(rows, 1, watch, leaves.data());
+    std::vector<double> membership(leaves.size()), confidence(leaves.size());
+    scorer.per_tree(rows, 1, watch, membership.data(), confidence.data());
+    std::vector<std::int64_t> ptr(leaves.size() + 1);
+    if (!scorer.measure_ways(rows, 1, watch, ptr.data())) return;
+    std::vector<std::int32_t> block(static_cast<std::size_t>(ptr.back()));
+    std::vector<double> value(block.size());
+    scorer.trace(rows, 1, watch, ptr.data(), block.data(), value.data());
+    for (std::size_t way = 0; way < leaves.size(); ++way)
+        if (block[static_cast<std::size_t>(ptr[way + 1] - 1)] != leaves[way]) __builtin_trap();
 }
 
 }  // namespace
@@ -194,23 +155,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t n_features = 1 + source.below(40), n_classes = source.below(6);
     const auto confidence = static_cast<Confidence>(source.below(3));
     const bool is_sound = plan % 4 > 0 && n_classes >= 2;
-    Arrays arrays = is_sound ? sound_forest(source, n_features, n_classes) : any_arrays(source);
+    Forest forest = is_sound ? sound_forest(source, n_features, n_classes) : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;
-    for (std::size_t i = 0; i < n_harms; ++i) harm(source, arrays);
-    shrink(arrays.hyperplane_feature);
-    shrink(arrays.membership_feature);
-    shrink(arrays.hyperplane_weight);
-    shrink(arrays.membership_slope);
-    for (auto* values : {&arrays.target, &arrays.left}) shrink(*values);
-    for (auto* values : {&arrays.block_ptr, &arrays.hyperplane_ptr, &arrays.membership_ptr}) shrink(*values);
-    for (auto* values : {&arrays.offset, &arrays.intercept}) shrink(*values);
+    for (std::size_t i = 0; i < n_harms; ++i) harm(source, forest);
+    each_array([&](auto, const auto& get) { shrink(get(forest)); });
     try {
         std::vector<double> centre, scale, prior(n_classes, 0.5);
         for (std::size_t f = 0; f < n_features; ++f) {
             centre.push_back(source.real<double>());
             scale.push_back(source.real<double>());
         }
-        const Scorer scorer(arrays.view(), centre, scale, prior, confidence);
+        const Scorer scorer(view_of(forest), centre, scale, prior, confidence);
         if (plan & 128)
             score_all<double>(scorer, source);
         else

@@ -4,22 +4,129 @@
 #include <string>
 #include <vector>
 
-#include "lhtree/hyperplane.hpp"
-#include "lhtree/membership.hpp"
-
 namespace lhtree {
 
+// y(x) = FS(x) - c of a branching block: its weights (the direction) and its offset c.
+struct Hyperplane {
+    std::vector<std::int32_t> features;  // ascending
+    std::vector<float> weights;
+    double offset = 0.0;
+};
+
+// The membership function of a block: p̂(x) = intercept + Σ slopes_i · x_i, clipped when it is used.
+struct LinearMembership {
+    double intercept = 0.0;
+    std::vector<std::int32_t> features;  // ascending
+    std::vector<double> slopes;
+};
+
+// Arrays that live elsewhere.
+template <class T>
+class View {
+  public:
+    View() = default;
+    View(const T* data, std::size_t size) : data_(data), size_(size) {}
+
+    const T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    template <class Index>
+    const T& operator[](Index i) const {
+        return data_[i];
+    }
+
+  private:
+    const T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+template <class T>
+using Owned = std::vector<T>;
+
 // Blocks of a tree are numbered breadth-first; the children of a block are neighbours: right = left + 1.
-struct Blocks {
-    std::vector<std::int32_t> left;  // number of the left child within the tree; -1 in a leaf
-    std::vector<std::int32_t> n_samples;
-    std::vector<double> weight, n_target;
-    std::vector<double> offset, intercept;
+template <template <class> class Array>
+struct BlockArrays {
+    Array<std::int32_t> left;  // number of the left child within the tree; -1 in a leaf
+    Array<std::int32_t> n_samples;
+    Array<double> weight, n_target;
+    Array<double> offset, intercept;
     // Weights of the hyperplane and slopes of the membership, as rows of sparse matrices (CSR).
-    std::vector<std::int64_t> hyperplane_ptr{0}, membership_ptr{0};
-    std::vector<std::int32_t> hyperplane_feature, membership_feature;
-    std::vector<float> hyperplane_weight;
-    std::vector<double> membership_slope;
+    Array<std::int64_t> hyperplane_ptr;
+    Array<std::int32_t> hyperplane_feature;
+    Array<float> hyperplane_weight;
+    Array<std::int64_t> membership_ptr;
+    Array<std::int32_t> membership_feature;
+    Array<double> membership_slope;
+    // From here on, an empty array stands for its default.
+    Array<double> low, high;        // range to which the estimate of a leaf is clipped; default 0 and 1
+    Array<std::int8_t> missing;     // side of a missing value, -1 or 1; 0, the default: at the centre
+    Array<std::int64_t> value_ptr;  // values by class, of trees of all classes (CSR); default none
+    Array<std::int32_t> value_class;
+    Array<double> value;
+    Array<double> gain;
+};
+
+template <template <class> class Array>
+struct ForestArrays : BlockArrays<Array> {
+    Array<std::int32_t> target;     // class of every tree; -1: a tree of all classes
+    Array<std::int64_t> block_ptr;  // first block of every tree
+
+    std::size_t n_trees() const { return target.size(); }
+    std::size_t n_blocks() const { return this->left.size(); }
+};
+
+// What an array has a value for. A `_ptr` says where each of them begins, and where the last one ends.
+enum class Axis : std::uint8_t { tree, tree_ptr, block, block_ptr, weight, slope, value };
+// Who needs it: scoring; no one but readers of the model; or no one where it has its default.
+enum class Need : std::uint8_t { scoring, reading, option };
+
+template <Axis axis_, Need need_>
+struct ArrayInfo {
+    const char* name;
+    static constexpr Axis axis = axis_;
+    static constexpr Need need = need_;
+};
+
+// The one list of the arrays. Calls visit(info, get) for each, where get(arrays) is that array of any
+// BlockArrays …
+template <class Visit>
+void each_block_array(const Visit& visit) {
+    constexpr auto scoring = Need::scoring, reading = Need::reading, option = Need::option;
+#define LHTREE_ARRAY(axis, need, name) \
+    visit(ArrayInfo<Axis::axis, need>{#name}, [](auto& arrays) -> auto& { return arrays.name; })
+    LHTREE_ARRAY(block, scoring, left);
+    LHTREE_ARRAY(block, reading, n_samples);
+    LHTREE_ARRAY(block, reading, weight);
+    LHTREE_ARRAY(block, reading, n_target);
+    LHTREE_ARRAY(block, scoring, offset);
+    LHTREE_ARRAY(block, scoring, intercept);
+    LHTREE_ARRAY(block_ptr, scoring, hyperplane_ptr);
+    LHTREE_ARRAY(weight, scoring, hyperplane_feature);
+    LHTREE_ARRAY(weight, scoring, hyperplane_weight);
+    LHTREE_ARRAY(block_ptr, scoring, membership_ptr);
+    LHTREE_ARRAY(slope, scoring, membership_feature);
+    LHTREE_ARRAY(slope, scoring, membership_slope);
+    LHTREE_ARRAY(block, option, low);
+    LHTREE_ARRAY(block, option, high);
+    LHTREE_ARRAY(block, option, missing);
+    LHTREE_ARRAY(block_ptr, option, value_ptr);
+    LHTREE_ARRAY(value, option, value_class);
+    LHTREE_ARRAY(value, option, value);
+    LHTREE_ARRAY(block, option, gain);
+}
+// … or of any ForestArrays.
+template <class Visit>
+void each_array(const Visit& visit) {
+    constexpr auto scoring = Need::scoring;
+    LHTREE_ARRAY(tree, scoring, target);
+    LHTREE_ARRAY(tree_ptr, scoring, block_ptr);
+    each_block_array(visit);
+#undef LHTREE_ARRAY
+}
+
+// The blocks of one tree.
+struct Blocks : BlockArrays<Owned> {
+    Blocks() { hyperplane_ptr = membership_ptr = {0}; }
 
     std::size_t size() const { return left.size(); }
     void add(std::size_t n_samples_, const double (&weight_)[2], const Hyperplane& hyperplane,
@@ -28,33 +135,15 @@ struct Blocks {
 };
 
 // All trees of a model.
-struct Forest {
-    std::vector<std::int32_t> target;        // of every tree
-    std::vector<std::int64_t> block_ptr{0};  // first block of every tree
-    Blocks blocks;
+struct Forest : ForestArrays<Owned> {
+    Forest() { block_ptr = hyperplane_ptr = membership_ptr = {0}; }
 
-    std::size_t n_trees() const { return target.size(); }
     void add(std::int32_t target_, Blocks&& tree);
 };
 
-// Read-only view of a forest's arrays, wherever they live.
-struct ForestView {
-    const std::int32_t* target;
-    const std::int64_t* block_ptr;
-    std::size_t n_trees;
-    const std::int32_t* left;
-    const double* offset;
-    const double* intercept;
-    std::size_t n_blocks;
-    const std::int64_t* hyperplane_ptr;
-    const std::int32_t* hyperplane_feature;
-    const float* hyperplane_weight;
-    std::size_t n_weights;
-    const std::int64_t* membership_ptr;
-    const std::int32_t* membership_feature;
-    const double* membership_slope;
-    std::size_t n_slopes;
-};
+// The arrays of a forest, wherever they live.
+using ForestView = ForestArrays<View>;
+ForestView view_of(const Forest& forest);
 
 // What is wrong with the arrays ("" if nothing): scoring them reads nothing out of bounds and ends.
 std::string find_fault(const ForestView& forest, std::size_t n_features, std::size_t n_classes);

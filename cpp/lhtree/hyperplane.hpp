@@ -1,18 +1,13 @@
-// The hyperplane y(x) = FS(x) - c of a branching block: its weights (the direction) and its offset c.
+// The direction of a hyperplane: which features, with which weights.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/blocks.hpp"
 #include "lhtree/moments.hpp"
 #include "lhtree/options.hpp"
 
 namespace lhtree {
-
-struct Hyperplane {
-    std::vector<std::int32_t> features;  // ascending
-    std::vector<float> weights;
-    double offset = 0.0;
-};
 
 // Features that are not constant over the block and whose variance is above alpha (eq. 1).
 void find_active(const Moments& moments, double alpha, std::vector<std::int32_t>& active);

@@ -58,7 +58,12 @@ struct Kernels {
     // For tree after tree, row after row: the leaf (among all leaves) that is reached, and the confidence
     // d(x) (1 if there was no way to go). Both have room for one more.
     void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
-    // Membership of every row in its leaf: clip(intercept + the same sum of slopes, 0, 1).
+    // Writes the way of one row down the tree at `place`, from the root to the leaf: the number of every
+    // block within its tree and its feature sum; for the leaf the estimate, intercept + the same sum of
+    // slopes.
+    void (*trace)(const PackedForest& forest, std::size_t place, const float* z, std::int32_t* block,
+                  double* value);
+    // Membership of every row in its leaf: the estimate, clipped to the range of the leaf.
     void (*memberships)(const PackedForest& forest, const std::uint32_t* leaf, Rows rows, double* out);
 
     // By feature, in row order: adds the weighted sums and widens low and high …

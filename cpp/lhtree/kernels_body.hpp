@@ -1,24 +1,12 @@
 // The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
+#include "lhtree/kernels_leaves.hpp"
 #include "lhtree/kernels_vectors.hpp"
-#include "lhtree/kernels_walk.hpp"
 
 namespace lhtree {
 namespace {
 
 void feature_sums(const float* weights, const std::int32_t* features, std::size_t n, Rows rows, double* out) {
     for (std::size_t row = 0; row < rows.n_rows; ++row) out[row] = lane_sum(weights, features, n, rows[row]);
-}
-
-void memberships(const PackedForest& forest, const std::uint32_t* numbers, Rows rows, double* out) {
-    const Leaf* const leaves = forest.leaves.data();
-    for (std::size_t row = 0; row < rows.n_rows; ++row) {
-        const Leaf& leaf = leaves[numbers[row]];
-        double estimate = leaf.intercept;
-        if (leaf.n > 0)
-            estimate += lane_sum(forest.slopes.data() + leaf.at, forest.slope_features.data() + leaf.at,
-                                 leaf.n, rows[row]);
-        out[row] = clip(estimate);
-    }
 }
 
 // The accumulators of eight features stay in registers while the rows go by.
@@ -302,8 +290,8 @@ bool normalise_float32(const float* x, const double* centre, const double* scale
 }  // namespace
 
 const Kernels LHTREE_KERNELS = {
-    LHTREE_KERNELS_NAME, feature_sums,     walk,  memberships, sum_rows,   square_rows,
-    scatter_rows,        extremes,         below, above,       gini_costs, gini_bounds,
-    normalise_float64,   normalise_float32};
+    LHTREE_KERNELS_NAME, feature_sums, walk,  trace, memberships, sum_rows,    square_rows,
+    scatter_rows,        extremes,     below, above, gini_costs,  gini_bounds, normalise_float64,
+    normalise_float32};
 
 }  // namespace lhtree

@@ -78,8 +78,8 @@ inline double lane_sum(const Value* values, const std::int32_t* features, std::s
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-inline double clip(double value) {
-    return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value;
+inline double clip(double value, double low, double high) {
+    return value < low ? low : value > high ? high : value;
 }
 
 }  // namespace

@@ -125,29 +125,42 @@ void walk_layout(const Walks& walks, std::uint32_t* leaf, double* confidence) {
     }
 }
 
-void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    switch (walks.forest.trees[walks.first_tree].n_terms) {
+template <class Block>
+struct Layout {
+    using type = Block;
+};
+
+// Calls use(layout, number of terms) with those of the blocks of a tree.
+template <class Use>
+inline void with_layout(const PackedTree& tree, const Use& use) {
+    switch (tree.n_terms) {
         case 1:
-            return walk_layout<Narrow<4>, 1>(walks, leaf, confidence);
+            return use(Layout<Narrow<4>>{}, Place<1>{});
         case 2:
-            return walk_layout<Narrow<4>, 2>(walks, leaf, confidence);
+            return use(Layout<Narrow<4>>{}, Place<2>{});
         case 4:
-            return walk_layout<Narrow<4>, 4>(walks, leaf, confidence);
+            return use(Layout<Narrow<4>>{}, Place<4>{});
         case 5:
-            return walk_layout<Narrow<8>, 5>(walks, leaf, confidence);
+            return use(Layout<Narrow<8>>{}, Place<5>{});
         case 6:
-            return walk_layout<Narrow<8>, 6>(walks, leaf, confidence);
+            return use(Layout<Narrow<8>>{}, Place<6>{});
         case 7:
-            return walk_layout<Narrow<8>, 7>(walks, leaf, confidence);
+            return use(Layout<Narrow<8>>{}, Place<7>{});
         case 8:
-            return walk_layout<Narrow<8>, 8>(walks, leaf, confidence);
+            return use(Layout<Narrow<8>>{}, Place<8>{});
         case 12:
-            return walk_layout<Narrow<12>, 12>(walks, leaf, confidence);
+            return use(Layout<Narrow<12>>{}, Place<12>{});
         case 16:
-            return walk_layout<Narrow<16>, 16>(walks, leaf, confidence);
+            return use(Layout<Narrow<16>>{}, Place<16>{});
         default:
-            return walk_layout<Wide, 0>(walks, leaf, confidence);
+            return use(Layout<Wide>{}, Place<0>{});
     }
+}
+
+void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {
+    with_layout(walks.forest.trees[walks.first_tree], [&](auto layout, auto n_terms) {
+        walk_layout<typename decltype(layout)::type, n_terms>(walks, leaf, confidence);
+    });
 }
 
 }  // namespace

@@ -1,18 +1,13 @@
-// The membership function of a block: p̂(x) = intercept + Σ slopes_i · x_i, clipped to [0, 1] when it is used.
+// Fitting the membership function of a block.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/blocks.hpp"
 #include "lhtree/moments.hpp"
 #include "lhtree/options.hpp"
 
 namespace lhtree {
-
-struct LinearMembership {
-    double intercept = 0.0;
-    std::vector<std::int32_t> features;  // ascending
-    std::vector<double> slopes;
-};
 
 // The constant membership E[P].
 LinearMembership constant_membership(const double (&weight)[2]);

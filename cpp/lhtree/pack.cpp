@@ -52,17 +52,25 @@ void fill(Narrow<size>& to, const ForestView& forest, std::int64_t block) {
     }
 }
 
-void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense) {
+void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense, std::uint32_t rank) {
     const std::int64_t begin = forest.hyperplane_ptr[block];
     const std::uint32_t n = n_weights(forest, block);
     to.n = padded4(n);
     to.is_dense = is_dense;
+    to.rank = rank & 0x7fffffffu;
     auto* behind = reinterpret_cast<unsigned char*>(&to + 1);
     if (!is_dense) {
-        std::memcpy(behind, forest.hyperplane_feature + begin, n * sizeof(std::int32_t));
+        std::memcpy(behind, forest.hyperplane_feature.data() + begin, n * sizeof(std::int32_t));
         behind += to.n * sizeof(std::int32_t);
     }
-    std::memcpy(behind, forest.hyperplane_weight + begin, n * sizeof(float));
+    std::memcpy(behind, forest.hyperplane_weight.data() + begin, n * sizeof(float));
+}
+
+// Whether a leaf has another range than 0 to 1, for which there is a kernel of its own.
+bool needs_ranges(const ForestView& forest) {
+    for (std::size_t block = 0; block < forest.low.size(); ++block)
+        if (forest.left[block] < 0 && (forest.low[block] != 0.0 || forest.high[block] != 1.0)) return true;
+    return false;
 }
 
 }  // namespace
@@ -70,10 +78,12 @@ void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense)
 PackedForest pack(const ForestView& forest, std::size_t n_features) {
     PackedForest packed;
     std::vector<Ref> refs;
+    std::vector<std::int32_t> depth;
+    const bool has_ranges = needs_ranges(forest);
     packed.blocks.resize(sizeof(Narrow<16>) / 8, 0);
     const double nowhere = -std::numeric_limits<double>::infinity();
     std::memcpy(packed.blocks.data(), &nowhere, sizeof nowhere);
-    for (std::size_t tree = 0; tree < forest.n_trees; ++tree) {
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
         const std::uint32_t n_terms = count_terms(forest, begin, end, n_features);
         const auto is_dense = [&](std::int64_t block) { return n_weights(forest, block) == n_features; };
@@ -95,16 +105,21 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
         packed.trees.push_back({refs[0], forest.target[tree], n_terms, static_cast<Ref>(packed.blocks.size()),
                                 static_cast<Ref>(at)});
         packed.blocks.resize(at, 0);
+        depth.assign(refs.size(), 0);
+        std::uint32_t rank = 0;
         for (std::int64_t block = begin; block < end; ++block) {
-            const Ref ref = refs[static_cast<std::size_t>(block - begin)];
+            const auto number = static_cast<std::size_t>(block - begin);
+            const Ref ref = refs[number];
             if (forest.left[block] < 0) {
                 const std::int64_t first = forest.membership_ptr[block];
                 const auto n = static_cast<std::uint32_t>(forest.membership_ptr[block + 1] - first);
                 packed.leaves.push_back(
                     {forest.intercept[block], static_cast<std::uint32_t>(packed.slopes.size()), padded4(n)});
-                packed.leaf_block.push_back(static_cast<std::int32_t>(block - begin));
-                append(packed.slopes, forest.membership_slope + first, n);
-                append(packed.slope_features, forest.membership_feature + first, n);
+                if (has_ranges) packed.ranges.push_back({forest.low[block], forest.high[block]});
+                packed.leaf_block.push_back(static_cast<std::int32_t>(number));
+                packed.leaf_depth.push_back(depth[number]);
+                append(packed.slopes, forest.membership_slope.data() + first, n);
+                append(packed.slope_features, forest.membership_feature.data() + first, n);
                 if (packed.slopes.size() > 0xffffffffu)
                     throw std::length_error(
                         "the model has too many slopes to score: fewer or smaller trees are needed");
@@ -112,10 +127,11 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
             }
             auto* const place = reinterpret_cast<unsigned char*>(&packed.blocks[ref]);
             const auto left = static_cast<std::size_t>(forest.left[block]);
-            Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0};
+            depth[left] = depth[left + 1] = depth[number] + 1;
+            Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0, 0};
             std::memcpy(place, &head, sizeof(double) + sizeof head.child);
             if (n_terms == 0)
-                fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block));
+                fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block), rank);
             else if (n_terms <= 4)
                 fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
             else if (n_terms <= 8)
@@ -124,6 +140,7 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
                 fill(*reinterpret_cast<Narrow<12>*>(place), forest, block);
             else
                 fill(*reinterpret_cast<Narrow<16>*>(place), forest, block);
+            ++rank;
         }
     }
     std::vector<std::uint32_t> order(packed.trees.size());

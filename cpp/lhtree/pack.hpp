@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lhtree/blocks.hpp"
+#include "lhtree/matrix.hpp"
 
 namespace lhtree {
 
@@ -45,7 +46,8 @@ struct Narrow {
 struct Wide {
     double offset;
     Ref child[2];
-    std::uint32_t n, is_dense;
+    std::uint32_t n;
+    std::uint32_t is_dense : 1, rank : 31;  // rank among the branching blocks of its tree
 };
 
 struct Leaf {
@@ -53,8 +55,12 @@ struct Leaf {
     std::uint32_t at, n;  // slopes, padded like weights, and their features
 };
 
+struct Range {
+    double low, high;
+};
+
 struct PackedTree {
-    Ref root;
+    Ref root;  // its first branching block, if it has one
     std::int32_t target;
     // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>,
     // 12 in Narrow<12>, 16 in Narrow<16>, 0 in Wide.
@@ -69,7 +75,9 @@ struct PackedForest {
     // below.
     std::vector<std::uint64_t, LineAllocator<std::uint64_t>> blocks;
     std::vector<Leaf> leaves;
-    std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree
+    std::vector<Range> ranges;             // of the estimates of leaves; empty: 0 to 1
+    std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree …
+    std::vector<std::int32_t> leaf_depth;  // … and how many blocks are above it
     std::vector<double> slopes;
     std::vector<std::int32_t> slope_features;
 };

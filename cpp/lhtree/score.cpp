@@ -4,6 +4,8 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "lhtree/score/link.hpp"
+
 namespace lhtree {
 
 // Rows that go through all trees together, so that a tree is fetched once for all of them.
@@ -49,6 +51,14 @@ const ForestView& checked(const ForestView& forest, std::size_t n_features, std:
     if (fault.empty() && n_features == 0) fault = "there are no features";
     if (fault.empty() && n_classes < 2) fault = "fewer than two classes";
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
+        if (forest.target[tree] < 0)
+            throw std::invalid_argument(
+                "target is -1: trees of all classes cannot be scored by this version");
+    for (std::size_t block = 0; block < forest.missing.size(); ++block)
+        if (forest.missing[block] != 0)
+            throw std::invalid_argument(
+                "missing is not 0: missing values cannot be sent to a side by this version");
     return forest;
 }
 
@@ -103,52 +113,30 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
 
 void Scorer::sum_trees(Tile& tile, Score what) const {
     const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
-    const bool is_binary = n_cls == 2;
     const bool is_final = what == Score::proba;  // which falls back on memberships
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
     double* const membership = tile.leaf_membership.data();
     each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
-        const auto target = static_cast<std::size_t>(forest_.trees[place].target);
-        // Adds a value for the target and, of two classes, one for the other.
-        const auto add = [&](std::vector<double>& sums, const auto& own, const auto& other) {
-            double* sum = sums.data() + target;
-            if (is_binary)
-                for (std::size_t row = 0; row < n_rows; ++row, sum += 2) {
-                    sum[0] += own(row);
-                    sum[-1] += other(row);
-                }
-            else
-                for (std::size_t row = 0; row < n_rows; ++row, sum += n_cls) *sum += own(row);
+        const auto add = [&](std::vector<double>& sums, const auto& value) {
+            const auto target = static_cast<std::size_t>(forest_.trees[place].target);
+            add_tree(membership, n_rows, n_cls, target, value, sums.data());
         };
         if (what != Score::confidence)
             kernels().memberships(forest_, leaf, {tile.z.data(), n_rows, n_features()}, membership);
         if (what == Score::wolf || is_final)
-            add(
-                tile.wolf, [&](std::size_t row) { return confidence[row] * membership[row]; },
-                [&](std::size_t row) { return confidence[row] * (1.0 - membership[row]); });
+            add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
         if (what == Score::membership || is_final)
-            add(
-                tile.membership, [&](std::size_t row) { return membership[row]; },
-                [&](std::size_t row) { return 1.0 - membership[row]; });
+            add(tile.membership, [](std::size_t, double mu) { return mu; });
         if (what == Score::confidence)
-            add(
-                tile.confidence, [&](std::size_t row) { return confidence[row]; },
-                [&](std::size_t row) { return confidence[row]; });
+            add(tile.confidence, [&](std::size_t row, double) { return confidence[row]; });
     });
     for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence})
-        for (std::size_t row = 0; row < n_rows; ++row)
-            for (std::size_t cls = 0; cls < n_cls; ++cls) (*sums)[row * n_cls + cls] /= n_trees_of_[cls];
+        take_means(n_trees_of_, n_rows, sums->data());
 }
 
-void Scorer::settle(Tile& tile) const {
-    const std::size_t n_cls = n_classes();
-    const auto is_zero = [](double value) { return value == 0.0; };
-    for (std::size_t row = 0; row < tile.n_rows; ++row) {
-        double* wolf = tile.wolf.data() + row * n_cls;
-        const double* membership = tile.membership.data() + row * n_cls;
-        if (std::all_of(wolf, wolf + n_cls, is_zero)) std::copy(membership, membership + n_cls, wolf);
-        if (std::all_of(wolf, wolf + n_cls, is_zero)) std::copy(prior_.begin(), prior_.end(), wolf);
-    }
+void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf) const {
+    lhtree::settle(membership, prior_, n_rows, wolf);
+    take_shares(n_classes(), n_rows, wolf);
 }
 
 // Cuts the rows into tiles, normalises each and hands it to `use`. A thread is worth starting for some ten
@@ -188,14 +176,7 @@ bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, W
     const std::size_t n_cls = n_classes();
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         sum_trees(tile, what);
-        if (what == Score::proba) {
-            settle(tile);
-            for (double* row = tile.wolf.data(); row < tile.wolf.data() + tile.n_rows * n_cls; row += n_cls) {
-                double sum = 0.0;
-                for (std::size_t cls = 0; cls < n_cls; ++cls) sum += row[cls];
-                for (std::size_t cls = 0; cls < n_cls; ++cls) row[cls] /= sum;
-            }
-        }
+        if (what == Score::proba) settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
         const auto& from = what == Score::membership   ? tile.membership
                            : what == Score::confidence ? tile.confidence
                                                        : tile.wolf;
@@ -205,34 +186,83 @@ bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, W
 
 template <class Value>
 bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
-    const std::size_t n_cls = n_classes();
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         sum_trees(tile, Score::proba);
-        settle(tile);
-        for (std::size_t row = 0; row < tile.n_rows; ++row) {
-            const double* wolf = tile.wolf.data() + row * n_cls;
-            out[tile.begin + row] = std::max_element(wolf, wolf + n_cls) - wolf;
-        }
+        lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
+        find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
     });
 }
 
 template <class Value>
 bool Scorer::apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        std::size_t tree = 0;
+        std::int64_t* to = out + tile.begin * n_trees();
         each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double*) {
             for (std::size_t row = 0; row < tile.n_rows; ++row)
-                out[(tile.begin + row) * n_trees() + tree] = forest_.leaf_block[leaf[row]];
-            ++tree;
+                to[row * n_trees()] = forest_.leaf_block[leaf[row]];
+            ++to;
         });
     });
 }
 
-template bool Scorer::score(const Strided<double>&, Score, std::size_t, Watch&, double*) const;
-template bool Scorer::score(const Strided<float>&, Score, std::size_t, Watch&, double*) const;
-template bool Scorer::predict(const Strided<double>&, std::size_t, Watch&, std::int64_t*) const;
-template bool Scorer::predict(const Strided<float>&, std::size_t, Watch&, std::int64_t*) const;
-template bool Scorer::apply(const Strided<double>&, std::size_t, Watch&, std::int64_t*) const;
-template bool Scorer::apply(const Strided<float>&, std::size_t, Watch&, std::int64_t*) const;
+template <class Value>
+bool Scorer::per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
+                      double* confidence) const {
+    return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+        if (tile.leaf_membership.size() < tile.n_rows) tile.leaf_membership.resize(tile.n_rows);
+        std::size_t to = tile.begin * n_trees();
+        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double* leaf_confidence) {
+            kernels().memberships(forest_, leaf, rows, tile.leaf_membership.data());
+            for (std::size_t row = 0; row < tile.n_rows; ++row) {
+                membership[to + row * n_trees()] = tile.leaf_membership[row];
+                confidence[to + row * n_trees()] = leaf_confidence[row];
+            }
+            ++to;
+        });
+    });
+}
+
+template <class Value>
+bool Scorer::measure_ways(const Strided<Value>& x, std::size_t n_threads, Watch& watch,
+                          std::int64_t* ptr) const {
+    const bool is_finite = each_tile(x, n_threads, watch, [&](Tile& tile) {
+        std::int64_t* to = ptr + 1 + tile.begin * n_trees();
+        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double*) {
+            for (std::size_t row = 0; row < tile.n_rows; ++row)
+                to[row * n_trees()] = 1 + forest_.leaf_depth[leaf[row]];
+            ++to;
+        });
+    });
+    ptr[0] = 0;
+    if (is_finite)
+        for (std::size_t way = 0; way < x.n_rows * n_trees(); ++way) ptr[way + 1] += ptr[way];
+    return is_finite;
+}
+
+template <class Value>
+bool Scorer::trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
+                   std::int32_t* block, double* value) const {
+    return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+        for (std::size_t tree = 0; tree < n_trees(); ++tree)
+            for (std::size_t row = 0; row < tile.n_rows; ++row) {
+                const std::int64_t at = ptr[(tile.begin + row) * n_trees() + tree];
+                kernels().trace(forest_, forest_.place[tree], rows[row], block + at, value + at);
+            }
+    });
+}
+
+#define LHTREE_SCORES(Value)                                                                             \
+    template bool Scorer::score(const Strided<Value>&, Score, std::size_t, Watch&, double*) const;       \
+    template bool Scorer::predict(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const;      \
+    template bool Scorer::apply(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const;        \
+    template bool Scorer::per_tree(const Strided<Value>&, std::size_t, Watch&, double*, double*) const;  \
+    template bool Scorer::measure_ways(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const; \
+    template bool Scorer::trace(const Strided<Value>&, std::size_t, Watch&, const std::int64_t*,         \
+                                std::int32_t*, double*) const
+LHTREE_SCORES(double);
+LHTREE_SCORES(float);
+#undef LHTREE_SCORES
 
 }  // namespace lhtree

@@ -31,6 +31,21 @@ class Scorer {
     // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
     template <class Value>
     bool apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    // membership, confidence: n_rows × n_trees, μ and d of every tree.
+    template <class Value>
+    bool per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
+                  double* confidence) const;
+    // ptr: n_rows × n_trees + 1, where the way of every row down every tree begins …
+    template <class Value>
+    bool measure_ways(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const;
+    // … and those ways, from the root to the leaf: blocks numbered within their tree; the feature sum of
+    // each, for the leaf its estimate before it is clipped.
+    template <class Value>
+    bool trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
+               std::int32_t* block, double* value) const;
+    // Probabilities from mean corrected memberships (n_rows × n_classes), which they replace, and mean
+    // memberships.
+    void settle(const double* membership, std::size_t n_rows, double* wolf) const;
 
   private:
     struct Tile;
@@ -41,7 +56,6 @@ class Scorer {
     Confidence confidence_;
 
     void sum_trees(Tile& tile, Score what) const;
-    void settle(Tile& tile) const;  // the fall-backs for rows of zeros
     std::size_t tile_rows() const;
 
     // Walks the rows of a tile down all trees and calls use(place, leaf, confidence) for each, in the order

@@ -33,7 +33,7 @@ struct NaiveScores {
 
     NaiveScores(const Forest& forest, const Table& table, std::size_t n_classes, Confidence mode)
         : wolf(table.n_rows * n_classes), membership(wolf), confidence(wolf) {
-        const Blocks& blocks = forest.blocks;
+        const Forest& blocks = forest;
         const bool is_binary = n_classes == 2;
         const double share =
             (is_binary ? 1.0 : static_cast<double>(n_classes)) / static_cast<double>(forest.n_trees());
@@ -111,9 +111,9 @@ inline void test_scores() {
     const Table table = random_table(700, 5, 14);
     const Forest forest = grow_three(table, 1), parallel = grow_three(table, 4);
     CHECK(forest.target == parallel.target && forest.block_ptr == parallel.block_ptr);
-    CHECK(same_bits(forest.blocks.offset, parallel.blocks.offset));
-    CHECK(same_bits(forest.blocks.hyperplane_weight, parallel.blocks.hyperplane_weight));
-    CHECK(same_bits(forest.blocks.membership_slope, parallel.blocks.membership_slope));
+    CHECK(same_bits(forest.offset, parallel.offset));
+    CHECK(same_bits(forest.hyperplane_weight, parallel.hyperplane_weight));
+    CHECK(same_bits(forest.membership_slope, parallel.membership_slope));
     for (const auto mode : {Confidence::none, Confidence::last, Confidence::path})
         check_scores(forest, table, 3, mode);
 
@@ -137,6 +137,17 @@ inline void test_scores() {
     broken.at(333, 2) = std::numeric_limits<float>::infinity();
     CHECK(!scorer.score(strided(broken), Score::wolf, 2, watch, proba.data()));
     CHECK(!scorer.predict(strided(broken), 2, watch, predicted.data()));
+    std::vector<double> mu(n * forest.n_trees()), d(mu);
+    std::vector<std::int64_t> ptr(mu.size() + 1);
+    CHECK(!scorer.per_tree(strided(broken), 2, watch, mu.data(), d.data()));
+    CHECK(!scorer.measure_ways(strided(broken), 2, watch, ptr.data()));
+
+    // Scores as they are, then memberships, then the prior.
+    const double memberships[] = {1, 1, 2, 0, 3, 1, 0, 0, 0};
+    std::vector<double> settled{1, 0, 3, 0, 0, 0, 0, -0.0, 0};
+    scorer.settle(memberships, 3, settled.data());
+    for (const std::size_t at : {6, 7, 8}) settled[at] -= 1.0 / 3;
+    CHECK((settled == std::vector<double>{0.25, 0, 0.75, 0, 0.75, 0.25, 0, 0, 0}));
 }
 
 inline void test_faults() {
@@ -155,27 +166,31 @@ inline void test_faults() {
         return found.find(fault) != std::string::npos;
     };
     using F = Forest&;
-    CHECK(is_found("there is no tree", [](F f) { f.target.clear(); }));
+    CHECK(is_found("there is no tree", [](F f) { f.target.clear(), f.block_ptr = {0}; }));
+    CHECK(is_found("block_ptr needs a value per tree", [](F f) { f.target.pop_back(); }));
+    CHECK(is_found("offset needs a value per block", [](F f) { f.offset.pop_back(); }));
+    CHECK(is_found("n_samples needs a value per block", [](F f) { f.n_samples.pop_back(); }));
+    CHECK(is_found("membership_ptr needs a value per block", [](F f) { f.membership_ptr.push_back(0); }));
+    CHECK(is_found("hyperplane_feature and hyperplane_weight", [](F f) { f.hyperplane_weight.pop_back(); }));
+    CHECK(is_found("membership_feature and membership_slope", [](F f) { f.membership_slope.pop_back(); }));
     CHECK(is_found("block_ptr does not span", [](F f) { f.block_ptr[0] = 1; }));
     CHECK(is_found("block_ptr does not span", [](F f) { ++f.block_ptr.back(); }));
-    CHECK(is_found("target is out of range", [](F f) { f.target[0] = -1; }));
+    CHECK(is_found("target is out of range", [](F f) { f.target[0] = -2; }));
     CHECK(is_found("target is out of range", [](F f) { f.target[1] = 3; }));
     CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[1] = 0; }));
     CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[2] = -5; }));
     CHECK(is_found("a tree has no blocks", [](F f) { f.block_ptr[1] = 1 << 30; }));
     for (const std::int32_t left : {0, 2, 3, -2, 1 << 30, std::numeric_limits<std::int32_t>::min()})
-        CHECK(is_found("left is not numbered breadth-first", [&](F f) { f.blocks.left[0] = left; }));
-    CHECK(is_found("blocks without a parent",
-                   [](F f) { std::fill(f.blocks.left.begin(), f.blocks.left.end(), -1); }));
+        CHECK(is_found("left is not numbered breadth-first", [&](F f) { f.left[0] = left; }));
+    CHECK(is_found("blocks without a parent", [](F f) { std::fill(f.left.begin(), f.left.end(), -1); }));
     const auto is_tree = [&](const std::vector<std::int32_t>& left) {  // without weights or slopes
-        const std::size_t n = left.size();
-        const std::vector<std::int64_t> ptr(n + 1), block_ptr{0, static_cast<std::int64_t>(n)};
-        const std::vector<double> zeros(n);
-        const std::int32_t target = 1;
-        const ForestView view{
-            &target, block_ptr.data(), 1, left.data(), zeros.data(), zeros.data(), n, ptr.data(),
-            nullptr, nullptr,          0, ptr.data(),  nullptr,      nullptr,      0};
-        return find_fault(view, 1, 2).empty();
+        Forest forest;
+        forest.target = {1};
+        forest.left = left;
+        forest.block_ptr = {0, static_cast<std::int64_t>(left.size())};
+        forest.hyperplane_ptr = forest.membership_ptr = std::vector<std::int64_t>(left.size() + 1);
+        forest.offset = forest.intercept = std::vector<double>(left.size());
+        return find_fault(view_of(forest), 1, 2).empty();
     };
     CHECK(is_tree({-1}) && is_tree({1, -1, -1}) && is_tree({1, -1, 3, -1, -1}));
     CHECK(!is_tree({-1, 1, -1}));  // a block that is its own child
@@ -183,21 +198,48 @@ inline void test_faults() {
     CHECK(!is_tree({1, 1, -1}));   // two parents
     CHECK(!is_tree({1, 3, 3, -1, -1}));
     CHECK(!is_tree({3, -1, -1, 1, -1}));  // not in order
-    CHECK(is_found("offset has a value", [&](F f) { f.blocks.offset[0] = infinity; }));
-    CHECK(is_found("intercept has a value", [](F f) { f.blocks.intercept[1] = std::nan(""); }));
-    CHECK(is_found("hyperplane_ptr does not span", [](F f) { f.blocks.hyperplane_ptr[0] = 1; }));
-    CHECK(is_found("hyperplane_ptr does not span", [](F f) { ++f.blocks.hyperplane_ptr.back(); }));
-    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.blocks.hyperplane_ptr[1] = 1 << 30; }));
-    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.blocks.hyperplane_ptr[1] = -1; }));
-    CHECK(is_found("hyperplane_feature is out", [](F f) { f.blocks.hyperplane_feature[0] = -1; }));
-    CHECK(is_found("hyperplane_feature is out", [](F f) { f.blocks.hyperplane_feature[0] = 4; }));
+    CHECK(is_found("offset has a value", [&](F f) { f.offset[0] = infinity; }));
+    CHECK(is_found("intercept has a value", [](F f) { f.intercept[1] = std::nan(""); }));
+    const auto set_ranges = [](F f, double low, double high) {
+        f.low.assign(f.n_blocks(), low);
+        f.high.assign(f.n_blocks(), high);
+    };
+    CHECK(is_found("low is above high", [&](F f) { set_ranges(f, 0.5, 0.25); }));
+    CHECK(is_found("low has a value", [&](F f) { set_ranges(f, -infinity, 0.0); }));
+    CHECK(is_found("high has a value", [&](F f) { set_ranges(f, 0.0, std::nan("")); }));
+    CHECK(is_found("low and high differ", [&](F f) { f.low.assign(f.n_blocks(), 0.0); }));
+    CHECK(is_found("high needs a value per block", [&](F f) { set_ranges(f, 0, 1), f.high.pop_back(); }));
+    CHECK(is_found("missing is not", [](F f) { f.missing.assign(f.n_blocks(), 2); }));
+    const auto set_values = [](F f, std::int32_t cls, double value) {
+        f.value_ptr.assign(f.n_blocks() + 1, 1);
+        f.value_ptr[0] = 0;
+        f.value_class = {cls};
+        f.value = {value};
+    };
+    CHECK(is_found("value_class is out", [&](F f) { set_values(f, 3, 0.0); }));
+    CHECK(is_found("value has a value", [&](F f) { set_values(f, 2, infinity); }));
+    CHECK(is_found("value needs value_ptr", [&](F f) { set_values(f, 0, 0.0), f.value_ptr.clear(); }));
+    CHECK(is_found("value_class and value", [&](F f) { set_values(f, 0, 0.0), f.value.clear(); }));
+    for (const bool is_target : {false, true}) {  // sound, but for a later version to score
+        Forest later = sound;
+        if (is_target) later.target[0] = -1;
+        if (!is_target) later.missing.assign(later.n_blocks(), 1);
+        CHECK(find_fault(view_of(later), 4, 3).empty());
+        CHECK_THROWS(plain_scorer(later, 4, 3), std::invalid_argument);
+    }
+    CHECK(is_found("hyperplane_ptr does not span", [](F f) { f.hyperplane_ptr[0] = 1; }));
+    CHECK(is_found("hyperplane_ptr does not span", [](F f) { ++f.hyperplane_ptr.back(); }));
+    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.hyperplane_ptr[1] = 1 << 30; }));
+    CHECK(is_found("hyperplane_ptr falls", [](F f) { f.hyperplane_ptr[1] = -1; }));
+    CHECK(is_found("hyperplane_feature is out", [](F f) { f.hyperplane_feature[0] = -1; }));
+    CHECK(is_found("hyperplane_feature is out", [](F f) { f.hyperplane_feature[0] = 4; }));
     CHECK(is_found("hyperplane_feature is out",
-                   [](F f) { f.blocks.hyperplane_feature[1] = f.blocks.hyperplane_feature[0]; }));
-    CHECK(is_found("hyperplane has a value", [](F f) { f.blocks.hyperplane_weight[0] = std::nanf(""); }));
-    CHECK(is_found("membership_ptr does not span", [](F f) { ++f.blocks.membership_ptr.back(); }));
-    CHECK(is_found("membership_ptr falls", [](F f) { f.blocks.membership_ptr[1] = 1 << 30; }));
-    CHECK(is_found("membership_feature is out", [](F f) { f.blocks.membership_feature[0] = 4; }));
-    CHECK(is_found("membership has a value", [&](F f) { f.blocks.membership_slope[0] = -infinity; }));
+                   [](F f) { f.hyperplane_feature[1] = f.hyperplane_feature[0]; }));
+    CHECK(is_found("hyperplane has a value", [](F f) { f.hyperplane_weight[0] = std::nanf(""); }));
+    CHECK(is_found("membership_ptr does not span", [](F f) { ++f.membership_ptr.back(); }));
+    CHECK(is_found("membership_ptr falls", [](F f) { f.membership_ptr[1] = 1 << 30; }));
+    CHECK(is_found("membership_feature is out", [](F f) { f.membership_feature[0] = 4; }));
+    CHECK(is_found("membership has a value", [&](F f) { f.membership_slope[0] = -infinity; }));
 
     const std::vector<double> four(4, 1.0), three(3, 1.0 / 3);
     CHECK_THROWS(Scorer(view_of(sound), four, three, three, Confidence::last), std::invalid_argument);

@@ -6,25 +6,6 @@
 
 namespace lhtree {
 
-inline ForestView view_of(const Forest& forest) {
-    const Blocks& b = forest.blocks;
-    return {forest.target.data(),
-            forest.block_ptr.data(),
-            forest.n_trees(),
-            b.left.data(),
-            b.offset.data(),
-            b.intercept.data(),
-            b.size(),
-            b.hyperplane_ptr.data(),
-            b.hyperplane_feature.data(),
-            b.hyperplane_weight.data(),
-            b.hyperplane_weight.size(),
-            b.membership_ptr.data(),
-            b.membership_feature.data(),
-            b.membership_slope.data(),
-            b.membership_slope.size()};
-}
-
 inline Scorer plain_scorer(const Forest& forest, std::size_t n_features, std::size_t n_classes,
                            Confidence confidence = Confidence::last) {
     return Scorer(view_of(forest), std::vector<double>(n_features, 0.0), std::vector<double>(n_features, 1.0),

@@ -51,15 +51,19 @@ inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t m
 struct NaiveWalk {
     std::size_t block = 0;
     double confidence = 1.0, membership = 0.0;
+    std::vector<std::int32_t> blocks_passed;
+    std::vector<double> values;  // their feature sums, and the estimate of the leaf
 
     NaiveWalk(const Forest& forest, std::size_t tree, const float* z, Confidence mode) {
-        const Blocks& blocks = forest.blocks;
+        const Forest& blocks = forest;
         const auto root = static_cast<std::size_t>(forest.block_ptr[tree]);
         while (blocks.left[root + block] >= 0) {
             const auto at = static_cast<std::size_t>(blocks.hyperplane_ptr[root + block]);
             const auto end = static_cast<std::size_t>(blocks.hyperplane_ptr[root + block + 1]);
             const double sum =
                 naive_lane_sum(&blocks.hyperplane_weight[at], &blocks.hyperplane_feature[at], end - at, z);
+            blocks_passed.push_back(static_cast<std::int32_t>(block));
+            values.push_back(sum);
             const double y = sum - blocks.offset[root + block];
             if (mode == Confidence::last) confidence = std::min(std::abs(y), 1.0);
             if (mode == Confidence::path) confidence = std::min(std::abs(y), confidence);
@@ -69,7 +73,11 @@ struct NaiveWalk {
         const double sum =
             naive_lane_sum(blocks.membership_slope.data() + at, blocks.membership_feature.data() + at,
                            static_cast<std::size_t>(end - at), z);
-        membership = std::min(std::max(blocks.intercept[root + block] + sum, 0.0), 1.0);
+        blocks_passed.push_back(static_cast<std::int32_t>(block));
+        values.push_back(blocks.intercept[root + block] + sum);
+        const bool has_range = !blocks.low.empty();
+        membership = std::min(std::max(values.back(), has_range ? blocks.low[root + block] : 0.0),
+                              has_range ? blocks.high[root + block] : 1.0);
     }
 };
 
@@ -79,7 +87,7 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
     const std::size_t n_rows = table.n_rows, n_trees = forest.n_trees();
     std::vector<std::size_t> number(n_trees);  // of the tree at each place
     for (std::size_t tree = 0; tree < n_trees; ++tree) number[packed.place[tree]] = tree;
-    bool is_leaf = true, is_distance = true, is_member = true;
+    bool is_leaf = true, is_distance = true, is_member = true, is_way = true;
     for (const auto mode : {Confidence::none, Confidence::last, Confidence::path})
         for (std::size_t first = 0, last = 0; first < n_trees; first = last) {
             while (last < n_trees && packed.trees[last].n_terms == packed.trees[first].n_terms &&
@@ -104,12 +112,19 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
                     is_leaf = is_leaf && block == naive.block;
                     is_distance = is_distance && confidence[walk] == naive.confidence;
                     is_member = is_member && membership[walk % n_rows] == naive.membership;
+                    if (mode != Confidence::none) continue;
+                    std::vector<std::int32_t> passed(naive.values.size());
+                    std::vector<double> values(naive.values.size());
+                    kernel->trace(packed, first + walk / n_rows, z, passed.data(), values.data());
+                    is_way = is_way && passed == naive.blocks_passed && same_bits(values, naive.values) &&
+                             static_cast<std::size_t>(packed.leaf_depth[leaf[walk]]) + 1 == values.size();
                 }
             }
         }
     CHECK(is_leaf);
     CHECK(is_distance);
     CHECK(is_member);
+    CHECK(is_way);
 }
 
 inline std::uint32_t layout_of(std::size_t most) {
@@ -190,6 +205,51 @@ inline void test_many_features() {
     }
 }
 
+// Leaves with ranges of their own, alone and beside such that have 0 to 1.
+inline void test_ranges() {
+    Random random(25);
+    for (const bool is_some : {true, false}) {
+        Forest forest;
+        for (int tree = 0; tree < 6; ++tree) forest.add(1, random_tree(random, 12, 3, 5));
+        for (std::size_t block = 0; block < forest.n_blocks(); ++block) {
+            forest.low.push_back(is_some && block % 3 ? random.normal() - 0.5 : 0.0);
+            forest.high.push_back(is_some && block % 3 ? forest.low.back() + random.uniform() : 1.0);
+        }
+        const PackedForest packed = pack(view_of(forest), 5);
+        CHECK(packed.ranges.empty() != is_some);
+        for (const std::size_t n_rows : {3, 90})
+            check_walks(forest, packed, walking_rows(n_rows, 5, 4), true);
+    }
+}
+
+// What a scorer says of every tree by itself, on one thread and on three.
+inline void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& table, Confidence mode) {
+    const std::size_t n_trees = forest.n_trees(), n = table.n_rows * n_trees;
+    std::vector<double> membership, confidence, values;
+    std::vector<std::int64_t> ends{0};
+    std::vector<std::int32_t> passed;
+    for (std::size_t walk = 0; walk < n; ++walk) {
+        const NaiveWalk naive(forest, walk % n_trees, table.rows()[walk / n_trees], mode);
+        membership.push_back(naive.membership);
+        confidence.push_back(naive.confidence);
+        passed.insert(passed.end(), naive.blocks_passed.begin(), naive.blocks_passed.end());
+        values.insert(values.end(), naive.values.begin(), naive.values.end());
+        ends.push_back(static_cast<std::int64_t>(passed.size()));
+    }
+    Watch watch;
+    for (const std::size_t n_threads : {1, 3}) {
+        std::vector<double> mu(n), d(n), value(values.size());
+        std::vector<std::int64_t> ptr(n + 1);
+        std::vector<std::int32_t> block(passed.size());
+        CHECK(scorer.per_tree(strided(table), n_threads, watch, mu.data(), d.data()));
+        CHECK(same_bits(mu, membership) && same_bits(d, confidence));
+        CHECK(scorer.measure_ways(strided(table), n_threads, watch, ptr.data()));
+        CHECK(ptr == ends);
+        CHECK(scorer.trace(strided(table), n_threads, watch, ptr.data(), block.data(), value.data()));
+        CHECK(block == passed && same_bits(value, values));
+    }
+}
+
 // A scorer takes the trees in their order and gives the same bits for a row in every batch.
 inline void test_batches() {
     Random random(24);
@@ -209,6 +269,7 @@ inline void test_batches() {
             }
         for (double& value : naive) value /= 10.0;
         CHECK(same_bits(together, naive));
+        check_each_tree(forest, scorer, table, mode);
         Strided<float> none = strided(table);
         none.n_rows = 0;
         CHECK(scorer.score(none, Score::wolf, 2, watch, parted.data()));
@@ -229,6 +290,7 @@ inline void test_walks() {
     test_layouts();
     test_mixtures();
     test_many_features();
+    test_ranges();
     test_batches();
 }
 

@@ -26,9 +26,18 @@ def assert_as_reference(model, X):
     same(model.predict_membership(X), reference.mean_membership(*every))
     same(model.predict_confidence(X), reference.mean_confidence(*every, mode))
     same(model.predict(X), model.classes_[reference.predict(*every, mode, prior)])
-    np.testing.assert_allclose(
-        model.predict_proba(X), reference.predict_proba(*every, mode, prior), 1e-13, 1e-300
-    )
+    proba = model.predict_proba(X)
+    np.testing.assert_allclose(proba, reference.predict_proba(*every, mode, prior), 1e-13, 1e-300)
+    scorer = model._scorer
+    same(scorer.settle(scorer.wolf(X), scorer.membership(X)), proba)
+    membership, confidence = scorer.per_tree(X)
+    same(membership, [[reference.membership(tree, z) for tree in trees] for z in Z])
+    same(confidence, [[reference.confidence(tree, z, mode) for tree in trees] for z in Z])
+    ways = [reference.trace(tree, z) for z in Z for tree in trees]
+    ptr, block, value = scorer.trace(X)
+    same(np.diff(ptr, prepend=0), [0, *(len(blocks) for blocks, _ in ways)])
+    same(block, np.concatenate([blocks for blocks, _ in ways]))
+    same(value, np.concatenate([values for _, values in ways]))
 
 
 @settings(max_examples=40)
@@ -84,6 +93,73 @@ def test_a_row_has_the_same_bits_in_every_batch(mixture, method):
         assert ask(same[:12]).tobytes() == everything[:12].tobytes()
     backwards = ask(rows[::-1])
     assert np.ascontiguousarray(backwards[::-1]).tobytes() == everything.tobytes()
+
+
+def test_every_tree_has_the_same_bits_in_every_batch(mixture):
+    scorer, rows = mixture[0]._scorer, mixture[1]
+    for ask in (scorer.per_tree, scorer.trace):
+        everything = ask(rows[:400])
+        for found in (ask(rows[:400], 3), ask(np.asfortranarray(rows[:400]))):
+            assert all(a.tobytes() == b.tobytes() for a, b in zip(found, everything, strict=True))
+        one_by_one = zip(*(ask(rows[[row]])[-2:] for row in range(400)), strict=True)
+        for found, expected in zip(one_by_one, everything[-2:], strict=True):
+            assert np.concatenate(found).tobytes() == expected.tobytes()
+
+
+def test_trees_add_up_to_the_scores(mixture):
+    scorer, rows = mixture[0]._scorer, mixture[1][:200]
+    target = mixture[0]._forest.target
+    membership, confidence = scorer.per_tree(rows)
+    for name, values in (
+        ("wolf", membership * confidence),
+        ("membership", membership),
+        ("confidence", confidence),
+    ):
+        means = np.column_stack([values[:, target == cls].mean(axis=1) for cls in range(3)])
+        np.testing.assert_allclose(getattr(scorer, name)(rows), means, rtol=1e-14)
+
+
+def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
+    scorer = mixture[0]._scorer
+    wolf = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, -0.0, 0.0]])
+    membership = np.array([[1.0, 1.0, 1.0], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]])
+    expected = [[0.25, 0.0, 0.75], [0.0, 0.75, 0.25], mixture[0]._prior]
+    np.testing.assert_allclose(scorer.settle(wolf, membership), expected, rtol=1e-15)
+    assert wolf[1].tolist() == [0.0, 0.0, 0.0]  # as it was given
+    for wrong in (wolf[:2], wolf[:, :2].copy()):
+        with pytest.raises(ValueError, match="column per class"):
+            scorer.settle(wolf, wrong)
+        with pytest.raises(ValueError, match="column per class"):
+            scorer.settle(wrong, membership)
+
+
+def test_leaves_with_ranges_of_their_own():
+    model = LHForestClassifier(4, random_state=0).fit(*make_clouds(100, 5, 3))
+    arrays, X = bridge.arrays_of(model), make_clouds(50, 5, 3, seed=1)[0]
+    low = np.random.default_rng(0).uniform(-0.5, 0.75, len(arrays["left"]))
+    arrays |= {"low": low, "high": low + 0.25}
+    scorer = bridge.make_scorer(arrays, *model._normalisation, model._prior, model._confidence)
+    Z = reference.normalise(X, *model._normalisation)
+    trees = [bridge.as_tree(arrays, tree) for tree in range(12)]
+    expected = np.array([[reference.membership(tree, z) for tree in trees] for z in Z])
+    np.testing.assert_array_equal(scorer.per_tree(X)[0], expected)
+    assert expected.max() > 0.75
+    np.testing.assert_array_equal(
+        scorer.membership(X), reference.mean_membership(trees, arrays["target"], 3, Z)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"), [("target", -1, "target is -1"), ("missing", 1, "missing is")]
+)
+def test_what_later_versions_score_is_refused(name, value, message):
+    arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
+    arrays["missing"] = np.zeros(len(arrays["left"]), dtype=np.int8)
+    rest = {"centre": np.zeros(3), "scale": np.ones(3), "prior": np.ones(3) / 3, "confidence": None}
+    assert bridge.make_scorer(arrays, **rest).n_trees == 6
+    arrays[name][0] = value
+    with pytest.raises(ValueError, match=message):
+        bridge.make_scorer(arrays, **rest)
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)

@@ -10,7 +10,16 @@ import lhtree
 from lhtree import _base
 from lhtree._validate import check_rows
 
-METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply")
+METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply", "per_tree", "trace")
+
+
+def results(found):
+    """The arrays that a method returns."""
+    return found if isinstance(found, tuple) else (found,)
+
+
+def bits(found):
+    return b"".join(array.tobytes() for array in results(found))
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +81,14 @@ def test_any_strides_serve(scorer, rows, method, make, dtype):
     given = make(rows)
     np.testing.assert_array_equal(given, rows)
     expected = ask(rows)
-    assert expected.tobytes() == ask(given).tobytes()
+    assert bits(expected) == bits(ask(given))
     # The float32 row is the same number in float64, and is scored alike.
-    assert expected.tobytes() == ask(rows.astype(np.float64)).tobytes()
+    assert bits(expected) == bits(ask(rows.astype(np.float64)))
 
 
 def test_one_row_scores_as_it_does_among_others(scorer):
     X = np.random.default_rng(2).normal(size=(40, 4))
-    for method in METHODS:
+    for method in METHODS[:6]:
         ask = getattr(scorer, method)
         assert ask(X).tobytes() == b"".join(ask(row[None]).tobytes() for row in X)
 
@@ -88,14 +97,26 @@ def test_one_row_scores_as_it_does_among_others(scorer):
 @pytest.mark.parametrize("n_rows", [0, 1, 5, 100])
 def test_results_are_plain_arrays_of_their_own(scorer, method, n_rows):
     X = np.ones((n_rows, 4)).view(Child)
-    found = getattr(scorer, method)(X, n_threads=2)
-    n_columns = scorer.n_trees if method == "apply" else scorer.n_classes
-    assert type(found) is np.ndarray
-    assert found.shape == ((n_rows,) if method == "predict" else (n_rows, n_columns))
-    assert found.dtype == (np.int64 if method in ("predict", "apply") else np.float64)
-    assert found.flags.owndata
-    assert found.flags.writeable
-    assert found.flags.c_contiguous
+    found = results(getattr(scorer, method)(X, n_threads=2))
+    n_columns = scorer.n_trees if method in ("apply", "per_tree") else scorer.n_classes
+    shape, dtypes = (n_rows, n_columns), "d"
+    if method in ("predict", "apply"):
+        dtypes = "l"
+    if method == "predict":
+        shape = (n_rows,)
+    if method == "per_tree":
+        dtypes = "dd"
+    if method == "trace":
+        dtypes, shape = "lid", None
+        assert found[0].shape == (n_rows * scorer.n_trees + 1,)
+        assert found[1].shape == found[2].shape == (found[0][-1],)
+    assert [array.dtype.char for array in found] == list(dtypes)
+    for array in found:
+        assert type(array) is np.ndarray
+        assert shape in (array.shape, None)
+        assert array.flags.owndata
+        assert array.flags.writeable
+        assert array.flags.c_contiguous
 
 
 NOT_TAKEN = {
@@ -183,7 +204,8 @@ def test_nothing_is_kept(scorer, n_rows):
     def ask_all():
         for method in METHODS:
             ask = getattr(scorer, method)
-            assert sys.getrefcount(ask(X)) <= 2  # ours, and perhaps the argument's
+            for array in results(ask(X)):
+                assert sys.getrefcount(array) <= 3  # the result's, ours, and perhaps the argument's
             assert ask(wrong[0]) is None
             with pytest.raises(ValueError, match="column"):
                 ask(wrong[1])

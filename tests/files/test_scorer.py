@@ -125,7 +125,7 @@ FAULTS = [
     ("offset", lambda values: values[:-1], "offset"),
     ("intercept", lambda values: values + np.inf, "intercept"),
     ("hyperplane_ptr", lambda values: values[::-1].copy(), "hyperplane_ptr"),
-    ("hyperplane_ptr", lambda values: values[:-1], "pointers"),
+    ("hyperplane_ptr", lambda values: values[:-1], "hyperplane_ptr"),
     ("hyperplane_feature", lambda values: values + 100, "hyperplane_feature"),
     ("hyperplane_feature", lambda values: values - 100, "hyperplane_feature"),
     ("hyperplane_feature", lambda values: values * 0, "hyperplane_feature"),
@@ -150,6 +150,11 @@ def test_arrays_that_are_not_a_model_are_refused(name, spoil, message):
     rest = {"centre": np.zeros(3), "scale": np.ones(3), "prior": np.array([0.5, 0.5])}
     assert bridge.make_scorer(arrays, **rest, confidence="last").n_trees == 1
     both = arrays | rest
+    if name in ("target", "offset", "membership_slope"):
+        with pytest.raises(ValueError, match=f"arrays lacks {name}"):
+            bridge.make_scorer({n: arrays[n] for n in arrays if n != name}, **rest, confidence="last")
+        with pytest.raises(ValueError, match=f"{name} is not an array of its exact type"):
+            bridge.make_scorer(arrays | {name: arrays[name].astype("f2")}, **rest, confidence="last")
     both[name] = spoil(both[name])
     with pytest.raises(ValueError, match=message):
         bridge.make_scorer({n: both[n] for n in arrays}, **{n: both[n] for n in rest}, confidence="last")

@@ -53,6 +53,7 @@ def rows_of(arrays, name, value, begin, end):
 def as_tree(arrays, tree=0, leaf_of_row=None):
     """One tree of the core's arrays as a `reference.Tree`."""
     begin, end = arrays["block_ptr"][tree : tree + 2]
+    ranges = {"low": np.zeros(end), "high": np.ones(end)} | arrays
     left = arrays["left"][begin:end].tolist()
     right = [child + 1 if child >= 0 else -1 for child in left]
     depth = [0] * len(left)
@@ -70,6 +71,8 @@ def as_tree(arrays, tree=0, leaf_of_row=None):
         offset=arrays["offset"][begin:end].tolist(),
         slopes=rows_of(arrays, "membership", "slope", begin, end),
         intercept=arrays["intercept"][begin:end].tolist(),
+        low=ranges["low"][begin:end].tolist(),
+        high=ranges["high"][begin:end].tolist(),
         leaf_of_row=leaf_of_row,
     )
 
@@ -87,9 +90,7 @@ def trees_of(model):
 
 def make_scorer(arrays, centre, scale, prior, confidence):
     """A `Scorer` of the core's arrays."""
-    not_asked = ("n_samples", "weight", "n_target")
-    asked = {name: values for name, values in arrays.items() if name not in not_asked}
-    return _core.Scorer(**asked, centre=centre, scale=scale, prior=prior, confidence=confidence)
+    return _core.Scorer(arrays, centre=centre, scale=scale, prior=prior, confidence=confidence)
 
 
 def rows_by_block(tree, n_rows):

@@ -1,0 +1,36 @@
+// From the values of trees to predictions: sums by class, their means, the fall-back, probabilities and
+// classes. All tables are n_rows × n_classes, row after row.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace lhtree {
+
+// Adds value(row, μ) of one tree to the sums of its target. Of two classes one tree serves both: the other
+// has the membership 1 - μ.
+template <class Value>
+void add_tree(const double* membership, std::size_t n_rows, std::size_t n_classes, std::size_t target,
+              const Value& value, double* sums) {
+    double* sum = sums + target;
+    if (n_classes == 2)
+        for (std::size_t row = 0; row < n_rows; ++row, sum += 2) {
+            sum[0] += value(row, membership[row]);
+            sum[-1] += value(row, 1.0 - membership[row]);
+        }
+    else
+        for (std::size_t row = 0; row < n_rows; ++row, sum += n_classes) *sum += value(row, membership[row]);
+}
+
+// Divides the sums of every class by the number of its trees.
+void take_means(const std::vector<double>& n_trees_of, std::size_t n_rows, double* sums);
+
+// Rows without any score fall back on their mean memberships, and those without these on the prior.
+void settle(const double* membership, const std::vector<double>& prior, std::size_t n_rows, double* wolf);
+
+// Settled scores divided by their sum.
+void take_shares(std::size_t n_classes, std::size_t n_rows, double* scores);
+
+// The class with the largest score, the first of equals.
+void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out);
+
+}  // namespace lhtree
