@@ -28,7 +28,7 @@ def assert_as_reference(model, X):
     same(model.predict(X), model.classes_[reference.predict(*every, mode, prior)])
     proba = model.predict_proba(X)
     np.testing.assert_allclose(proba, reference.predict_proba(*every, mode, prior), 1e-13, 1e-300)
-    scorer = model._scorer
+    scorer = model._model.scorer
     same(scorer.settle(scorer.wolf(X), scorer.membership(X)), proba)
     membership, confidence = scorer.per_tree(X)
     same(membership, [[reference.membership(tree, z) for tree in trees] for z in Z])
@@ -96,7 +96,7 @@ def test_a_row_has_the_same_bits_in_every_batch(mixture, method):
 
 
 def test_every_tree_has_the_same_bits_in_every_batch(mixture):
-    scorer, rows = mixture[0]._scorer, mixture[1]
+    scorer, rows = mixture[0]._model.scorer, mixture[1]
     for ask in (scorer.per_tree, scorer.trace):
         everything = ask(rows[:400])
         for found in (ask(rows[:400], 3), ask(np.asfortranarray(rows[:400]))):
@@ -107,8 +107,8 @@ def test_every_tree_has_the_same_bits_in_every_batch(mixture):
 
 
 def test_trees_add_up_to_the_scores(mixture):
-    scorer, rows = mixture[0]._scorer, mixture[1][:200]
-    target = mixture[0]._forest.target
+    scorer, rows = mixture[0]._model.scorer, mixture[1][:200]
+    target = mixture[0]._model.trees.target
     membership, confidence = scorer.per_tree(rows)
     for name, values in (
         ("wolf", membership * confidence),
@@ -120,10 +120,10 @@ def test_trees_add_up_to_the_scores(mixture):
 
 
 def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
-    scorer = mixture[0]._scorer
+    scorer = mixture[0]._model.scorer
     wolf = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, -0.0, 0.0]])
     membership = np.array([[1.0, 1.0, 1.0], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]])
-    expected = [[0.25, 0.0, 0.75], [0.0, 0.75, 0.25], mixture[0]._prior]
+    expected = [[0.25, 0.0, 0.75], [0.0, 0.75, 0.25], mixture[0]._model.prior]
     np.testing.assert_allclose(scorer.settle(wolf, membership), expected, rtol=1e-15)
     assert wolf[1].tolist() == [0.0, 0.0, 0.0]  # as it was given
     for wrong in (wolf[:2], wolf[:, :2].copy()):
@@ -138,8 +138,8 @@ def test_leaves_with_ranges_of_their_own():
     arrays, X = bridge.arrays_of(model), make_clouds(50, 5, 3, seed=1)[0]
     low = np.random.default_rng(0).uniform(-0.5, 0.75, len(arrays["left"]))
     arrays |= {"low": low, "high": low + 0.25}
-    scorer = bridge.make_scorer(arrays, *model._normalisation, model._prior, model._confidence)
-    Z = reference.normalise(X, *model._normalisation)
+    scorer = bridge.make_scorer(arrays, *model._model.normalisation, model._model.prior, model._model.confidence)
+    Z = reference.normalise(X, *model._model.normalisation)
     trees = [bridge.as_tree(arrays, tree) for tree in range(12)]
     expected = np.array([[reference.membership(tree, z) for tree in trees] for z in Z])
     np.testing.assert_array_equal(scorer.per_tree(X)[0], expected)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lhtree
-from lhtree import _base
+from lhtree import base
 from lhtree._validate import check_rows
 
 METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply", "per_tree", "trace")
@@ -168,7 +168,7 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
         prepared.append(X)
         return check_rows(estimator, X)
 
-    monkeypatch.setattr(_base, "check_rows", prepare)
+    monkeypatch.setattr(base, "check_rows", prepare)
     for given in (X, np.asfortranarray(X), freeze(X), np.asfortranarray(X)[:1]):
         np.testing.assert_array_equal(model.predict_proba(given), expected[: len(given)])
         np.testing.assert_array_equal(model.predict(given), model.classes_[expected[: len(given)].argmax(1)])

@@ -52,7 +52,7 @@ def check(model, x, found, *, allowed=None, n=3):
         assert allowed is None or set(changed) <= set(allowed)
         for feature in changed:
             assert counterfactual.changes[names[feature]] == (x[feature], row[feature])
-            least, largest = (min(fitted.low[feature], x[feature]), max(fitted.high[feature], x[feature]))
+            least, largest = (min(fitted.span.low[feature], x[feature]), max(fitted.span.high[feature], x[feature]))
             assert least <= row[feature] <= largest
         sizes = [abs(row[f] - x[f]) / scale[f] for f in changed]
         assert counterfactual.distance == pytest.approx(math.hypot(*sizes), rel=1e-9)
@@ -278,7 +278,7 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
     model = LHTClassifier(gamma=1).fit(problem.X, problem.y, problem.weight)
     fitted = read(model)
     x = problem.X[number % len(problem.X)]
-    task = Task(fitted, x, 0, None, np.fmin(fitted.low, x), np.fmax(fitted.high, x))
+    task = Task(fitted, x, 0, None, np.fmin(fitted.span.low, x), np.fmax(fitted.span.high, x))
     room = task.room(x)
     planes, z = find_planes(fitted, x, room, 1000), fitted.normalise(x[None])[0]
     offsets = planes.weights @ z - planes.y

@@ -40,7 +40,7 @@ def test_a_map_is_the_membership_over_two_features():
     centres = mesh.get_coordinates()
     assert centres.shape == (21, 21, 2)
     rows = np.repeat(read(model).normalisation.centre[None], 400, axis=0)
-    low, high = read(model).low, read(model).high
+    low, high = read(model).span.low, read(model).span.high
     for at, feature in ((1, 2), (0, 3)):
         air = 0.04 * (high[feature] - low[feature])
         axis = np.linspace(low[feature] - air, high[feature] + air, 20)
