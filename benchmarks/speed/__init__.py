@@ -1,0 +1,36 @@
+"""How fast ours and its peers are: one row, batches, fits, memory, imports, scaling, and the machine's limits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..common.pages import Docs
+from ..runner import Parts
+from . import batch, bound, fit, row, scaling, size
+
+
+class Speed(Parts):
+    """The question."""
+
+    name = "speed"
+    title = "Speed"
+    quick = "smaller and fewer"
+    parts: ClassVar = {
+        "bound": bound.measure,
+        "one_row": row.measure,
+        "batch": batch.measure,
+        "frontier": batch.measure_frontier,
+        "fit": fit.measure,
+        "memory": size.measure_memory,
+        "import": size.measure_import,
+        "scaling": scaling.measure,
+    }
+
+    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
+        """Write targets and one section per part, and draw the pictures."""
+        from .page import render
+
+        return render(results, self.builds, docs)
+
+
+QUESTION = Speed()
