@@ -1,7 +1,5 @@
 """Benchmarks of lhtree and its peers. Without a question: the quick form of tree, cost and speed."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """What all questions share: options, resuming, progress, results with the facts of the machine, drafts and pages."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import sys
@@ -16,8 +14,9 @@ from .common import pages
 from .common.models import choose_build, version_key
 from .common.results import RESULTS, Result, Results, Task, collect, read_json, write_json, write_runs
 
+Args = argparse.Namespace
 Tell = Callable[[str], None]  # called by a part when it begins a step
-Part = Callable[[Tell, argparse.Namespace], Any]
+Part = Callable[[Tell, Args], Any]
 
 
 @contextmanager
@@ -46,8 +45,7 @@ class Question(ABC):
     """
 
     name: str
-    title = ""  # of the page; a question without one is only printed
-    fills = ""  # or: the written page below docs whose marked places are filled
+    fills = ""  # the page below docs whose marked places are filled; a question without one is only printed
     quick: str  # what --quick does
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -57,32 +55,34 @@ class Question(ABC):
             "--show", action="store_true", help="measure nothing: write the page from kept results"
         )
 
-    def is_draft(self, args: argparse.Namespace) -> bool:
+    def is_draft(self, args: Args) -> bool:
         """Whether these options measure less than the page needs."""
         return bool(args.quick)
 
-    def folder(self, args: argparse.Namespace) -> str:
+    def folder(self, args: Args) -> str:
         """Return the folder of the results."""
         return f"{self.name}-draft" if self.is_draft(args) else self.name
 
     @abstractmethod
-    def run(self, args: argparse.Namespace) -> Any:
+    def run(self, args: Args) -> Any:
         """Measure what is missing and return all results."""
 
     @abstractmethod
-    def page(self, results: Any, docs: pages.Docs) -> Sequence[str] | Mapping[str, str]:
-        """Draw the pictures and return the sections of the page, by their marks where a written page is filled."""
+    def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
+        """Draw the pictures and return the generated parts of the page by their marks."""
 
-    def answer(self, args: argparse.Namespace) -> None:
+    def builds(self, args: Args) -> list[str]:
+        """Return the builds of ours that the results are of."""
+        return [version_key("mixed_forest")]
+
+    def answer(self, args: Args) -> None:
         """Measure, print and write the page."""
         results = self.run(args)
         docs = pages.Docs(RESULTS / self.folder(args)) if self.is_draft(args) else pages.Docs()
-        parts = self.page(results, docs)
-        print("\n\n".join(parts.values() if isinstance(parts, Mapping) else parts))
-        if isinstance(parts, Mapping):
+        parts = {"run": pages.describe_run(self.builds(args))} | self.page(results, docs)
+        print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
+        if self.fills:
             docs.fill(self.fills, parts)
-        elif self.title:
-            docs.write(self.name, self.title, parts)
 
 
 class Parts(Question):
@@ -92,15 +92,13 @@ class Parts(Question):
     quick_parts: Sequence[str] = ()  # of the quick form; default: all
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         if len(self.parts) > 1:
             parser.add_argument(
                 "--only", nargs="+", choices=list(self.parts), help="measure these parts; keep the rest"
             )
 
-    def run(self, args: argparse.Namespace) -> dict[str, Any]:
-        """Measure the parts and return all that are kept."""
+    def run(self, args: Args) -> dict[str, Any]:
         every = list((args.quick and self.quick_parts) or self.parts)
         chosen = [] if args.show else getattr(args, "only", None) or every
         with show_progress(self.name, len(chosen)) as (tell, advance):
@@ -111,30 +109,33 @@ class Parts(Question):
                     f"{self.folder(args)}/{part}", {"build": version_key("paper_tree"), "found": found}
                 )
                 advance()
+        return {part: one["found"] for part, one in self._kept(args).items()}
+
+    def builds(self, args: Args) -> list[str]:
+        return sorted({one["build"] for one in self._kept(args).values()})
+
+    def _kept(self, args: Args) -> dict[str, Any]:
         kept = {part: read_json(f"{self.folder(args)}/{part}") for part in self.parts}
-        self.builds = sorted({one["build"] for one in kept.values() if one})
-        return {part: one["found"] for part, one in kept.items() if one}
+        return {part: one for part, one in kept.items() if one}
 
 
 class Fits(Question):
     """A question of many fits, each kept in a file of its own: a run can be stopped and resumed."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         parser.add_argument("--jobs", type=int, default=1, help="processes; each model still has one thread")
         parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
 
     @abstractmethod
-    def plan(self, args: argparse.Namespace) -> list[Task]:
+    def plan(self, args: Args) -> list[Task]:
         """Return the fits in their order: stopped early, a run should have fewer splits of every data set."""
 
     @abstractmethod
     def measure(self, task: Task) -> Result:
         """Fit and score one model on one split."""
 
-    def run(self, args: argparse.Namespace) -> Results:
-        """Do the fits that are not kept yet and return all."""
+    def run(self, args: Args) -> Results:
         if args.build:
             if not args.show:
                 raise SystemExit("--build shows what another build has reached: add --show.")

@@ -1,7 +1,5 @@
 """What every parameter is worth: each changed alone, from the paper's forest and from our mixed one."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 from typing import Any
@@ -12,7 +10,7 @@ from ..common import data as datasets
 from ..common.pages import Docs
 from ..common.results import Result, Results, Task
 from ..common.scores import score
-from ..runner import Fits
+from ..runner import Args, Fits
 from .settings import BASES, Setting, all_settings
 
 # What keeps the run at about twenty minutes on one core.
@@ -63,22 +61,19 @@ class Ablations(Fits):
     """The question. The data of a fit is the name of a set and the number of its rows, the model a setting's key."""
 
     name = "ablations"
-    title = "What every parameter is worth"
+    fills = "benchmarks/ablations.md"
     quick = "two splits of the sets below 3000 rows"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
         parser.add_argument("--splits", type=int, default=_N_SMALL_SPLITS, help="at most so many of each set")
         parser.add_argument("--rows", type=int, default=_N_ROWS, help="at most so many rows of each set")
 
-    def is_draft(self, args: argparse.Namespace) -> bool:
-        """Whether data sets are left out."""
+    def is_draft(self, args: Args) -> bool:
         return args.quick or len(args.data) < len(datasets.NAMES)
 
-    def plan(self, args: argparse.Namespace) -> list[Task]:
-        """Return all fits, one split of every set after the other."""
+    def plan(self, args: Args) -> list[Task]:
         names = datasets.NAMES[:4] if args.quick else args.data
         sizes = {name: len(load(name, args.rows).y) for name in names}
         return [
@@ -90,14 +85,12 @@ class Ablations(Fits):
         ]
 
     def measure(self, task: Task) -> Result:
-        """Fit and score one setting on one split."""
         _warm_up()
         name, n_rows = task.data.split()
         part = datasets.split(load(name, int(n_rows)), task.seed)
         return score(build(_SETTINGS[task.model], task.seed), part)
 
-    def page(self, results: Results, docs: Docs) -> list[str]:
-        """Write a table per parameter, and what to set for which data."""
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
         from .page import render
 
         return render(results, docs)

@@ -1,7 +1,5 @@
 """The page of the ablations: a table per parameter, and what to set for which data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,11 +7,9 @@ import numpy as np
 
 from ..common import data as datasets
 from ..common.draw import make_axes, mark, save
-from ..common.models import version_key
 from ..common.pages import Docs, markdown_table
 from ..common.results import Results, keep_complete, values
 from ..common.statistics import Mean, subtract, summarise
-from .advice import NOTES, RECOMMENDATIONS, SUMMARY
 from .settings import ABLATIONS, BASES, Ablation, Setting
 
 
@@ -114,27 +110,9 @@ def _say_sizes(results: Results) -> str:
     return ", ".join(f"{data.split()[0]} {int(data.split()[1]):,} × {n}" for data, n in sizes.items())
 
 
-def render(results: Results, docs: Docs) -> list[str]:
-    """Draw the picture and return the sections of the page."""
-    sizes = _say_sizes(results)
+def render(results: Results, docs: Docs) -> dict[str, str]:
+    """Draw the picture and return the tables by the names of the parameters."""
+    sizes = f"Rows × splits: {_say_sizes(results)}."
     results = {(data.split()[0], key): splits for (data, key), splits in results.items()}
     _draw(results, docs)
-    parts = [
-        "`python -m benchmarks ablations`. Each parameter is changed alone, once from the paper's forest "
-        '(`LHForestClassifier()`) and once from our mixed one (`direction="mixed"`), 100 trees each; what `"auto"` '
-        "stands for is held fast. Stratified 80/20 splits, the same for every setting; rows × splits: "
-        f"{sizes}. Where these are fewer rows than the set has, they were drawn by class, once; of skin "
-        "only distinct rows, so that no test row was seen in training. One thread. Build of ours: "
-        f"`{version_key('mixed_forest')}`.",
-        "How to read the tables: the base's row has its accuracy on each set, the other rows the difference from it in "
-        "points of accuracy; **bold** where that is beyond its 95 % interval, paired over the splits and widened for "
-        "their common rows (Nadeau and Bengio). “difference” is the mean over the sets with its 95 % t interval over "
-        "the sets. “mean rank” counts among the settings of one base in one table, 1 is best. “fit” and “predict” are "
-        "CPU time as a multiple of the base's, geometric mean over the sets. With some fifty comparisons on nine "
-        "sets, expect some bold cells by chance: one in twenty where a setting does nothing.",
-        SUMMARY,
-        "![Differences](ablations.png)",
-    ]
-    for name, ablation in ABLATIONS.items():
-        parts.append(f"## {ablation.title}\n\n{NOTES[name]}\n\n{table_of(ablation, results)}")
-    return [*parts, f"## What to set\n\n{RECOMMENDATIONS}"]
+    return {"sizes": sizes} | {name: table_of(ablation, results) for name, ablation in ABLATIONS.items()}

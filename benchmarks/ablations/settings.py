@@ -1,7 +1,5 @@
 """The settings that are compared: one parameter changed alone, from the paper's setting and from our mixed one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -54,7 +52,6 @@ class Setting(NamedTuple):
 class Ablation(NamedTuple):
     """One parameter: what the bases have, as it is written in Python, and the settings that change it."""
 
-    title: str
     bases: dict[str, str]
     settings: dict[str, list[Setting]]
 
@@ -72,19 +69,18 @@ def _vary(base: str, parameter: str, *values: Any, **others: Any) -> list[Settin
     return [Setting(base, ((parameter, value), *others.items())) for value in values]
 
 
-def _both(title: str, parameter: str, base_values: tuple[Any, Any], paper: Sequence[Any]) -> Ablation:
+def _both(parameter: str, base_values: tuple[Any, Any], paper: Sequence[Any]) -> Ablation:
     """Vary a parameter through the same values in both bases, each leaving out its own."""
     values = dict(zip(BASES, base_values, strict=True))
     settings = {
         base: _vary(base, parameter, *(value for value in paper if value != own))
         for base, own in values.items()
     }
-    return Ablation(title, {base: f"{parameter}={own!r}" for base, own in values.items()}, settings)
+    return Ablation({base: f"{parameter}={own!r}" for base, own in values.items()}, settings)
 
 
 ABLATIONS = {
     "direction": Ablation(
-        "Direction",
         {"paper": "direction='mean_difference'", "mixed": "direction='mixed'"},
         {
             "paper": [
@@ -95,7 +91,6 @@ ABLATIONS = {
         },
     ),
     "offset": Ablation(
-        "Offset",
         {"paper": "offset='purity'", "mixed": "offset='gini'"},
         {
             "paper": _vary("paper", "offset", "gini"),
@@ -105,15 +100,10 @@ ABLATIONS = {
             ],
         },
     ),
-    "membership": _both(
-        "Membership", "membership", ("marginal", "marginal"), ("marginal", "least_squares", "constant")
-    ),
-    "confidence": _both("Confidence", "confidence", ("last", None), ("last", "path", None)),
-    "normalize": _both(
-        "Normalisation", "normalize", ("robust", "robust"), ("robust", "standard", "minmax", None)
-    ),
+    "membership": _both("membership", ("marginal", "marginal"), ("marginal", "least_squares", "constant")),
+    "confidence": _both("confidence", ("last", None), ("last", "path", None)),
+    "normalize": _both("normalize", ("robust", "robust"), ("robust", "standard", "minmax", None)),
     "gamma": Ablation(
-        "Gamma",
         {"paper": "gamma=10", "mixed": "min_samples_split=2"},
         {
             "paper": [
@@ -125,9 +115,9 @@ ABLATIONS = {
             "mixed": _vary("mixed", "min_samples_split", 5, 10, 20, 50),
         },
     ),
-    "beta": _both("Beta", "beta", ("schedule", 0.0), ("schedule", 0.0, 0.25, 0.5, 0.75)),
-    "n_estimators": _both("Number of trees", "n_estimators", (100, 100), (1, 3, 10, 30, 100, 300)),
-    "max_features": _both("Features per block", "max_features", (None, "auto"), (1, "sqrt", 0.5, None)),
+    "beta": _both("beta", ("schedule", 0.0), ("schedule", 0.0, 0.25, 0.5, 0.75)),
+    "n_estimators": _both("n_estimators", (100, 100), (1, 3, 10, 30, 100, 300)),
+    "max_features": _both("max_features", (None, "auto"), (1, "sqrt", 0.5, None)),
 }
 
 

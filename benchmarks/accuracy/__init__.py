@@ -1,7 +1,5 @@
 """How accurate and how well calibrated: every model on the same splits of the nine data sets."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 
@@ -10,18 +8,17 @@ from ..common.models import MODELS
 from ..common.pages import Docs
 from ..common.results import Result, Results, Task
 from ..common.scores import score
-from ..runner import Fits
+from ..runner import Args, Fits
 
 
 class Accuracy(Fits):
     """The question."""
 
     name = "accuracy"
-    title = "Accuracy and probabilities"
+    fills = "benchmarks/accuracy.md"
     quick = "two splits of the sets below 5000 rows"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         own = [name for name in MODELS if name != "fisher_forest"]
         parser.add_argument(
@@ -29,12 +26,10 @@ class Accuracy(Fits):
         )
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
 
-    def is_draft(self, args: argparse.Namespace) -> bool:
-        """Whether data sets or models are left out."""
+    def is_draft(self, args: Args) -> bool:
         return args.quick or len(args.data) < len(datasets.NAMES) or len(args.models) < len(MODELS) - 1
 
-    def plan(self, args: argparse.Namespace) -> list[Task]:
-        """Return all fits, small data sets first."""
+    def plan(self, args: Args) -> list[Task]:
         most = 2 if args.quick else sys.maxsize
         names = sorted(args.data, key=datasets.NAMES.index)
         splits = {name: datasets.n_splits(datasets.load(name)) for name in names}
@@ -47,14 +42,12 @@ class Accuracy(Fits):
         ]
 
     def measure(self, task: Task) -> Result:
-        """Fit and score one model on one split."""
         model = MODELS[task.model]
         estimator = model.build(task.seed)
         result = score(estimator, datasets.split(datasets.load(task.data), task.seed))
         return result | {"n_blocks": model.count(estimator) if model.count else None}
 
-    def page(self, results: Results, docs: Docs) -> list[str]:
-        """Write tables of means and differences, and draw both."""
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
         from .page import Page
 
         return Page(results).render(docs)

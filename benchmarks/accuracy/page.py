@@ -1,7 +1,5 @@
 """The page of the accuracy runs: tables of means, paired differences with their intervals, verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +7,7 @@ import numpy as np
 
 from ..common import data as datasets
 from ..common.draw import draw_differences, make_axes, save
-from ..common.models import MODELS, TITLES, version_key
+from ..common.models import MODELS, TITLES
 from ..common.pages import Docs, markdown_table
 from ..common.results import Results, values
 from ..common.statistics import Mean, subtract
@@ -28,15 +26,6 @@ _PROTOTYPE = {
     "magic": 0.879,
     "skin": 0.9996,
 }
-_SUMMARY = (
-    "`python -m benchmarks accuracy`. Stratified 80/20 splits, seeds 0 … 9 (0 … 19 below 5000 rows), the same for "
-    "every model; one thread each; every model at its defaults, ours too but for the keyword that names it: "
-    'readable tree `direction="mixed", min_samples_split=100, min_samples_leaf=5, membership="least_squares", '
-    "shrinkage=0.03` (the third setting tried, chosen by cross-validation on rows that are test rows of splits "
-    "here too, after two others had missed MAGIC and skin on these splits: read its verdicts as optimistic), "
-    'mixed forest `direction="mixed"`. Differences are in points of accuracy, paired over the splits, with their 95 % '
-    "t interval; “below” means below by more than that interval. “CART, split ≥ 10” has `min_samples_split=10`. "
-)
 
 
 def _holds(difference: Mean) -> bool:
@@ -162,30 +151,16 @@ class Page:
         ax.tick_params(length=0)
         save(figure, docs.pages, "accuracy")
 
-    def render(self, docs: Docs) -> list[str]:
-        """Return the sections of the page."""
+    def render(self, docs: Docs) -> dict[str, str]:
+        """Draw the pictures and return the tables by their marks."""
         self.draw(docs)
-        parts = [
-            f"{_SUMMARY}Build of ours: `{version_key('mixed_forest')}`.",
-            f"## Accuracy\n\n{self.means('accuracy')}\n\n![Accuracy](accuracy.png)",
-        ]
-        if "mixed_forest" in self.models:
-            title = "## Mixed forest against each peer"
-            parts.append(f"{title}\n\n{self.rivals(docs)}\n\n![Differences](accuracy-differences.png)")
-        if "paper_forest" in self.models:
-            parts.append(f"## Paper forest against its prototype\n\n{self.against_prototype()}")
-        if "readable_tree" in self.models:
-            parts.append(f"## One readable tree against the best CART\n\n{self.readable()}")
-        parts.append(
-            "## Probabilities\n\nLog loss, probabilities clipped to [1e-15, 1 − 1e-15]: a model that is certain and "
-            f"wrong pays 34.5 per row.\n\n{self.means('log_loss')}"
-        )
-        if "mixed_forest" in self.models:
-            parts.append(self.log_losses())
-        return [
-            *parts,
-            "Expected calibration error, 15 bins of equal width of the top-class probability:\n\n"
-            f"{self.means('calibration_error')}",
-            "## Fit, CPU seconds\n\nFits are kept, so ours and the peers' may be of different days; [cost](cost.md) "
-            f"and [reproduction](../reproduction.md) compare them in one run.\n\n{self.means('fit_seconds', 3)}",
-        ]
+        return {
+            "accuracy": self.means("accuracy"),
+            "rivals": self.rivals(docs),
+            "prototype": self.against_prototype(),
+            "readable": self.readable(),
+            "log_loss": self.means("log_loss"),
+            "log_losses": self.log_losses(),
+            "calibration": self.means("calibration_error"),
+            "fit": self.means("fit_seconds", 3),
+        }

@@ -1,7 +1,5 @@
 """The paper's nine data sets and their splits."""
 
-from __future__ import annotations
-
 import functools
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What pictures of several questions share. matplotlib is imported when a picture is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

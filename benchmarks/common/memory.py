@@ -3,8 +3,6 @@
 Instead of a number of rows it takes the name of one of the nine data sets.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

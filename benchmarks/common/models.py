@@ -1,7 +1,5 @@
 """The models that are compared, each at its defaults and on one thread."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from collections.abc import Callable

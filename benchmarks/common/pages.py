@@ -1,7 +1,5 @@
 """Pages in Markdown: tables, figures beside their targets, sections of generated and written pages."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .results import ROOT, machine_facts
 
-_DOCS = ROOT / "docs"
+DOCS = ROOT / "docs"
 
 
 def markdown_table(head: str | Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -65,35 +63,31 @@ def figure_table(figures: Iterable[Figure]) -> str:
     return markdown_table("what | target | measured | verdict", [figure.row() for figure in figures])
 
 
-def describe_machine() -> str:
-    """Return machine and versions as a sentence."""
+def describe_run(builds: Iterable[str]) -> str:
+    """Return builds of ours, machine and versions as sentences."""
     facts = machine_facts()
+    ours = " and ".join(f"`{build}`" for build in builds)
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
-    return f"Measured on {machine}; {versions}."
+    return f"Build of ours: {ours}. Measured on {machine}; {versions}."
 
 
 class Docs:
     """The folder of the documentation, or one of the same layout for a draft."""
 
-    def __init__(self, folder: Path = _DOCS) -> None:
-        self.folder = folder
-        self.pages = folder / "benchmarks"  # generated pages and their pictures
-        self.pictures = folder / "pictures"
-
-    def write(self, name: str, title: str, parts: Sequence[str]) -> None:
-        """Write a page with the machine it was measured on at its foot."""
-        self.pages.mkdir(parents=True, exist_ok=True)
-        text = "\n\n".join([f"# {title}", *parts, describe_machine()]) + "\n"
-        (self.pages / f"{name}.md").write_text(text, encoding="utf-8")
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or DOCS
+        self.pages = self.folder / "benchmarks"
+        self.pictures = self.folder / "pictures"
 
     def fill(self, name: str, parts: Mapping[str, str]) -> None:
         """Put generated parts into a written page, each between ``<!-- name -->`` and ``<!-- /name -->``."""
-        text = (_DOCS / name).read_text(encoding="utf-8")
-        if self.folder != _DOCS:  # a draft does not repeat the figures of the full form
+        text = (DOCS / name).read_text(encoding="utf-8")
+        if self.folder != DOCS:  # a draft does not repeat the figures of the full form
             parts = dict.fromkeys(re.findall(r"<!-- ([\w-]+) -->", text), "not measured") | dict(parts)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / name).write_text(fill_text(text, parts), encoding="utf-8")
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(fill_text(text, parts), encoding="utf-8")
 
 
 def fill_text(text: str, parts: Mapping[str, str]) -> str:

@@ -1,7 +1,5 @@
 """Results as JSON with the facts of the machine; a fit keeps its own file."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Scores of one fit."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Means, intervals and chances over splits that share rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

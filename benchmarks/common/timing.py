@@ -1,7 +1,5 @@
 """Times of calls that take turns, so that whatever disturbs the machine disturbs all of them."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +19,7 @@ class Timing(NamedTuple):
     wall: float
     n_rounds: int
 
-    def divide(self, n: int) -> Timing:
+    def divide(self, n: int) -> "Timing":
         """Return the seconds of one of n things that a call does."""
         return Timing(self.cpu / n, self.low / n, self.high / n, self.wall / n, self.n_rounds)
 

@@ -1,8 +1,5 @@
 """What a forest of 100 trees costs beside its peers: fit, one row, batches, bytes."""
 
-from __future__ import annotations
-
-import argparse
 import pickle
 from functools import partial
 from typing import Any, ClassVar
@@ -12,7 +9,7 @@ from ..common.draw import draw_bars
 from ..common.models import TITLES, fit, fit_100
 from ..common.pages import Docs, Figure, figure_table, markdown_table, read_figures
 from ..common.timing import time_cpu, time_single_rows
-from ..runner import Parts, Tell
+from ..runner import Args, Parts, Tell
 
 _FORESTS = ("paper_forest", "fisher_forest", "mixed_forest")
 _SCORED = ("paper_forest", "mixed_forest")
@@ -21,7 +18,7 @@ _PAPER_TARGETS = {"magic": 8.0, "eeg": 4.0, "spambase": 1.5}
 _BATCH = 20_000
 
 
-def measure_fits(tell: Tell, args: argparse.Namespace) -> dict[str, dict[str, float]]:
+def measure_fits(tell: Tell, args: Args) -> dict[str, dict[str, float]]:
     """CPU seconds of fits of our forests, RandomForestClassifier(100) and CatBoost."""
     seconds = {}
     models = (*_FORESTS, "rf") if args.quick else (*_FORESTS, "rf", "catboost")
@@ -48,7 +45,7 @@ def compare_fits(seconds: dict[str, dict[str, float]]) -> list[Figure]:
     return figures
 
 
-def measure_one_row(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_one_row(tell: Tell, args: Args) -> list[Figure]:
     """``predict`` of one row through 100 trees."""
     figures = []
     for name in _SCORED_DATA:
@@ -66,7 +63,7 @@ def measure_one_row(tell: Tell, args: argparse.Namespace) -> list[Figure]:
     return figures
 
 
-def measure_batches(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_batches(tell: Tell, args: Args) -> list[Figure]:
     """``predict`` of 20,000 rows through 100 trees, as a share of LightGBM's rate."""
     figures = []
     for name in _SCORED_DATA:
@@ -86,7 +83,7 @@ def measure_batches(tell: Tell, args: argparse.Namespace) -> list[Figure]:
     return figures
 
 
-def measure_bytes(tell: Tell, _: argparse.Namespace) -> list[Figure]:
+def measure_bytes(tell: Tell, _: Args) -> list[Figure]:
     """Pickled forests against a pickled RandomForestClassifier(100) on MAGIC."""
     data = datasets.load("magic")
     sizes = {name: len(pickle.dumps(fit(name, data.X, data.y))) for name in (*_FORESTS, "rf")}
@@ -104,7 +101,7 @@ class Cost(Parts):
     """The question."""
 
     name = "cost"
-    title = "A forest of 100 trees beside its peers"
+    fills = "benchmarks/cost.md"
     quick = "spambase and MAGIC only, one round"
     parts: ClassVar = {
         "fit": measure_fits,
@@ -113,8 +110,7 @@ class Cost(Parts):
         "bytes": measure_bytes,
     }
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Write fits, then prediction and size, and draw the fits of the mixed forest."""
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
         seconds = results.get("fit", {})
         fits = compare_fits(seconds)
         models = list(next(iter(seconds.values()), {}))
@@ -124,16 +120,11 @@ class Cost(Parts):
         if mixed:
             draw_bars(docs.pages, "cost", title, list(seconds), mixed)
         others = [results.get(part, []) for part in ("one_row", "batches", "bytes")]
-        return [
-            "`python -m benchmarks cost`. One thread each, calls take turns, medians of CPU time; on the largest set "
-            "a slow model has one round. CatBoost is fitted at its defaults (1000 trees) and scores with 100.",
-            "## Fit, seconds",
-            markdown_table(["data", *(TITLES[model] for model in models)], rows),
-            figure_table(fits),
-            "![Fit of the mixed forest](cost.png)",
-            "## Prediction and size",
-            figure_table(figure for part in others for figure in read_figures(part)),
-        ]
+        return {
+            "seconds": markdown_table(["data", *(TITLES[model] for model in models)], rows),
+            "fits": figure_table(fits),
+            "scoring": figure_table(figure for part in others for figure in read_figures(part)),
+        }
 
 
 QUESTION = Cost()

@@ -1,8 +1,5 @@
 """What explanations cost beside predictions."""
 
-from __future__ import annotations
-
-import argparse
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,12 +9,12 @@ from ..common import data as datasets
 from ..common.models import fit
 from ..common.pages import Docs, Figure, figure_table, read_figures
 from ..common.timing import time_cpu
-from ..runner import Parts, Tell
+from ..runner import Args, Parts, Tell
 
 _N_ROWS = 10_000
 
 
-def measure_batch(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_batch(tell: Tell, args: Args) -> list[Figure]:
     """Explaining 10,000 rows with one tree, as a multiple of predicting them."""
     figures = []
     for name in ("spambase",) if args.quick else ("wdbc", "spambase", "eeg", "magic"):
@@ -33,7 +30,7 @@ def measure_batch(tell: Tell, args: argparse.Namespace) -> list[Figure]:
     return figures
 
 
-def measure_one_row(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_one_row(tell: Tell, args: Args) -> list[Figure]:
     """One row explained in words by a forest of 100 trees per class."""
     figures = []
     for name in ("wine", "wdbc") if args.quick else ("wine", "wdbc", "spambase"):
@@ -55,9 +52,8 @@ class Explain(Parts):
     quick = "fewer rounds and data sets"
     parts: ClassVar = {"batch": measure_batch, "one_row": measure_one_row}
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Return one table."""
-        return [figure_table(figure for part in results.values() for figure in read_figures(part))]
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
+        return {"figures": figure_table(figure for part in results.values() for figure in read_figures(part))}
 
 
 QUESTION = Explain()

@@ -1,8 +1,5 @@
 """Whether exported models predict what the model predicts, on all rows of the nine data sets."""
 
-from __future__ import annotations
-
-import argparse
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 from ..common import data as datasets
 from ..common.models import fit
 from ..common.pages import Docs, markdown_table
-from ..runner import Parts, Tell
+from ..runner import Args, Parts, Tell
 from . import runs
 
 _FAR = 1e-5  # rows that differ by more have taken another path
@@ -56,7 +53,7 @@ def _fit_all(split: datasets.Split) -> dict[str, Any]:
     return models | {key: fit(key, split.X, split.y) for key in _LARGE}
 
 
-def _compare_all(name: str, tell: Tell, _: argparse.Namespace) -> list[Agreement]:
+def _compare_all(name: str, tell: Tell, _: Args) -> list[Agreement]:
     """All formats of all models of a data set; forests of 100 trees are too large for SQL."""
     data = datasets.load(name)
     X, X32 = data.X, data.X.astype(np.float32)
@@ -87,12 +84,11 @@ class Exports(Parts):
     parts: ClassVar = {name: partial(_compare_all, name) for name in datasets.NAMES}
     quick_parts = datasets.NAMES[:3]
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Return one table."""
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
         agreements = [Agreement(*cells) for part in results.values() for cells in part]
         head = "data | model | format | rows | to the bit | largest difference | other ways | other labels"
         rows = [[*a[:4], "yes" if a.is_equal else "no", f"{a.largest:.1g}", *a[6:]] for a in agreements]
-        return [markdown_table(head, rows)]
+        return {"figures": markdown_table(head, rows)}
 
 
 QUESTION = Exports()

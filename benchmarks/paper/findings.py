@@ -1,7 +1,5 @@
 """Claims about the method itself: wine by beta, 100 %, WOLF, EEG."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,25 +1,19 @@
 """The generated parts of docs/reproduction.md, and its pictures."""
 
-from __future__ import annotations
-
 import importlib.util
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common import data as datasets
 from ..common.draw import draw_differences, make_axes, save
 from ..common.models import version_key
-from ..common.pages import Docs, describe_machine, markdown_table
+from ..common.pages import Docs, describe_run, markdown_table
 from ..common.results import ROOT, Result, Results, keep_complete
 from . import findings, rivals, tables
 from .printed import LARGE, SMALL
-from .runs import COLUMNS, add_accuracies, count_equal
+from .runs import COLUMNS, Found, add_accuracies, count_equal
 from .studies import N_TREES
 from .verdicts import Claim
-
-if TYPE_CHECKING:
-    from . import Found
 
 _STYLES = {1: ("#cb181d", 1.2), 10: ("#6baed6", 1.2), 100: ("#08306b", 2.0)}
 
@@ -68,9 +62,9 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
     order = ("wine", "wolf", "hundred", "best", "speed", "eeg", "skin")
     rows = [claim.row() for name in order for claim in claims.get(name, [])]
     parts["verdicts"] = markdown_table("the paper says | found | over | verdict", rows)
-    parts["machine"] = f"Build of ours: `{version_key('paper_forest')}`. {describe_machine()}"
+    parts["run"] = describe_run([version_key("paper_forest")])
     if results:
-        parts["machine"] += f" Over all fits, CPU time was {100 * load_share(results):.0f} % of wall time."
+        parts["run"] += f" Over all fits, CPU time was {100 * load_share(results):.0f} % of wall time."
     return parts
 
 
@@ -90,7 +84,7 @@ def render(found: Found) -> dict[str, str]:
     parts = make_parts(keep_complete(add_accuracies(found.fits, found.accuracy), COLUMNS), found.studies)
     n_both, n_equal = count_equal(found.fits, found.accuracy)
     if n_both:
-        parts["machine"] += (
+        parts["run"] += (
             f" Of {n_both} fits that this run and that of the accuracy page share, {n_equal} have equal test "
             "accuracies."
         )

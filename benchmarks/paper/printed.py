@@ -1,7 +1,5 @@
 """The figures the paper prints, and what they say about its test sets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 # The forests of the paper; elsewhere its row "LHT" is one tree per class.

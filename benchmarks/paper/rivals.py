@@ -1,7 +1,5 @@
 """Claims about the other methods: best on seven of nine, fastest, and skin without its copies."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

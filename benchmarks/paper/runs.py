@@ -4,13 +4,11 @@ Times are wall times of models on one thread. CPU times of fits are kept beside 
 the core.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +27,14 @@ _N_TRIES = 3  # of each single tree; the best counts, or the slowest would be th
 _FEW_ROWS = 4000
 # Share of the training rows that one tree sees; RandomForest draws as many as there are, with replacement.
 _SHARES = {"paper_tree": 1.0, "paper_forest": 0.8, "mixed_forest": 1.0, "rf": 1.0}
+
+
+class Found(NamedTuple):
+    """Fits of this question, those of the accuracy page, and the studies behind single claims."""
+
+    fits: Results
+    accuracy: Results
+    studies: dict[str, Result]
 
 
 @functools.lru_cache(maxsize=2)

@@ -1,7 +1,5 @@
 """Studies behind the paper's claims, each kept as one JSON file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The paper's three tables: ours beside what it prints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts on what the paper claims."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 HOLDS, LUCKY, FAILS = "holds", "holds on lucky splits", "does not hold"

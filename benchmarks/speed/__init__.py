@@ -1,7 +1,5 @@
 """How fast ours and its peers are: one row, batches, fits, memory, imports, scaling, and the machine's limits."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from ..common.pages import Docs
@@ -13,7 +11,7 @@ class Speed(Parts):
     """The question."""
 
     name = "speed"
-    title = "Speed"
+    fills = "benchmarks/speed.md"
     quick = "smaller and fewer"
     parts: ClassVar = {
         "bound": bound.measure,
@@ -26,11 +24,10 @@ class Speed(Parts):
         "scaling": scaling.measure,
     }
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Write targets and one section per part, and draw the pictures."""
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
         from .page import render
 
-        return render(results, self.builds, docs)
+        return render(results, docs)
 
 
 QUESTION = Speed()

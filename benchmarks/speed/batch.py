@@ -1,8 +1,5 @@
 """How many rows a second batches reach, and what accuracy a microsecond per row buys."""
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,7 +11,7 @@ from ..common.models import MODELS
 from ..common.results import Result
 from ..common.scores import accuracy
 from ..common.timing import keep, take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import COMPARED, DATA, fit, proba_call
 
 SIZES = (1, 100, 10_000, 200_000)
@@ -57,7 +54,7 @@ def find_equal(name: str, *, n_splits: int) -> Result:
     }
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> Result:
+def measure(tell: Tell, args: Args) -> Result:
     """Return times of ``predict_proba`` by data set, model and number of rows."""
     result: Result = {}
     for name in DATA[: 1 if args.quick else None]:
@@ -81,7 +78,7 @@ def measure(tell: Tell, args: argparse.Namespace) -> Result:
     return result
 
 
-def measure_frontier(tell: Tell, args: argparse.Namespace) -> Result:
+def measure_frontier(tell: Tell, args: Args) -> Result:
     """Held-out accuracy and microseconds per row of a batch, for several numbers of trees of every model."""
     result: Result = {"n_rows": _FRONTIER_ROWS, "n_splits": 1 if args.quick else 2, "data": {}}
     for name in DATA[: 1 if args.quick else None]:

@@ -1,20 +1,17 @@
 """What the machine allows: reading, copying, arithmetic, and the least a Python call costs."""
 
-from __future__ import annotations
-
-import argparse
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ..common.results import Result
 from ..common.timing import take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 
 _N_ROWS, _N_FEATURES, _N_SQUARE = 1_000_000, 50, 1024
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> Result:
+def measure(tell: Tell, args: Args) -> Result:
     """Bandwidth in GB/s, one pass over a million rows in seconds, float32 GF/s, a call in seconds."""
     tell("memory and arithmetic")
     X = np.random.default_rng(0).standard_normal((_N_ROWS, _N_FEATURES), dtype=np.float32)

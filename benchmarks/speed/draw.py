@@ -1,7 +1,5 @@
 """Panels of lines against a logarithmic axis, with one legend below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,8 +1,5 @@
 """How long fits take: the nine data sets, and a million rows."""
 
-from __future__ import annotations
-
-import argparse
 import math
 import resource
 import signal
@@ -18,7 +15,7 @@ from ..common import data as datasets
 from ..common.results import ROOT, Result
 from ..common.scores import accuracy
 from ..common.timing import keep, take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import fit, make_rows
 
 TREES = ("paper_tree", "cart")
@@ -36,7 +33,7 @@ def mean_depth(model: Any) -> float:
     return float(np.average(tree.depth[tree.is_leaf], weights=tree.n_samples[tree.is_leaf]))
 
 
-def _measure_nine(tell: Tell, args: argparse.Namespace) -> Result:
+def _measure_nine(tell: Tell, args: Args) -> Result:
     result = {}
     for name in _QUICK_DATA if args.quick else datasets.NAMES:
         tell(name)
@@ -98,7 +95,7 @@ def _measure_forest(tell: Tell, n_rows: int) -> Result:
     return {"times": keep(times), "accuracy": accuracies, "max_samples": max_samples, "n_rows": n_rows}
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> Result:
+def measure(tell: Tell, args: Args) -> Result:
     """Fit times by data set and model, and of large synthetic sets."""
     result: Result = {"nine": _measure_nine(tell, args), "large": {}}
     for n_rows in (20_000,) if args.quick else (100_000, 1_000_000):

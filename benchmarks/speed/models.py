@@ -1,7 +1,5 @@
 """What the speed parts share: names, synthetic rows, and calls that bypass a peer's own Python layer."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
-"""The page of the speed runs: one section per part that was measured."""
+"""The generated parts of the page, one or more per part that was measured."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..common.pages import Docs, markdown_table
@@ -35,17 +33,11 @@ def _bound(part: Result, _: Docs) -> str:
         ["an empty Python call", f"{part['call_seconds'] * 1e6:.3f} µs"],
         ["a new array of shape (1, 2)", f"{part['array_seconds'] * 1e6:.3f} µs"],
     ]
-    return "## Limits of the machine\n\nOne thread.\n\n" + markdown_table("what | measured", rows)
+    return markdown_table("what | measured", rows)
 
 
 def _one_row(part: Result, _: Docs) -> str:
-    text = [
-        "## One row",
-        f"Microseconds for one float64 row of shape (1, m), {part['n_rows']} different rows one after the other, "
-        "hot: median of the rounds with quartiles, CPU time; wall time beside. Boosters and forests have 100 trees. "
-        "`Scorer.proba` is what `predict_proba` calls once it has looked at the array. LightGBM's C call goes "
-        "through ctypes with all arguments made beforehand; “pass” is the loop itself, part of every figure.",
-    ]
+    text = []
     if "onnx_error" in part:
         text.append(f"LightGBM's model could not be converted for onnxruntime: {part['onnx_error']}.")
     for name, found in part["data"].items():
@@ -64,11 +56,7 @@ def _one_row(part: Result, _: Docs) -> str:
 
 
 def _batch(part: Result, docs: Docs) -> str:
-    text = [
-        "## Batches",
-        "`predict_proba` of float64 rows drawn with replacement; million rows per second of CPU time, with the "
-        "quartiles of the largest batch.",
-    ]
+    text: list[str] = []
     panels = []
     for name, found in part.items():
         equal, times = found["equal"], found["times"]
@@ -95,7 +83,7 @@ def _batch(part: Result, docs: Docs) -> str:
             lines[TITLES[key].removesuffix(" (100)")] = [int(size) for size in sizes], per_row
         panels.append(Panel(name, "rows in the batch", "µs of CPU time per row", lines))
     draw_panels("speed-batch", panels, docs)
-    return "\n\n".join([*text, "![Time per row against the size of the batch](speed-batch.png)"])
+    return "\n\n".join(text)
 
 
 def _title_equal(key: str, equal: Result) -> str:
@@ -105,7 +93,7 @@ def _title_equal(key: str, equal: Result) -> str:
 
 
 def _fit(part: Result, _: Docs) -> str:
-    text = ["## Fit", "CPU milliseconds: median with quartiles. Forests have 100 trees."]
+    text = []
     for models in (TREES, FORESTS):
         rows = []
         for name, found in part["nine"].items():
@@ -146,60 +134,44 @@ def _memory(part: Result, _: Docs) -> str:
         rows.append([TITLES[key], peak, f"{large / 1e6:.1f}" if large else "–", *sizes])
     head = f"model | peak of fit, {part['small']} | peak of fit, {part['n_rows']:,} × 50 float32"
     head += "".join(f" | pickled, {name}" for name in part["pickled"])
-    return (
-        "## Memory\n\nMB; a peak is what the process needs beyond what it held before the fit. The 50 features "
-        f"hold {part['n_rows'] * 200 / 1e6:.0f} MB.\n\n{markdown_table(head, rows)}"
-    )
+    return markdown_table(head, rows)
 
 
 def _import(part: Result, _: Docs) -> str:
     rows = [[name, _spread(timing, 1e3), f"{timing['wall'] * 1e3:.0f}"] for name, timing in part.items()]
-    return "## Import\n\nMilliseconds in a fresh process.\n\n" + markdown_table(
-        "what | CPU ms | wall ms", rows
-    )
+    return markdown_table("what | CPU ms | wall ms", rows)
 
 
-def _scaling(part: Result, docs: Docs) -> str:
-    text = [
-        "## Scaling",
-        "Fitted exponents of CPU time: slope of log time over log value, by least squares over the upper half of the "
-        "values. Rows: 20 features, depth ≤ 8, models that score are fitted once. Features: 4000 rows, depth ≤ 8. "
-        "Trees: spambase. Classes: 20,000 × 20, depth ≤ 8. Where the trees do not vary, forest and LightGBM have 10; "
-        "LightGBM keeps its default of at most 31 leaves per tree. Batches have "
-        "10,000 rows where the rows do not vary. A line ends where the next call would take more than three seconds.",
-    ]
+def _scaling(part: Result, docs: Docs) -> dict[str, str]:
+    parts = {}
     for kind, title in (("fit", "Fit"), ("batch", "Batch")):
         panels, rows = [], []
         for axis, measured in part["axes"].items():
-            lines = {
-                name: (line["values"], [timing["cpu"] for timing in line["times"]])
-                for name, line in measured[kind].items()
-            }
-            panels.append(Panel(f"{title} against {axis}", axis, "CPU seconds", lines))
+            lines = {}
             for name, line in measured[kind].items():
+                seconds = [timing["cpu"] for timing in line["times"]]
+                lines[name] = line["values"], seconds
                 said = "–" if line["exponent"] is None else f"{line['exponent']:.2f}"
                 reach = f"{line['values'][0]:,} … {line['values'][-1]:,}"
-                rows.append([axis, name, reach, said, _say(line["times"][-1]["cpu"])])
+                rows.append([axis, name, reach, said, _say(seconds[-1])])
+            panels.append(Panel(f"{title} against {axis}", axis, "CPU seconds", lines))
         draw_panels(f"speed-scaling-{kind}", panels, docs)
         head = "axis | model | values | exponent | seconds at the last"
-        picture = f"![{title} time against size](speed-scaling-{kind}.png)"
-        text += [f"### {title}", picture, markdown_table(head, rows)]
+        parts[f"scaling_{kind}"] = markdown_table(head, rows)
+    return parts | {"threads": _threads(part["threads"])}
+
+
+def _threads(part: Result) -> str:
     rows = []
-    for what, states in part["threads"]["work"].items():
+    for what, states in part["work"].items():
         cells = []
         for state in ("quiet", "busy"):
             one, two = (states[state][count]["wall"] for count in ("1", "2"))
             cells += [_say(one, 1e3), _say(two, 1e3), f"{one / two:.2f}×"]
         rows.append([what, *cells])
     head = "work | 1 thread | 2 threads | gain | 1 thread, busy | 2 threads, busy | gain, busy"
-    load = part["threads"]["load"]
-    note = f" The load before was {load:.1f}." if load is not None else ""
-    text += [
-        "### Threads",
-        "Wall milliseconds. Busy: another process computes on every core meanwhile." + note,
-        markdown_table(head, rows),
-    ]
-    return "\n\n".join(text)
+    note = "" if part["load"] is None else f"The load before was {part['load']:.1f}.\n\n"
+    return note + markdown_table(head, rows)
 
 
 def _frontier(part: Result, docs: Docs) -> str:
@@ -219,14 +191,11 @@ def _frontier(part: Result, docs: Docs) -> str:
         panels.append(Panel(name, "µs of CPU time per row", "test accuracy, %", lines, marks))
     draw_panels("speed-frontier", panels, docs)
     head = "data | model | trees | accuracy | µs per row"
-    return (
-        f"## Accuracy against time\n\n`predict_proba` of {part['n_rows']:,} rows; accuracy on held-out rows, "
-        f"mean over {part['n_splits']} splits. Numbers in the picture are trees.\n\n"
-        f"![Accuracy against microseconds per row](speed-frontier.png)\n\n{markdown_table(head, rows)}"
-    )
+    size = f"A batch of {part['n_rows']:,} rows; mean over {part['n_splits']} splits."
+    return f"{size}\n\n{markdown_table(head, rows)}"
 
 
-_SECTIONS: dict[str, Callable[[Result, Docs], str]] = {
+_TABLES: dict[str, Callable[[Result, Docs], str]] = {
     "bound": _bound,
     "one_row": _one_row,
     "batch": _batch,
@@ -234,16 +203,12 @@ _SECTIONS: dict[str, Callable[[Result, Docs], str]] = {
     "fit": _fit,
     "memory": _memory,
     "import": _import,
-    "scaling": _scaling,
 }
 
 
-def render(results: dict[str, Any], builds: Sequence[str], docs: Docs) -> list[str]:
-    """Draw the pictures and return the sections of the page."""
-    said = " and ".join(f"`{build}`" for build in builds)
-    return [
-        "`python -m benchmarks speed`. Ours and peers take turns in one process on one thread each, every model at its "
-        f"defaults; medians of CPU time. Build of ours: {said}.",
-        f"## Targets\n\n{target_table(results)}",
-        *(section(results[name], docs) for name, section in _SECTIONS.items() if name in results),
-    ]
+def render(results: dict[str, Any], docs: Docs) -> dict[str, str]:
+    """Draw the pictures and return the parts of the page by their marks."""
+    parts = {name: table(results[name], docs) for name, table in _TABLES.items() if name in results}
+    if "scaling" in results:
+        parts |= _scaling(results["scaling"], docs)
+    return {"targets": target_table(results)} | parts

@@ -1,8 +1,5 @@
 """How long one row takes, hot, through every way in."""
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 from ..common import data as datasets
 from ..common.results import Result
 from ..common.timing import keep, take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import DATA, fit, light_rows, make_onnx
 
 N_ROWS = 32  # different rows, one after the other: branches cannot be learned by heart
@@ -45,7 +42,7 @@ def _methods(name: str, model: Any) -> dict[str, Callable[[Any], Any]]:
     return calls
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> Result:
+def measure(tell: Tell, args: Args) -> Result:
     """Time of one row by data set, model and call."""
     result: Result = {"n_rows": N_ROWS, "data": {}}
     for name in DATA[: 1 if args.quick else None]:

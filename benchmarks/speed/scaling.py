@@ -1,8 +1,5 @@
 """How fit and batch time grow with rows, features, trees, classes and threads."""
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +11,7 @@ from ..common import data as datasets
 from ..common.models import MODELS
 from ..common.results import Result
 from ..common.timing import Timing, take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import make_rows, proba_call
 from .threads import measure_threads
 
@@ -59,7 +56,7 @@ def _spambase(_: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return data.X, data.y
 
 
-def list_axes(args: argparse.Namespace) -> dict[str, Axis]:
+def list_axes(args: Args) -> dict[str, Axis]:
     """Return the axes of the short or the full form."""
     rows = (1000, 4000, 16_000, 64_000, 250_000, 1_000_000, 2_000_000)
     features = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
@@ -97,7 +94,7 @@ class _Growing:
         last, timing = before[-1]
         return timing.cpu * value / last < self.cap
 
-    def add(self, value: int, calls: Mapping[str, Callable[[], Any]], args: argparse.Namespace) -> None:
+    def add(self, value: int, calls: Mapping[str, Callable[[], Any]], args: Args) -> None:
         """Time calls at one place of the axis."""
         n_rounds, seconds = (3, 0.5) if args.quick else (7, 1.5)
         for name, timing in take_turns(calls, n_rounds=n_rounds, seconds=seconds).items():
@@ -118,7 +115,7 @@ def _fit_kept(kept: dict[str, Any], name: str, series: Series, value: int, data:
     kept[name] = series.build(value).fit(*data)
 
 
-def _measure_axis(tell: Tell, name: str, axis: Axis, args: argparse.Namespace) -> Result:
+def _measure_axis(tell: Tell, name: str, axis: Axis, args: Args) -> Result:
     """Fit and batch times along one axis."""
     cap = _QUICK_CAP if args.quick else _CAP
     fits, batches = _Growing(cap), _Growing(cap)
@@ -144,7 +141,7 @@ def _measure_axis(tell: Tell, name: str, axis: Axis, args: argparse.Namespace) -
     return {"fit": fits.keep(), "batch": batches.keep()}
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> Result:
+def measure(tell: Tell, args: Args) -> Result:
     """Return times along every axis, and with two threads."""
     axes = {name: _measure_axis(tell, name, axis, args) for name, axis in list_axes(args).items()}
     return {"axes": axes, "threads": measure_threads(tell, args)}

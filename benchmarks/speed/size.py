@@ -1,8 +1,5 @@
 """What models hold and need: peak memory of a fit, bytes of the pickle, time of the import."""
 
-from __future__ import annotations
-
-import argparse
 import json
 import pickle
 import subprocess
@@ -12,7 +9,7 @@ from ..common import data as datasets
 from ..common.memory import ask
 from ..common.results import Result
 from ..common.timing import summarise_rounds
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import COMPARED, DATA, fit
 
 _LARGE = ("paper_tree", "mixed_forest", "cart", "lightgbm", "xgboost")
@@ -35,7 +32,7 @@ print(json.dumps([time.process_time() - cpu, time.perf_counter() - begin]))
 """
 
 
-def measure_memory(tell: Tell, args: argparse.Namespace) -> Result:
+def measure_memory(tell: Tell, args: Args) -> Result:
     """Peak bytes of fits in fresh processes, and bytes of pickled models."""
     n_rows = 20_000
     result: Result = {"n_rows": n_rows, "peak": {}, "peak_large": {}, "pickled": {}}
@@ -56,7 +53,7 @@ def measure_memory(tell: Tell, args: argparse.Namespace) -> Result:
     return result
 
 
-def measure_import(tell: Tell, args: argparse.Namespace) -> Result:
+def measure_import(tell: Tell, args: Args) -> Result:
     """Times of imports in fresh processes that take turns."""
     rounds: dict[str, list[list[float]]] = {name: [] for name in IMPORTS}
     n_rounds = 1 if args.quick else 5

@@ -1,7 +1,5 @@
 """Targets of speed: what was measured, and what limits it where a target is missed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,8 +1,5 @@
 """What a second thread brings on a quiet machine, and beside other work on every core."""
 
-from __future__ import annotations
-
-import argparse
 import os
 import subprocess
 import sys
@@ -14,7 +11,7 @@ from typing import Any
 from ..common import data as datasets
 from ..common.results import Result
 from ..common.timing import keep, take_turns
-from ..runner import Tell
+from ..runner import Args, Tell
 from .models import fit, make_rows
 
 _COUNTS = (1, 2)
@@ -38,7 +35,7 @@ def _set_threads(model: Any, n_threads: int, rows: Any) -> None:
     model.predict_proba(rows)
 
 
-def make_calls(args: argparse.Namespace) -> dict[str, Callable[[int], Any]]:
+def make_calls(args: Args) -> dict[str, Callable[[int], Any]]:
     """Return work that takes a number of threads."""
     X, y = make_rows(50_000 if args.quick else 500_000, 50)
     data = datasets.load("magic")
@@ -55,7 +52,7 @@ def make_calls(args: argparse.Namespace) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def measure_threads(tell: Tell, args: argparse.Namespace) -> Result:
+def measure_threads(tell: Tell, args: Args) -> Result:
     """Wall seconds with one and two threads, quiet and busy."""
     result: Result = {"load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None, "work": {}}
     for what, call in make_calls(args).items():

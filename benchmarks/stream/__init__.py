@@ -1,7 +1,5 @@
 """Memory and speed of ``lhtree predict`` on a CSV that is larger than what it may use."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys
@@ -14,7 +12,7 @@ import numpy as np
 from lhtree import LHForestClassifier, save
 
 from ..common.pages import Docs, Figure, figure_table, markdown_table
-from ..runner import Parts, Tell
+from ..runner import Args, Parts, Tell
 
 _N_ROWS = 20_000  # of the part that is written over and over
 _N_NUMBERS = 18
@@ -92,7 +90,7 @@ def check_order(path: Path, labels: list[str], n_parts: int) -> None:
         raise RuntimeError(f"{path.name}: the predictions are not those of the rows in their order")
 
 
-def measure(tell: Tell, args: argparse.Namespace) -> dict[str, Any]:
+def measure(tell: Tell, args: Args) -> dict[str, Any]:
     """Predict a large CSV with the command line and with pandas, and check every line of both."""
     X, y = make_part()
     model = LHForestClassifier(20, random_state=0).fit(X, y)
@@ -121,29 +119,25 @@ class Stream(Parts):
     """The question."""
 
     name = "stream"
-    title = "Predicting a CSV that is larger than memory"
+    fills = "benchmarks/stream.md"
     quick = "a small CSV, which shows nothing of memory"
     parts: ClassVar = {"csv": measure}
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         parser.add_argument(
             "--gigabytes", type=float, default=2.0, help="size of the CSV; below 0.3 only a draft"
         )
         parser.add_argument("--folder", help="where to write it; needs that much room and is left clean")
 
-    def run(self, args: argparse.Namespace) -> dict[str, Any]:
-        """Measure, with a small table if it has to be quick."""
+    def run(self, args: Args) -> dict[str, Any]:
         args.gigabytes = 0.02 if args.quick else args.gigabytes
         return super().run(args)
 
-    def is_draft(self, args: argparse.Namespace) -> bool:
-        """Whether the table is too small to show anything of memory."""
+    def is_draft(self, args: Args) -> bool:
         return bool(args.quick) or args.gigabytes * 1e9 < _LIMIT * 1e6
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Write both ways beside each other."""
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
         found = results["csv"]
         n_rows, n_bytes = found["n_rows"], found["n_bytes"]
         ours, theirs = runs = [Run(*cells) for cells in found["runs"]]
@@ -163,14 +157,13 @@ class Stream(Parts):
             Figure("rows per second, beside pandas and the model", theirs.seconds / ours.seconds, None),
             Figure("peak memory of pandas and the model, beside lhtree predict", memory, None),
         ]
-        return [
-            f"`python -m benchmarks stream`. A CSV of {n_bytes / 1e9:.2f} GB: {n_rows:,} rows of {_N_NUMBERS} numbers "
-            "and 2 columns of categories, 2 % of the values missing. The model is a forest of 20 trees. One thread "
-            "each, in processes of their own; peak memory is what was resident at most, libraries included. Both write "
-            "the class of every row, and every line of both is checked.",
-            markdown_table(" | CPU seconds | rows per second | MB per second | peak memory, MB", rows),
-            figure_table(figures),
-        ]
+        return {
+            "size": f"A CSV of {n_bytes / 1e9:.2f} GB: {n_rows:,} rows.",
+            "runs": markdown_table(
+                " | CPU seconds | rows per second | MB per second | peak memory, MB", rows
+            ),
+            "figures": figure_table(figures),
+        }
 
 
 QUESTION = Stream()

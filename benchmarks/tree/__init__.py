@@ -1,8 +1,5 @@
 """What one tree costs beside CART: fit, one row, import, memory."""
 
-from __future__ import annotations
-
-import argparse
 import statistics
 import subprocess
 import sys
@@ -17,7 +14,7 @@ from ..common.memory import ask
 from ..common.models import fit
 from ..common.pages import Docs, Figure, figure_table, read_figures
 from ..common.timing import time_cpu, time_single_rows
-from ..runner import Parts, Tell
+from ..runner import Args, Parts, Tell
 
 _MODELS = ("paper_tree", "cart")
 _FIT_TARGETS = {"eeg": 10.0, "magic": 10.0, "spambase": 5.0, "skin": 5.0}
@@ -31,7 +28,7 @@ print(time.perf_counter() - begin)
 """
 
 
-def measure_fits(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_fits(tell: Tell, args: Args) -> list[Figure]:
     """How many times faster than CART a tree is grown, on each of the nine."""
     figures = []
     for model in _MODELS:  # whatever they import is not part of a fit
@@ -46,7 +43,7 @@ def measure_fits(tell: Tell, args: argparse.Namespace) -> list[Figure]:
     return figures
 
 
-def measure_one_row(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_one_row(tell: Tell, args: Args) -> list[Figure]:
     """How many times faster than CART one float64 row gets its probabilities."""
     figures = []
     for name in _ONE_ROW_DATA:
@@ -60,7 +57,7 @@ def measure_one_row(tell: Tell, args: argparse.Namespace) -> list[Figure]:
     return figures
 
 
-def measure_import(_: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_import(_: Tell, args: Args) -> list[Figure]:
     """How long lhtree takes to import after NumPy, in fresh processes."""
     command = [sys.executable, "-c", _IMPORT]
     times = [
@@ -70,7 +67,7 @@ def measure_import(_: Tell, args: argparse.Namespace) -> list[Figure]:
     return [Figure("import lhtree beyond numpy", statistics.median(times) * 1e3, 30.0, "ms", is_floor=False)]
 
 
-def measure_memory(tell: Tell, args: argparse.Namespace) -> list[Figure]:
+def measure_memory(tell: Tell, args: Args) -> list[Figure]:
     """Peak memory of a fit beyond what its process held before, in fresh processes."""
     n_rows = 200_000 if args.quick else 1_000_000
     most = 2.5 * n_rows * 50 * 4 / 1e6 + 50
@@ -86,7 +83,7 @@ class Tree(Parts):
     """The question."""
 
     name = "tree"
-    title = "One tree beside CART"
+    fills = "benchmarks/tree.md"
     quick = "fewer rounds, smaller memory test"
     parts: ClassVar = {
         "fit": measure_fits,
@@ -95,18 +92,12 @@ class Tree(Parts):
         "memory": measure_memory,
     }
 
-    def page(self, results: dict[str, Any], docs: Docs) -> list[str]:
-        """Write one table and draw the fits."""
+    def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
         figures = {part: read_figures(found) for part, found in results.items()}
         if "fit" in figures:
             title = "Fit of one tree: times faster than CART"
             draw_bars(docs.pages, "tree", title, datasets.NAMES, figures["fit"])
-        return [
-            "`python -m benchmarks tree`. `LHTClassifier()` and `DecisionTreeClassifier()` take turns on one thread; "
-            "medians of CPU time. Each fit takes the whole data set as float64, as published.",
-            figure_table(one for part in figures.values() for one in part),
-            "![Fit of one tree beside CART](tree.png)",
-        ]
+        return {"figures": figure_table(one for part in figures.values() for one in part)}
 
 
 QUESTION = Tree()

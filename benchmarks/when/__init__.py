@@ -1,13 +1,11 @@
 """When to use lhtree: verdicts on the nine data sets, problems with a known Bayes error, pictures that show why."""
 
-from __future__ import annotations
-
 import argparse
 from typing import NamedTuple
 
 from ..common.pages import Docs
 from ..common.results import Result, Results, Task, keep_complete, read_runs
-from ..runner import Fits
+from ..runner import Args, Fits
 from . import runs
 
 
@@ -28,24 +26,20 @@ class When(Fits):
     quick = "one drawing, up to 300 rows"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the question."""
         super().add_arguments(parser)
         parser.add_argument("--rows", type=int, default=runs.SIZES[-1], help="at most so many training rows")
 
-    def sizes(self, args: argparse.Namespace) -> list[int]:
+    def sizes(self, args: Args) -> list[int]:
         """Return the numbers of training rows."""
         return [n_rows for n_rows in runs.SIZES if n_rows <= (300 if args.quick else args.rows)]
 
-    def plan(self, args: argparse.Namespace) -> list[Task]:
-        """Return all fits on the problems."""
+    def plan(self, args: Args) -> list[Task]:
         return runs.plan(self.sizes(args), 1 if args.quick else None)
 
     def measure(self, task: Task) -> Result:
-        """Fit and score one model on one drawing."""
         return runs.measure(task)
 
-    def run(self, args: argparse.Namespace) -> Found:
-        """Do the fits and read those of the other questions."""
+    def run(self, args: Args) -> Found:
         others = read_runs("accuracy"), read_runs("paper")
         if not all(others) and not args.quick:
             raise SystemExit(
@@ -54,7 +48,6 @@ class When(Fits):
         return Found(keep_complete(super().run(args), runs.COMPARED), *others, self.sizes(args))
 
     def page(self, results: Found, docs: Docs) -> dict[str, str]:
-        """Return the tables, and draw the pictures."""
         from . import page
         from .draw import draw_curves
         from .pictures import draw_pictures

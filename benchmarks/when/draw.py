@@ -1,7 +1,5 @@
 """Pictures of the page: accuracy against rows, and regions of two features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The generated parts of docs/when.md: the nine data sets beside what they look like, and the synthetic problems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..common import data as datasets
 from ..common.models import TITLES, version_key
-from ..common.pages import describe_machine, markdown_table
+from ..common.pages import describe_run, markdown_table
 from ..common.results import Results, values
 from ..common.statistics import Mean, subtract
 from .draw import Curves
@@ -193,6 +191,5 @@ def say_run(results: Results) -> str:
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
         f"`python -m benchmarks when`. Every model at its defaults, one thread; drawings of a problem: {drawings}, the "
-        f"same for every model; {N_TEST:,} test rows. Build of ours: `{version_key('mixed_forest')}`. "
-        f"{describe_machine()}"
+        f"same for every model; {N_TEST:,} test rows. {describe_run([version_key('mixed_forest')])}"
     )

@@ -1,7 +1,5 @@
 """Three problems of two features that show why lhtree wins or loses: a diagonal, XOR, outliers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Problems with a known Bayes error: no model can do better."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

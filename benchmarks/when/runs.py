@@ -1,7 +1,5 @@
 """Fits of ours and the peers on problems with a known Bayes error, and on pieces of EEG."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

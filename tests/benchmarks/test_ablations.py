@@ -1,16 +1,16 @@
 """Settings, ranks and tables of the ablations; nothing is measured."""
 
 import math
+import re
 from argparse import Namespace
 
 import numpy as np
 import pytest
 from benchmarks.ablations import QUESTION, build, draw_rows, n_splits
-from benchmarks.ablations.advice import NOTES
 from benchmarks.ablations.page import Comparison, say_difference, table_of
 from benchmarks.ablations.settings import ABLATIONS, BASES, Setting, all_settings
 from benchmarks.common.data import Data
-from benchmarks.common.results import keep_complete
+from benchmarks.common.results import ROOT, keep_complete
 from benchmarks.common.statistics import Mean
 
 from benchmarks import ablations
@@ -46,8 +46,9 @@ def test_settings_are_told_apart_and_change_something():
             assert all(other.params != first.params for other in others)
 
 
-def test_every_parameter_has_its_note():
-    assert list(NOTES) == list(ABLATIONS)
+def test_page_has_a_place_for_every_parameter():
+    text = (ROOT / "docs" / QUESTION.fills).read_text(encoding="utf-8")
+    assert re.findall(r"<!-- (\w+) -->", text) == ["sizes", *ABLATIONS, "run"]
 
 
 def test_base_says_its_own_value():

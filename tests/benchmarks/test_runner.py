@@ -18,13 +18,18 @@ def folder(tmp_path, monkeypatch):
     """Results and docs below a temporary folder."""
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     monkeypatch.setattr(runner, "RESULTS", tmp_path)
-    monkeypatch.setattr(pages.Docs.__init__, "__defaults__", (tmp_path / "docs",))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, marks in (("coins", ("first", "second", "run")), ("splits", ("table", "run"))):
+        text = "\n".join(f"<!-- {mark} -->\n<!-- /{mark} -->" for mark in marks)
+        (docs / f"{name}.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(pages, "DOCS", docs)
     return tmp_path
 
 
 class Coins(runner.Parts):
     name = "coins"
-    title = "Coins"
+    fills = "coins.md"
     quick = "one toss"
 
     def __init__(self):
@@ -37,12 +42,12 @@ class Coins(runner.Parts):
         return [1] if args.quick else [1, 2, 3]
 
     def page(self, found, docs):
-        return [f"{part}: {len(tosses)} tosses" for part, tosses in found.items()]
+        return {part: f"{len(tosses)} tosses" for part, tosses in found.items()}
 
 
 class Splits(runner.Fits):
     name = "splits"
-    title = "Splits"
+    fills = "splits.md"
     quick = "one split"
 
     def __init__(self):
@@ -56,7 +61,7 @@ class Splits(runner.Fits):
         return {"accuracy": 0.5, "fit_seconds": 1.0}
 
     def page(self, found, docs):
-        return [f"{len(found['wine', 'cart'])} splits"]
+        return {"table": f"{len(found['wine', 'cart'])} splits"}
 
 
 def answer(question, *arguments):
@@ -66,13 +71,13 @@ def answer(question, *arguments):
 
 
 def read_page(folder, name):
-    return (folder / "docs" / "benchmarks" / f"{name}.md").read_text(encoding="utf-8")
+    return (folder / f"{name}.md").read_text(encoding="utf-8")
 
 
 def test_parts_are_kept_and_measured_anew_one_by_one(folder):
     question = Coins()
     answer(question)
-    assert "second: 3 tosses" in read_page(folder, "coins")
+    assert read_page(folder / "docs", "coins").count("3 tosses") == 2
     kept = json.loads((folder / "coins" / "first.json").read_text())
     assert kept["results"]["found"] == [1, 2, 3]
     assert {"cpu", "n_cores", "versions"} <= kept["machine"].keys()
@@ -83,11 +88,9 @@ def test_parts_are_kept_and_measured_anew_one_by_one(folder):
 
 def test_a_draft_leaves_the_page_and_the_results_alone(folder):
     answer(Coins(), "--quick")
-    assert not (folder / "docs").exists()
+    assert "tosses" not in read_page(folder / "docs", "coins")
     assert not (folder / "coins").exists()
-    assert "first: 1 tosses" in (folder / "coins-draft" / "benchmarks" / "coins.md").read_text(
-        encoding="utf-8"
-    )
+    assert read_page(folder / "coins-draft", "coins").count("1 tosses") == 2
 
 
 def test_fits_are_resumed(folder):
@@ -97,7 +100,7 @@ def test_fits_are_resumed(folder):
     answer(question)
     answer(question, "--show")
     assert question.measured == [0, 1, 2]
-    assert "3 splits" in read_page(folder, "splits")
+    assert "3 splits" in read_page(folder / "docs", "splits")
     assert list(results.read_runs("splits")["wine", "cart"]) == [0, 1, 2]
 
 
@@ -106,12 +109,12 @@ def test_another_build_is_only_shown(folder):
         answer(Splits(), "--build", "0123456789ab")
 
 
-def test_fits_of_a_draft_blank_what_they_did_not_measure(folder):
-    docs = pages.Docs(folder / "draft")
-    docs.fill("when.md", {"run": "just now"})
-    text = (folder / "draft" / "when.md").read_text(encoding="utf-8")
-    assert "<!-- run -->\njust now\n<!-- /run -->" in text
-    assert "<!-- facts -->\nnot measured\n<!-- /facts -->" in text
+def test_a_draft_does_not_repeat_figures_of_the_page(folder):
+    pages.Docs().fill("coins.md", {"first": "full", "second": "full"})
+    pages.Docs(folder / "draft").fill("coins.md", {"first": "short"})
+    text = read_page(folder / "draft", "coins")
+    assert "<!-- first -->\nshort\n<!-- /first -->" in text
+    assert "<!-- second -->\nnot measured\n<!-- /second -->" in text
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -120,6 +123,8 @@ def test_every_question_has_a_folder_and_a_quick_form(name):
     assert args.quick
     assert args.answer.__self__.name == name
     assert args.answer.__self__.is_draft(args)
+    if page := args.answer.__self__.fills:
+        assert "<!-- run -->" in (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 def test_help_needs_no_library():
