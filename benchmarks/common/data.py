@@ -64,6 +64,20 @@ def resample(X: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
     return X[np.random.default_rng(0).integers(len(X), size=n_rows)]
 
 
+def make_rows(
+    n_rows: int, n_features: int, n_classes: int = 2, seed: int = 0
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Normal float32 rows cut by an oblique plane, 5 % of the classes wrong: noise makes trees deep."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n_rows, n_features), dtype=np.float32)
+    # Classes of about equal size, told apart by the sum of two features.
+    cuts = np.quantile(random.standard_normal(20_000) * np.sqrt(2), np.arange(1, n_classes) / n_classes)
+    y = np.digitize(X[:, 0] + X[:, 1], cuts)
+    is_wrong = random.random(n_rows) < 0.05
+    y[is_wrong] = random.integers(n_classes, size=int(is_wrong.sum()))
+    return X, y
+
+
 def split(data: Data, seed: int) -> Split:
     """Stratified 80/20 split, the same for every model."""
     from sklearn.model_selection import train_test_split

@@ -33,18 +33,13 @@ def _reset_peak() -> bool:
 
 
 def _make(rows: str, dtype: str, n_classes: int) -> tuple[Any, Any]:
-    if not rows.isdigit():
-        from .data import load
+    from . import data as datasets
 
-        data = load(rows)
-        return data.X.astype(dtype), data.y
-    n_rows = int(rows)
-    random = np.random.default_rng(0)
-    X = random.standard_normal((n_rows, 50), dtype=np.dtype(dtype))
-    y = np.digitize(X[:, 0] + X[:, 1], np.linspace(-1, 1, n_classes + 1)[1:-1])
-    y ^= random.random(n_rows) < 0.05  # wrong classes, which make trees deep
-    y %= n_classes
-    return X, y
+    if rows.isdigit():
+        X, y = datasets.make_rows(int(rows), 50, n_classes)
+    else:
+        _, X, y = datasets.load(rows)
+    return X.astype(dtype, copy=False), y
 
 
 def measure(rows: str, dtype: str, n_classes: int, model: str) -> int:

@@ -96,6 +96,15 @@ def fit_100(name: str, X: Any, y: Any, **params: Any) -> Any:
     return fit(name, X, y, **{"iterations": 100} | params if name == "catboost" else params)
 
 
+def one_thread(name: str, model: Any, method: str = "predict_proba") -> Callable[[Any], Any]:
+    """Return a method that scores on one thread.
+
+    CatBoost takes all cores unless each call limits it, and leaves the array it was given read-only.
+    """
+    call: Callable[..., Any] = getattr(model, method)
+    return (lambda X: call(X.view(), thread_count=1)) if name == "catboost" else call
+
+
 _chosen_build: list[str] = []
 
 

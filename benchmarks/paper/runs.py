@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import data as datasets
-from ..common.models import MODELS
+from ..common.models import MODELS, one_thread
 from ..common.results import Result, Results, Task
 from ..common.timing import take_turns, time_both
 from .printed import PEERS, SIZES
@@ -83,16 +83,6 @@ def find_seen(X: NDArray[np.float64], X_test: NDArray[np.float64]) -> NDArray[np
     return np.array([row.tobytes() in seen for row in X_test + 0.0])
 
 
-def predict_call(name: str, model: Any) -> Callable[[NDArray[np.float64]], NDArray[Any]]:
-    """Return ``predict`` on one thread.
-
-    CatBoost takes all cores unless each call limits it, and leaves the array it was given read-only.
-    """
-    if name == "catboost":
-        return lambda X: np.ravel(model.predict(X.view(), thread_count=1))
-    return model.predict  # type: ignore[no-any-return]
-
-
 def time_row(predict: Callable[[Any], Any], X: NDArray[np.float64], n_rounds: int = 5) -> float:
     """Seconds of one row, hot: median over rounds of some rows one by one."""
     rows = [row[None].copy() for row in X[:_N_SINGLE]]
@@ -136,7 +126,7 @@ def measure(task: Task) -> Result:
     part = datasets.split(load(task.data), task.seed)
     estimator = MODELS[task.model].build(task.seed)
     fit = time_both(lambda: estimator.fit(part.X, part.y))
-    predict = predict_call(task.model, estimator)
+    predict = one_thread(task.model, estimator, "predict")
     is_right = np.ravel(predict(part.X_test)) == part.y_test
     batch = time_both(lambda: predict(part.X_test))
     is_seen = find_seen(part.X, part.X_test)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..common import data as datasets
-from ..common.models import MODELS
+from ..common.models import MODELS, one_thread
 from ..common.results import Result
 from ..common.scores import accuracy
 from ..common.timing import keep, take_turns
 from ..runner import Args, Tell
-from .models import COMPARED, DATA, fit, proba_call
+from .models import COMPARED, DATA, fit
 
 SIZES = (1, 100, 10_000, 200_000)
 STEPS = (1, 2, 3, 5, 8, 12, 20, 30, 50, 100)
@@ -64,7 +64,7 @@ def measure(tell: Tell, args: Args) -> Result:
         calls_of = {}
         for key in COMPARED:
             tell(f"{name}: fit {key}")
-            calls_of[key] = proba_call(key, fit(key, data.X, data.y))
+            calls_of[key] = one_thread(key, fit(key, data.X, data.y))
         n_trees = equal["n_trees"] or STEPS[-1]
         calls_of["mixed_equal"] = fit("mixed_forest", data.X, data.y, n_estimators=n_trees).predict_proba
         times = {}
@@ -96,7 +96,7 @@ def measure_frontier(tell: Tell, args: Args) -> Result:
                     point = f"{key}|{count}"
                     found.setdefault(point, []).append(accuracy(model, part.X_test, part.y_test))
                     if seed == 0:
-                        calls[point] = partial(proba_call(key, model), rows)
+                        calls[point] = partial(one_thread(key, model), rows)
         tell(f"{name}: {_FRONTIER_ROWS:,} rows through {len(calls)} models")
         timings = take_turns(calls, n_rounds=3 if args.quick else 7, seconds=5 if args.quick else 15)
         points = {

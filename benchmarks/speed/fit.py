@@ -16,7 +16,7 @@ from ..common.results import ROOT, Result
 from ..common.scores import accuracy
 from ..common.timing import keep, take_turns
 from ..runner import Args, Tell
-from .models import fit, make_rows
+from .models import fit
 
 TREES = ("paper_tree", "cart")
 FORESTS = ("paper_forest", "fisher_forest", "mixed_forest", "rf")
@@ -50,7 +50,7 @@ def _measure_nine(tell: Tell, args: Args) -> Result:
 
 def time_cart(n_rows: int, cap: int) -> None:
     """Print the CPU seconds of a fit of CART; the system ends the process that needs more than ``cap``."""
-    X, y = make_rows(n_rows, _N_FEATURES)
+    X, y = datasets.make_rows(n_rows, _N_FEATURES)
     fit("cart", X[:100], y[:100])  # imports
     begin = time.process_time()
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(begin + cap), resource.RLIM_INFINITY))
@@ -73,15 +73,15 @@ def _measure_tree(tell: Tell, n_rows: int) -> Result:
     tell(f"{n_rows:,} × {_N_FEATURES}: CART")
     cart = _cap_cart(n_rows)
     tell(f"{n_rows:,} × {_N_FEATURES}: one tree")
-    X, y = make_rows(n_rows, _N_FEATURES)
+    X, y = datasets.make_rows(n_rows, _N_FEATURES)
     timings = take_turns({"paper_tree": partial(fit, "paper_tree", X, y)}, n_rounds=4, seconds=15)
     return {"cart": cart, "times": keep(timings), "mean_depth": mean_depth(fit("paper_tree", X, y))}
 
 
 def _measure_forest(tell: Tell, n_rows: int) -> Result:
     """Mixed forest on samples of many rows beside LightGBM, with both accuracies."""
-    X, y = make_rows(n_rows, _N_FEATURES)
-    X_test, y_test = make_rows(_N_TEST, _N_FEATURES, seed=1)
+    X, y = datasets.make_rows(n_rows, _N_FEATURES)
+    X_test, y_test = datasets.make_rows(_N_TEST, _N_FEATURES, seed=1)
     times, accuracies = {}, {}
     max_samples = min(_MAX_SAMPLES, n_rows // 2)
     for key, params in (("mixed_forest", {"max_samples": max_samples}), ("lightgbm", {})):

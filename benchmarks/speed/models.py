@@ -1,4 +1,4 @@
-"""What the speed parts share: names, synthetic rows, and calls that bypass a peer's own Python layer."""
+"""What the speed parts share: names, models of 100 trees, and calls that bypass a peer's own Python layer."""
 
 import ctypes
 from collections.abc import Callable
@@ -34,30 +34,6 @@ def fit(name: str, X: NDArray[Any], y: NDArray[Any], **params: Any) -> Any:
     if name == "tree_10":
         return models.fit("paper_tree", X, y, max_depth=10)
     return models.fit_100(name, X, y, **params)
-
-
-def proba_call(name: str, model: Any) -> Callable[[NDArray[Any]], Any]:
-    """Return the model's ``predict_proba`` on one thread.
-
-    CatBoost takes all cores unless each call limits it, and leaves the array it was given read-only.
-    """
-    if name == "catboost":
-        return lambda X: model.predict_proba(X.view(), thread_count=1)
-    return model.predict_proba  # type: ignore[no-any-return]
-
-
-def make_rows(
-    n_rows: int, n_features: int, n_classes: int = 2, seed: int = 0
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Normal float32 rows cut by an oblique plane, 5 % of the classes wrong: noise makes trees deep."""
-    random = np.random.default_rng(seed)
-    X = random.standard_normal((n_rows, n_features), dtype=np.float32)
-    # Classes of about equal size, told apart by the sum of two features.
-    cuts = np.quantile(random.standard_normal(20_000) * np.sqrt(2), np.arange(1, n_classes) / n_classes)
-    y = np.digitize(X[:, 0] + X[:, 1], cuts)
-    is_wrong = random.random(n_rows) < 0.05
-    y[is_wrong] = random.integers(n_classes, size=int(is_wrong.sum()))
-    return X, y
 
 
 def light_rows(booster: Any, rows: list[NDArray[np.float64]]) -> Callable[[], None]:

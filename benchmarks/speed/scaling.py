@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import data as datasets
-from ..common.models import MODELS
+from ..common.models import MODELS, one_thread
 from ..common.results import Result
 from ..common.timing import Timing, take_turns
 from ..runner import Args, Tell
-from .models import make_rows, proba_call
 from .threads import measure_threads
 
 _CAP = 3.0  # seconds; a model leaves a series when its next call would take longer
@@ -67,10 +66,10 @@ def list_axes(args: Args) -> dict[str, Axis]:
     forests = ("paper_forest", "mixed_forest", "rf", "lightgbm", "xgboost")
     counted = {MODELS[name].title: Series(name, {}, "n_estimators") for name in forests}
     return {
-        "rows": Axis(rows, lambda n: make_rows(n, 20), _OF_DEPTH, scores_own=False),
-        "features": Axis(features, lambda m: make_rows(4000, m), _OF_DEPTH),
+        "rows": Axis(rows, lambda n: datasets.make_rows(n, 20), _OF_DEPTH, scores_own=False),
+        "features": Axis(features, lambda m: datasets.make_rows(4000, m), _OF_DEPTH),
         "trees": Axis(trees, _spambase, counted),
-        "classes": Axis(classes, lambda k: make_rows(20_000, 20, k), _OF_DEPTH),
+        "classes": Axis(classes, lambda k: datasets.make_rows(20_000, 20, k), _OF_DEPTH),
     }
 
 
@@ -133,7 +132,7 @@ def _measure_axis(tell: Tell, name: str, axis: Axis, args: Args) -> Result:
         rows = X[np.arange(_BATCH) % len(X)] if axis.scores_own else X
         scorers = fitted if axis.scores_own else fixed
         calls = {
-            key: partial(proba_call(axis.series[key].model, model), rows)
+            key: partial(one_thread(axis.series[key].model, model), rows)
             for key, model in scorers.items()
             if batches.allows(key, value)
         }

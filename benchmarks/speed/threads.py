@@ -12,7 +12,7 @@ from ..common import data as datasets
 from ..common.results import Result
 from ..common.timing import keep, take_turns
 from ..runner import Args, Tell
-from .models import fit, make_rows
+from .models import fit
 
 _COUNTS = (1, 2)
 
@@ -37,7 +37,7 @@ def _set_threads(model: Any, n_threads: int, rows: Any) -> None:
 
 def make_calls(args: Args) -> dict[str, Callable[[int], Any]]:
     """Return work that takes a number of threads."""
-    X, y = make_rows(50_000 if args.quick else 500_000, 50)
+    X, y = datasets.make_rows(50_000 if args.quick else 500_000, 50)
     data = datasets.load("magic")
     rows = datasets.resample(data.X, 20_000 if args.quick else 200_000)
     n_trees = 10 if args.quick else 40
