@@ -1,18 +1,19 @@
 """Settings, ranks and tables of the ablations; nothing is measured."""
 
 import math
+import re
+from argparse import Namespace
 
 import numpy as np
 import pytest
-from benchmarks.ablation_advice import NOTES
-from benchmarks.ablation_page import Comparison, say_difference, spread_over_sets, table_of
-from benchmarks.ablation_runs import Task, build, draw_rows, n_splits, plan
-from benchmarks.ablation_settings import ABLATIONS, BASES, Setting, all_settings
-from benchmarks.accuracy_runs import keep_complete
-from benchmarks.data import Data
-from benchmarks.paper_statistics import Mean
+from benchmarks.ablations import QUESTION, build, draw_rows, n_splits
+from benchmarks.ablations.page import Comparison, say_difference, table_of
+from benchmarks.ablations.settings import ABLATIONS, BASES, Setting, all_settings
+from benchmarks.common.data import Data
+from benchmarks.common.results import ROOT, keep_complete
+from benchmarks.common.statistics import Mean
 
-from benchmarks import ablation_runs
+from benchmarks import ablations
 from lhtree import LHForestClassifier
 
 
@@ -45,8 +46,9 @@ def test_settings_are_told_apart_and_change_something():
             assert all(other.params != first.params for other in others)
 
 
-def test_every_parameter_has_its_note():
-    assert list(NOTES) == list(ABLATIONS)
+def test_page_has_a_place_for_every_parameter():
+    text = (ROOT / "docs" / QUESTION.fills).read_text(encoding="utf-8")
+    assert re.findall(r"<!-- (\w+) -->", text) == ["sizes", *ABLATIONS, "run"]
 
 
 def test_base_says_its_own_value():
@@ -55,9 +57,14 @@ def test_base_says_its_own_value():
 
 
 def test_plan_goes_through_the_sets_one_split_at_a_time(monkeypatch):
-    monkeypatch.setattr(ablation_runs, "load", lambda name, n_rows: Data(name, np.eye(9), np.zeros(9)))
-    tasks = plan(["wine", "magic"], [Setting("paper")])
-    assert tasks[:3] == [Task("wine 9", "paper", 0), Task("magic 9", "paper", 0), Task("wine 9", "paper", 1)]
+    monkeypatch.setattr(ablations, "load", lambda name, n_rows: Data(name, np.eye(9), np.zeros(9)))
+    args = Namespace(quick=False, data=["wine", "magic"], splits=20, rows=9)
+    tasks = [task for task in QUESTION.plan(args) if task.model == "paper"]
+    assert [task[1:] for task in tasks[:3]] == [
+        ("wine 9", "paper", 0),
+        ("magic 9", "paper", 0),
+        ("wine 9", "paper", 1),
+    ]
     assert len(tasks) == n_splits("wine") + n_splits("magic")
 
 
@@ -103,20 +110,16 @@ def test_rows_of_a_comparison():
     )
     base, row = Comparison(results, [Setting("paper"), changed]).rows()
     assert base.rank == row.rank == 1.5
-    assert base.overall == 0
-    assert row.overall == pytest.approx(0)
+    assert base.overall.mean == 0
+    assert row.overall.mean == pytest.approx(0)
     assert [difference.mean for difference in row.differences] == pytest.approx([-0.1, 0.1, 0])
-    assert row.half == pytest.approx(4.302653 * 0.1 / math.sqrt(3))
+    assert row.overall.half == pytest.approx(4.302653 * 0.1 / math.sqrt(3))
     assert (row.fit_ratio, row.predict_ratio) == pytest.approx((2, 1))
 
 
 def test_differences_beyond_their_interval_are_bold():
     assert say_difference(Mean(0.01, 0.005, 0, 0, 0)) == "**+1.00**"
     assert say_difference(Mean(-0.001, 0.005, 0, 0, 0)) == "-0.10"
-
-
-def test_one_set_tells_nothing_of_others():
-    assert spread_over_sets([0.1]) == math.inf
 
 
 def test_table_has_a_row_per_setting():

@@ -5,8 +5,23 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks.data import Split
-from benchmarks.paper_claims import (
+from benchmarks.common.data import Split
+from benchmarks.common.pages import Docs, fill_text
+from benchmarks.common.results import ROOT, keep_complete
+from benchmarks.common.statistics import chance_of_at_least, summarise, wilson
+from benchmarks.paper import printed, rivals
+from benchmarks.paper.page import draw_wolf, make_parts
+from benchmarks.paper.printed import TABLES
+from benchmarks.paper.runs import (
+    COLUMNS,
+    DISTINCT,
+    add_accuracies,
+    count_equal,
+    find_seen,
+    plan,
+    time_slowest_tree,
+)
+from benchmarks.paper.studies import (
     HUNDRED,
     LUCKIEST,
     NORMALIZE,
@@ -16,57 +31,35 @@ from benchmarks.paper_claims import (
     find_jumps,
     leading_features,
 )
-from benchmarks.paper_draw import draw_wolf
-from benchmarks.paper_page import PAGE, make_parts
-from benchmarks.paper_printed import TABLES
-from benchmarks.paper_runs import (
-    COLUMNS,
-    DISTINCT,
-    add_accuracies,
-    count_equal,
-    find_seen,
-    keep_whole,
-    plan,
-    time_slowest_tree,
-)
-from benchmarks.paper_statistics import (
-    FAILS,
-    HOLDS,
-    LUCKY,
-    chance_of_at_least,
-    summarise,
-    verdict,
-    wilson,
-)
-from benchmarks.paper_tables import lht, printed
-from benchmarks.report import fill_page
+from benchmarks.paper.tables import lht
+from benchmarks.paper.tables import printed as printed_line
+from benchmarks.paper.verdicts import FAILS, HOLDS, LUCKY, verdict
 
-from benchmarks import paper_printed, paper_rivals
 from lhtree import LHForestClassifier, LHTClassifier
 
 
 def test_printed_figures_are_whole_rows():
     for name, lines in TABLES.items():
-        n = paper_printed.n_test(name)
+        n = printed.n_test(name)
         for model, line in lines.items():
             if n < 5000 and line.test != 94.40:  # 34 of 36 is 94.44: cut off, not rounded
-                assert paper_printed.right_rows(line.test, n) is not None, (name, model)
+                assert printed.right_rows(line.test, n) is not None, (name, model)
 
 
 def test_wine_by_beta_was_another_split_than_the_peers():
-    assert paper_printed.right_rows(97.30, 36) is None
-    assert paper_printed.right_rows(97.30, 37) == 36
-    assert paper_printed.right_rows(99.29, 141) == 140
-    assert paper_printed.right_rows(TABLES["wine"]["xgboost"].test, 36) == 35
-    assert paper_printed.right_rows(TABLES["wine"]["xgboost"].test, 37) is None
+    assert printed.right_rows(97.30, 36) is None
+    assert printed.right_rows(97.30, 37) == 36
+    assert printed.right_rows(99.29, 141) == 140
+    assert printed.right_rows(TABLES["wine"]["xgboost"].test, 36) == 35
+    assert printed.right_rows(TABLES["wine"]["xgboost"].test, 37) is None
 
 
 def test_leads():
-    leads = [paper_printed.lead(name) for name in TABLES]
+    leads = [printed.lead(name) for name in TABLES]
     assert leads[:4] == [0, 1, 3, 1]
     assert sum(lead >= 0 for lead in leads) == 7
-    assert paper_printed.least_p(0) == paper_printed.least_p(1) == 1.0
-    assert paper_printed.least_p(3) == paper_printed.least_p(-3) == 0.25
+    assert printed.least_p(0) == printed.least_p(1) == 1.0
+    assert printed.least_p(3) == printed.least_p(-3) == 0.25
 
 
 def test_summarise():
@@ -110,7 +103,7 @@ def test_seen_rows():
 def test_a_cut_run_keeps_whole_splits():
     found = {("wine", model): {0: {}, 1: {}} for model in COLUMNS} | {("seeds", "cart"): {0: {}}}
     del found["wine", "catboost"][1]
-    assert keep_whole(found) == {("wine", model): {0: {}} for model in COLUMNS}
+    assert keep_complete(found, COLUMNS) == {("wine", model): {0: {}} for model in COLUMNS}
 
 
 def test_the_accuracy_run_fills_gaps():
@@ -147,8 +140,8 @@ def test_slowest_tree(two):
 
 def test_the_papers_row_is_a_tree_or_a_forest():
     assert (lht("wine"), lht("banknote")) == ("paper_tree", "paper_forest")
-    assert printed("wine", "paper_forest") is None
-    assert printed("wine", "paper_tree") == TABLES["wine"]["lht"]
+    assert printed_line("wine", "paper_forest") is None
+    assert printed_line("wine", "paper_tree") == TABLES["wine"]["lht"]
 
 
 def make_results(rate):
@@ -181,33 +174,31 @@ def make_studies():
     }
 
 
-def test_page_has_a_place_for_every_part(tmp_path):
+def test_page_has_a_place_for_every_part():
     parts = make_parts(make_results(lambda model: 0.9), make_studies())
-    text = PAGE.read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"<!-- (\w+) -->", text)) == sorted(parts)
-    copy = tmp_path / PAGE.name
-    copy.write_text(text, encoding="utf-8")
-    fill_page(copy, parts)
-    assert parts["verdicts"] in copy.read_text(encoding="utf-8")
+    assert parts["verdicts"] in fill_text(text, parts)
 
 
 def test_a_run_cut_short_leaves_tables_out():
-    assert sorted(make_parts({}, {})) == ["machine", "printed", "verdicts"]
+    assert sorted(make_parts({}, {})) == ["printed", "run", "verdicts"]
 
 
 @pytest.mark.parametrize(("ours", "expected"), [(0.95, HOLDS), (0.85, FAILS)])
 def test_best(ours, expected):
     results = make_results(lambda model: ours if model.startswith("paper") else 0.9)
-    claims = paper_rivals.claim_best(results, tuple(TABLES))
+    claims = rivals.claim_best(results, tuple(TABLES))
     assert [claim.verdict for claim in claims] == [expected, expected]
 
 
 def test_speed():
     results = make_results(lambda model: 0.9)
-    assert {claim.verdict for claim in paper_rivals.claim_speed(results, tuple(TABLES))} == {HOLDS}
+    assert {claim.verdict for claim in rivals.claim_speed(results, tuple(TABLES))} == {HOLDS}
 
 
 def test_wolf_picture(tmp_path):
     pytest.importorskip("matplotlib")
-    draw_wolf(make_studies()["wolf"], tmp_path)
-    assert (tmp_path / "wolf.png").read_bytes().startswith(b"\x89PNG")
+    docs = Docs(tmp_path)
+    draw_wolf(make_studies()["wolf"], docs)
+    assert (docs.pictures / "wolf.png").read_bytes().startswith(b"\x89PNG")

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.data import Data
-from benchmarks.paper_statistics import Mean
-from benchmarks.report import fill_page
-from benchmarks.synthetic import ERROR, SCALING, Clusters, mislabel
-from benchmarks.when_page import (
+from benchmarks.common.data import Data
+from benchmarks.common.pages import fill_text
+from benchmarks.common.statistics import Mean
+from benchmarks.when.page import (
     OURS,
     PEERS,
     TIMED_OURS,
@@ -21,8 +20,9 @@ from benchmarks.when_page import (
     table_scaling,
     table_sweeps,
 )
-from benchmarks.when_pictures import PLANES, is_ordinary
-from benchmarks.when_runs import COMPARED, EEG, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
+from benchmarks.when.pictures import PLANES, is_ordinary
+from benchmarks.when.problems import ERROR, SCALING, Clusters, mislabel
+from benchmarks.when.runs import COMPARED, EEG, N_PIECES, N_SWEEP, cut_out, draw, plan, sweep_key
 
 RULES = {
     "steps": lambda X: (X[:, 0] > 0.5) | ((X[:, 1] > 0) & (X[:, 2] < 0.5)),
@@ -160,10 +160,8 @@ def test_planes_have_two_features_and_classes(name):
     assert is_ordinary(X).mean() > 0.9
 
 
-def test_page_is_filled_between_its_marks(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- a -->\nold\n<!-- /a -->\nafter\n")
-    fill_page(page, {"a": "new"})
-    assert page.read_text() == "before\n<!-- a -->\nnew\n<!-- /a -->\nafter\n"
+def test_page_is_filled_between_its_marks():
+    text = "before\n<!-- a -->\nold\n<!-- /a -->\nafter\n"
+    assert fill_text(text, {"a": "new"}) == "before\n<!-- a -->\nnew\n<!-- /a -->\nafter\n"
     with pytest.raises(SystemExit, match="<!-- b -->"):
-        fill_page(page, {"b": "new"})
+        fill_text(text, {"b": "new"})

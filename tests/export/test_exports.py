@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from benchmarks.exports import runs as exports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from benchmarks import export_runs as exports
 from lhtree import LHForestClassifier, LHTClassifier
 from support.clouds import make_clouds
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems

@@ -7,10 +7,10 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from benchmarks.exports import runs as exports
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import export_runs as exports
 from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
 from lhtree.export import _sql_z, onnx, sql
 from lhtree.export._labels import find_labels

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.exports import runs as exports
 from sklearn.datasets import load_wine
 
-from benchmarks import export_runs as exports
 from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
 
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"

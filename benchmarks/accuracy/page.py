@@ -1,0 +1,166 @@
+"""The page of the accuracy runs: tables of means, paired differences with their intervals, verdicts."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..common import data as datasets
+from ..common.draw import draw_differences, make_axes, save
+from ..common.models import MODELS, TITLES
+from ..common.pages import Docs, markdown_table
+from ..common.results import Results, values
+from ..common.statistics import Mean, subtract
+
+_CARTS = ("cart", "cart_10", "cart_50")
+_RIVALS = ("rf", "extra_trees", "hist_gb", "xgboost", "lightgbm")
+# Paper trees, robust: the prototype's column of the specification.
+_PROTOTYPE = {
+    "wine": 0.986,
+    "seeds": 0.921,
+    "wdbc": 0.961,
+    "banknote": 0.999,
+    "rice": 0.914,
+    "spambase": 0.943,
+    "eeg": 0.956,
+    "magic": 0.879,
+    "skin": 0.9996,
+}
+
+
+def _holds(difference: Mean) -> bool:
+    """Whether ours is not below by more than the interval."""
+    return difference.mean >= -difference.half
+
+
+def _say(difference: Mean) -> str:
+    below = "" if _holds(difference) else " below"
+    return f"{100 * difference.mean:+.2f} ± {100 * difference.half:.2f}{below}"
+
+
+class Page:
+    """Tables of the results; a set or model without any leaves a gap, a comparison without them is left out."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.names = [name for name in datasets.NAMES if any(key[0] == name for key in results)]
+        self.models = [model for model in MODELS if any(key[1] == model for key in results)]
+
+    def mean(self, name: str, model: str, metric: str) -> float:
+        """Mean over the splits; NaN where there are none."""
+        found = values(self.results, name, model, metric)
+        return float(np.mean(found)) if found else math.nan
+
+    def best(self, name: str, models: Iterable[str]) -> str:
+        """Return the model with the largest mean accuracy."""
+        there = [model for model in models if (name, model) in self.results]
+        return max(there, key=lambda model: self.mean(name, model, "accuracy"))
+
+    def has(self, name: str, *models: str) -> bool:
+        """Whether all models have results on a set."""
+        return all((name, model) in self.results for model in models)
+
+    def difference(self, name: str, ours: str, peer: str, metric: str = "accuracy") -> Mean:
+        """Paired difference over the splits both have, with its t interval; positive: ours is better."""
+        return subtract(self.results, name, ours, peer, metric, test_share=0.0)
+
+    def means(self, metric: str, digits: int = 4) -> str:
+        """Return a table of means: sets down, models across."""
+        rows = []
+        for name in self.names:
+            found = [self.mean(name, model, metric) for model in self.models]
+            rows.append([name, *("–" if math.isnan(value) else f"{value:.{digits}f}" for value in found)])
+        return markdown_table(["data", *(TITLES[model] for model in self.models)], rows)
+
+    def rivals(self, docs: Docs, peers: Sequence[str] = (*_RIVALS, "catboost")) -> str:
+        """Return the mixed forest - each peer in points on every set, with verdicts, and draw it."""
+        names = [name for name in self.names if self.has(name, "mixed_forest", *peers)]
+        found = {
+            TITLES[peer]: [self.difference(name, "mixed_forest", peer) for name in names] for peer in peers
+        }
+        draw_differences(docs.pages, "accuracy-differences", "Mixed forest against each peer", names, found)
+        found["best of the first five"] = [
+            self.difference(name, "mixed_forest", self.best(name, _RIVALS)) for name in names
+        ]
+        rows = [[name, *(_say(column[i]) for column in found.values())] for i, name in enumerate(names)]
+        held = [f"{sum(map(_holds, column))} of {len(column)}" for column in found.values()]
+        return markdown_table(["data", *found], [*rows, ["**at or above**", *held]])
+
+    def against_prototype(self) -> str:
+        """Paper forest beside the prototype's figures; within 0.5 points counts as met."""
+        rows = []
+        for name in self.names:
+            if not self.has(name, "paper_forest"):
+                continue
+            value = self.mean(name, "paper_forest", "accuracy")
+            gap = value - _PROTOTYPE[name]
+            verdict = "met" if gap >= -0.005 else f"missed by {100 * (-gap - 0.005):.2f}"
+            rows.append([name, f"{value:.4f}", f"{_PROTOTYPE[name]:.4f}", f"{100 * gap:+.2f}", verdict])
+        return markdown_table("data | paper forest | prototype | difference | within 0.5 points", rows)
+
+    def readable(self) -> str:
+        """One readable tree beside the best CART, with the number of blocks of each."""
+        rows, n_held = [], 0
+        for name in self.names:
+            if not self.has(name, "readable_tree", *_CARTS):
+                continue
+            best = self.best(name, _CARTS)
+            difference = self.difference(name, "readable_tree", best)
+            n_held += _holds(difference)
+            cells = []
+            for model in ("readable_tree", best):
+                n_blocks = self.mean(name, model, "n_blocks")
+                cells += [f"{self.mean(name, model, 'accuracy'):.4f}", f"{n_blocks:.0f}"]
+            rows.append([name, *cells[:2], TITLES[best], *cells[2:], _say(difference)])
+        rows.append(["**at or above**", *[""] * 5, f"{n_held} of {len(rows)}"])
+        head = "data | readable tree | blocks | best CART | accuracy | nodes | difference in points"
+        return markdown_table(head, rows)
+
+    def log_losses(self) -> str:
+        """Mixed forest beside RandomForest in log loss; positive: ours is better."""
+        rows = []
+        for name in self.names:
+            if not self.has(name, "mixed_forest", "rf"):
+                continue
+            found = self.difference(name, "mixed_forest", "rf", "log_loss")
+            cells = [f"{self.mean(name, model, 'log_loss'):.4f}" for model in ("mixed_forest", "rf")]
+            verdict = "met" if found.mean >= 0 else "level" if _holds(found) else "worse"
+            rows.append([name, *cells, f"{found.mean:+.4f} ± {found.half:.4f}", verdict])
+        return markdown_table("data | mixed forest | RandomForest | RandomForest − ours | verdict", rows)
+
+    def draw(self, docs: Docs) -> None:
+        """Draw accuracies as a table whose colour is the distance from the best of the row."""
+        found = np.array(
+            [[self.mean(name, model, "accuracy") for model in self.models] for name in self.names]
+        )
+        figure, grid = make_axes(1, 1, 1.05 * len(self.models) + 1.5, 0.42 * len(self.names) + 2.2)
+        ax = grid[0, 0]
+        gaps = np.nanmax(found, axis=1, keepdims=True) - found
+        ax.imshow(np.clip(gaps, 0, 0.03), cmap="Blues_r", aspect="auto", vmin=-0.01, vmax=0.03)
+        for (i, j), value in np.ndenumerate(found):
+            if np.isfinite(value):
+                colour = "white" if gaps[i, j] < 0.008 else "black"
+                weight = "bold" if gaps[i, j] == 0 else "normal"
+                ax.text(j, i, f"{value:.4f}", ha="center", va="center", color=colour, weight=weight)
+        ax.set_xticks(
+            range(len(self.models)), [TITLES[model] for model in self.models], rotation=40, ha="left"
+        )
+        ax.xaxis.tick_top()
+        ax.set_yticks(range(len(self.names)), self.names)
+        ax.set_title("Test accuracy, mean over the splits", pad=12)
+        ax.tick_params(length=0)
+        save(figure, docs.pages, "accuracy")
+
+    def render(self, docs: Docs) -> dict[str, str]:
+        """Draw the pictures and return the tables by their marks."""
+        self.draw(docs)
+        return {
+            "accuracy": self.means("accuracy"),
+            "rivals": self.rivals(docs),
+            "prototype": self.against_prototype(),
+            "readable": self.readable(),
+            "log_loss": self.means("log_loss"),
+            "log_losses": self.log_losses(),
+            "calibration": self.means("calibration_error"),
+            "fit": self.means("fit_seconds", 3),
+        }

@@ -1,0 +1,1 @@
+"""What questions share: data, models, timing, memory, scores, statistics, results, pages, drawing."""

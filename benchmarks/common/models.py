@@ -1,0 +1,137 @@
+"""The models that are compared, each at its defaults and on one thread."""
+
+import functools
+import hashlib
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
+# Rooms of the package that no fit and no prediction needs: they do not change its results.
+_OUTER_ROOMS = {"cli", "datasets", "explain", "export", "plot", "report", "_report"}
+
+
+class Model(NamedTuple):
+    """How to build an estimator from a seed and further parameters, and its name on the pages."""
+
+    title: str
+    package: str
+    build: Callable[..., Any]
+    count: Callable[[Any], int] | None = None  # blocks of a fitted model that is meant to be read
+
+
+def _model(title: str, path: str, seed_name: str = "random_state", count: Any = None, **params: Any) -> Model:
+    """Return a model that imports its library when it is built."""
+    module, _, name = path.rpartition(".")
+    package = module.partition(".")[0].replace("sklearn", "scikit-learn")
+
+    def build(seed: int, **others: Any) -> Any:
+        return getattr(import_module(module), name)(**{seed_name: seed} | params | others)
+
+    return Model(title, package, build, count)
+
+
+def _logistic(seed: int, **params: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000, random_state=seed, **params))
+
+
+def _cart(title: str, **params: Any) -> Model:
+    path = "sklearn.tree.DecisionTreeClassifier"
+    return _model(title, path, count=lambda model: model.tree_.node_count, **params)
+
+
+def _tree(title: str, **params: Any) -> Model:
+    def count(model: Any) -> int:
+        return int(2 * model.n_leaves_ - len(model.trees_))
+
+    return _model(title, "lhtree.LHTClassifier", count=count, n_jobs=1, **params)
+
+
+_forest = functools.partial(_model, path="lhtree.LHForestClassifier", n_jobs=1)
+_quiet = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
+PEERS = {
+    "cart": _cart("CART"),
+    "cart_10": _cart("CART, split ≥ 10", min_samples_split=10),
+    "cart_50": _cart("CART, split ≥ 50", min_samples_split=50),
+    "logistic": Model("logistic regression", "scikit-learn", _logistic),
+    "rf": _model("RandomForest", "sklearn.ensemble.RandomForestClassifier", n_jobs=1),
+    "extra_trees": _model("ExtraTrees", "sklearn.ensemble.ExtraTreesClassifier", n_jobs=1),
+    "hist_gb": _model("HistGradientBoosting", "sklearn.ensemble.HistGradientBoostingClassifier"),
+    "xgboost": _model("XGBoost", "xgboost.XGBClassifier", n_jobs=1),
+    "lightgbm": _model("LightGBM", "lightgbm.LGBMClassifier", n_jobs=1, verbose=-1),
+    "catboost": _model("CatBoost", "catboost.CatBoostClassifier", "random_seed", **_quiet),
+}
+# Chosen by cross-validation on rows that the benchmark's splits test on too: optimistic.
+_READABLE = {
+    "direction": "mixed",
+    "min_samples_split": 100,
+    "min_samples_leaf": 5,
+    "membership": "least_squares",
+    "shrinkage": 0.03,
+}
+OURS = {
+    "paper_tree": _tree("paper tree"),
+    "readable_tree": _tree("readable tree", **_READABLE),
+    "paper_forest": _forest("paper forest"),
+    "fisher_forest": _forest("Fisher forest", direction="fisher"),
+    "mixed_forest": _forest("mixed forest", direction="mixed"),
+}
+MODELS = PEERS | OURS
+TITLES = {name: model.title for name, model in MODELS.items()}
+
+
+def fit(name: str, X: Any, y: Any, **params: Any) -> Any:
+    """Build a model and fit it."""
+    return MODELS[name].build(0, **params).fit(X, y)
+
+
+def fit_100(name: str, X: Any, y: Any, **params: Any) -> Any:
+    """Build a model and fit it; CatBoost with 100 trees as the others have, not with its default of 1000."""
+    return fit(name, X, y, **{"iterations": 100} | params if name == "catboost" else params)
+
+
+def one_thread(name: str, model: Any, method: str = "predict_proba") -> Callable[[Any], Any]:
+    """Return a method that scores on one thread.
+
+    CatBoost takes all cores unless each call limits it, and leaves the array it was given read-only.
+    """
+    call: Callable[..., Any] = getattr(model, method)
+    return (lambda X: call(X.view(), thread_count=1)) if name == "catboost" else call
+
+
+_chosen_build: list[str] = []
+
+
+def choose_build(digest: str) -> None:
+    """Look up results of another build of ours; nothing may be fitted after that."""
+    _chosen_build[:] = [digest]
+
+
+@functools.cache
+def _digest_ours() -> str:
+    """Digest of the extension and of the modules that a fit or a prediction may load, loaded or not."""
+    if _chosen_build:
+        return _chosen_build[0]
+    import lhtree._core
+
+    folder = Path(lhtree.__file__).parent
+    modules = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
+    digest = hashlib.sha256(Path(lhtree._core.__file__).read_bytes())
+    for name, path in sorted(modules.items()):
+        if name.partition("/")[0] not in _OUTER_ROOMS:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@functools.cache
+def version_key(name: str) -> str:
+    """What the results of a model, or of a setting of ours, depend on; ours change with every build."""
+    package = MODELS[name].package if name in MODELS else "lhtree"
+    own = f"-{_digest_ours()}" if package == "lhtree" else ""
+    return f"{package}-{version(package)}{own}"

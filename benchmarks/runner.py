@@ -1,0 +1,173 @@
+"""What all questions share: options, resuming, progress, results with the facts of the machine, drafts and pages."""
+
+import argparse
+import multiprocessing
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from .common import pages
+from .common.models import choose_build, version_key
+from .common.results import RESULTS, Result, Results, Task, collect, read_json, write_json, write_runs
+
+Args = argparse.Namespace
+Tell = Callable[[str], None]  # called by a part when it begins a step
+Part = Callable[[Tell, Args], Any]
+
+
+@contextmanager
+def show_progress(what: str, n_steps: int) -> Iterator[tuple[Tell, Callable[[], None]]]:
+    """Show a bar in terminals, a line per message elsewhere; yields how to tell and how to advance."""
+    from rich.progress import Progress, TimeElapsedColumn
+
+    begin = time.perf_counter()
+    is_terminal = sys.stdout.isatty()
+    with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), disable=not is_terminal) as bar:
+        line = bar.add_task(what, total=n_steps)
+
+        def tell(step: str) -> None:
+            bar.update(line, description=step)
+            if not is_terminal:
+                print(f"{time.perf_counter() - begin:6.1f} s  {step}", flush=True)
+
+        yield tell, lambda: bar.advance(line)
+
+
+class Question(ABC):
+    """A question measures (``run``) and writes (``page``); everything else is done here.
+
+    A draft (``--quick``, or a run of a part of the data) keeps its results and writes its page below
+    ``benchmarks/results/<name>-draft``, the full form below ``benchmarks/results/<name>`` and ``docs``.
+    """
+
+    name: str
+    fills = ""  # the page below docs whose marked places are filled; a question without one is only printed
+    quick: str  # what --quick does
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of the question."""
+        parser.add_argument("--quick", action="store_true", help=f"{self.quick}; writes a draft only")
+        parser.add_argument(
+            "--show", action="store_true", help="measure nothing: write the page from kept results"
+        )
+
+    def is_draft(self, args: Args) -> bool:
+        """Whether these options measure less than the page needs."""
+        return bool(args.quick)
+
+    def folder(self, args: Args) -> str:
+        """Return the folder of the results."""
+        return f"{self.name}-draft" if self.is_draft(args) else self.name
+
+    @abstractmethod
+    def run(self, args: Args) -> Any:
+        """Measure what is missing and return all results."""
+
+    @abstractmethod
+    def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
+        """Draw the pictures and return the generated parts of the page by their marks."""
+
+    def builds(self, args: Args) -> list[str]:
+        """Return the builds of ours that the results are of."""
+        return [version_key("mixed_forest")]
+
+    def answer(self, args: Args) -> None:
+        """Measure, print and write the page."""
+        results = self.run(args)
+        docs = pages.Docs(RESULTS / self.folder(args)) if self.is_draft(args) else pages.Docs()
+        parts = {"run": pages.describe_run(self.builds(args))} | self.page(results, docs)
+        print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
+        if self.fills:
+            docs.fill(self.fills, parts)
+
+
+class Parts(Question):
+    """A question of a few parts, each measured anew by every run and kept as soon as it is done."""
+
+    parts: ClassVar[Mapping[str, Part]]
+    quick_parts: Sequence[str] = ()  # of the quick form; default: all
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        if len(self.parts) > 1:
+            parser.add_argument(
+                "--only", nargs="+", choices=list(self.parts), help="measure these parts; keep the rest"
+            )
+
+    def run(self, args: Args) -> dict[str, Any]:
+        every = list((args.quick and self.quick_parts) or self.parts)
+        chosen = [] if args.show else getattr(args, "only", None) or every
+        with show_progress(self.name, len(chosen)) as (tell, advance):
+            for part in chosen:
+                tell(part)
+                found = self.parts[part](lambda step, part=part: tell(f"{part} · {step}"), args)
+                write_json(
+                    f"{self.folder(args)}/{part}", {"build": version_key("paper_tree"), "found": found}
+                )
+                advance()
+        return {part: one["found"] for part, one in self._kept(args).items()}
+
+    def builds(self, args: Args) -> list[str]:
+        return sorted({one["build"] for one in self._kept(args).values()})
+
+    def _kept(self, args: Args) -> dict[str, Any]:
+        kept = {part: read_json(f"{self.folder(args)}/{part}") for part in self.parts}
+        return {part: one for part, one in kept.items() if one}
+
+
+class Fits(Question):
+    """A question of many fits, each kept in a file of its own: a run can be stopped and resumed."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--jobs", type=int, default=1, help="processes; each model still has one thread")
+        parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
+
+    @abstractmethod
+    def plan(self, args: Args) -> list[Task]:
+        """Return the fits in their order: stopped early, a run should have fewer splits of every data set."""
+
+    @abstractmethod
+    def measure(self, task: Task) -> Result:
+        """Fit and score one model on one split."""
+
+    def run(self, args: Args) -> Results:
+        if args.build:
+            if not args.show:
+                raise SystemExit("--build shows what another build has reached: add --show.")
+            choose_build(args.build)
+        tasks = self.plan(args)
+        if not args.show:
+            self._fit(tasks, args.jobs)
+        results = collect(tasks)
+        if not self.is_draft(args):
+            write_runs(self.name, results)
+        return results
+
+    def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:
+        missing = [task for task in tasks if not task.path.exists()]
+        print(f"{len(tasks)} fits, {len(tasks) - len(missing)} of them kept from before", flush=True)
+        with show_progress(self.name, len(missing)) as (tell, advance):
+            for task, result in self._work(missing, n_jobs):
+                score, seconds = result["accuracy"], result["fit_seconds"]
+                tell(f"{task.data} {task.model} {task.seed}: {score:.4f} in {seconds:.2f} s")
+                advance()
+
+    def _measure_and_keep(self, task: Task) -> Result:
+        result = self.measure(task)
+        task.keep(result)
+        return result
+
+    def _work(self, tasks: Sequence[Task], n_jobs: int) -> Iterator[tuple[Task, Result]]:
+        if n_jobs == 1:
+            yield from ((task, self._measure_and_keep(task)) for task in tasks)
+            return
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(n_jobs, mp_context=context) as pool:
+            running = {pool.submit(self._measure_and_keep, task): task for task in tasks}
+            for future in as_completed(running):
+                yield running[future], future.result()

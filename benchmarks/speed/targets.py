@@ -1,0 +1,163 @@
+"""Targets of speed: what was measured, and what limits it where a target is missed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..common.pages import Figure, markdown_table
+from ..common.results import Result
+from .models import TITLES
+
+# One sentence for each row of the table that is missed, by its key. Names in braces are measured bounds:
+# {read_gb_s}, {copy_gb_s}, {copy_two}, {pass_ms}, {feature_sum_ms}, {gflops}, {call_us}, {array_us}.
+LIMITS: dict[str, str] = {
+    "row_onnx_magic": "latency: a row meets 1,700 of 168,000 branching blocks, 11 MB that no second-level cache holds; "
+    "LightGBM's trees have 3,000 in all",
+    "batch_xgboost_spambase": "arithmetic: 11 levels of up to 7 terms a tree, some 4 ns each, against 6 levels of one "
+    "comparison",
+    "batch_lightgbm_magic": "arithmetic and latency: 17 levels of up to 5 terms, 2.7 ns each (1.5 ns near the root, "
+    "where many rows meet a block together), against 31 leaves a tree; trees are grown until blocks are pure",
+    "fit_levels": "bandwidth: learning scales and normalising take 0.65 s, most of the allowance, before any block "
+    "grows; then every level reads rows for class sums, squares and feature sums and writes them in their new order "
+    "(reading {read_gb_s} GB/s, copying {copy_gb_s} GB/s)",
+    "threads_quiet_0": "bandwidth: two cores copy rows at {copy_two} times the rate of one, and the upper levels of a "
+    "tree are passes over rows that no cache holds",
+    "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two} times one core's rate)",
+    "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two} times one core's rate)",
+    "rows_batch_mixed forest": "cache: a thousand rows stay in it, more come from memory",
+}
+
+Found = Iterator[tuple[str, Figure]]
+
+
+def _cpu(times: Result, key: str) -> float:
+    return float(times[key]["cpu"])
+
+
+def _one_row(part: Result) -> Found:
+    times = part["data"]["spambase"]["times"]
+    scorer = _cpu(times, "tree_10|Scorer.proba")
+    native = _cpu(times, "lightgbm|C single-row call")
+    depth = part["data"]["spambase"]["depths"]["tree_10"]
+    what = f"`Scorer` on one row, one tree of depth {depth}, 57 features"
+    yield "scorer", Figure(what, scorer * 1e6, 0.6, "µs", is_floor=False)
+    what = f"the same, faster than LightGBM's C single-row call with 100 trees ({native * 1e6:.2f} µs)"
+    yield "scorer_lightgbm", Figure(what, native / scorer, 5.0)
+    for name, found in part["data"].items():
+        times = found["times"]
+        ours = _cpu(times, "paper_tree|predict_proba")
+        for peer, title, target in (("cart", "CART's", 50.0), ("xgboost", "XGBClassifier's", 150.0)):
+            theirs = _cpu(times, f"{peer}|predict_proba")
+            what = (
+                f"`LHTClassifier.predict_proba` on (1, m), {name} ({ours * 1e6:.2f} µs), "
+                f"faster than {title} ({theirs * 1e6:.0f} µs)"
+            )
+            yield f"proba_{peer}_{name}", Figure(what, theirs / ours, target)
+        if (onnx := times.get("lightgbm|onnxruntime, float32")) is None:
+            continue
+        forest = _cpu(times, "mixed_forest|predict_proba")
+        what = (
+            f"mixed forest, 100 trees, one row, {name} ({forest * 1e6:.2f} µs), faster than onnxruntime "
+            f"with LightGBM's model ({onnx['cpu'] * 1e6:.2f} µs)"
+        )
+        yield f"row_onnx_{name}", Figure(what, onnx["cpu"] / forest, 1.0)
+
+
+def _batch(part: Result) -> Found:
+    for name, found in part.items():
+        size = max(found["times"], key=int)
+        times = found["times"][size]
+        equal = found["equal"]["n_trees"]
+        trees = f"{equal} trees" if equal else "100 trees, which are still less accurate"
+        pairs = (
+            ("xgboost", "mixed_equal", f"XGBoost's at equal accuracy ({trees})", 1.0),
+            ("lightgbm", "mixed_forest", "LightGBM's at equal tree count", 1.0),
+            ("cart", "paper_tree", "CART's", 0.5),
+        )
+        for peer, ours, than, target in pairs:
+            kind = "one tree" if ours == "paper_tree" else "mixed forest"
+            what = f"{kind}, batch of {int(size):,} rows, {name}: rate over {than}"
+            yield f"batch_{peer}_{name}", Figure(what, _cpu(times, peer) / _cpu(times, ours), target)
+
+
+def _fit(part: Result, bound: Result | None) -> Found:
+    n_rows = max(part["large"], key=int)
+    large = part["large"][n_rows]
+    seconds = _cpu(large["times"], "paper_tree")
+    cart = large["cart"]["seconds"]
+    said = f"{cart:.0f} s" if large["cart"]["is_done"] else f"ended after {cart:.0f} s without a result"
+    what = f"one tree, fit, {int(n_rows):,} × 50 ({seconds:.2f} s), faster than CART ({said})"
+    yield "fit_cart", Figure(what, cart / seconds, 50.0)
+    if bound:
+        levels, one_pass = large["mean_depth"], bound["pass_seconds"] * int(n_rows) / 1e6
+        what = f"the same, over reading the data once per level ({levels:.1f} × {one_pass * 1e3:.1f} ms)"
+        yield "fit_levels", Figure(what, seconds / (levels * one_pass), 4.0, is_floor=False)
+    ratios = {
+        name: _cpu(found["times"], "rf") / _cpu(found["times"], "mixed_forest")
+        for name, found in part["nine"].items()
+    }
+    for name, ratio in ratios.items():
+        what = f"mixed forest, fit, {name}, 100 trees, faster than RandomForestClassifier(100)"
+        yield f"fit_rf_{name}", Figure(what, ratio, 1.0)
+    forest = part["forest"]
+    ours, light = (_cpu(forest["times"], key) for key in ("mixed_forest", "lightgbm"))
+    accuracies = {TITLES[key]: f"{value:.4f}" for key, value in forest["accuracy"].items()}
+    said = ", ".join(f"{title} {value}" for title, value in accuracies.items())
+    what = (
+        f"mixed forest, fit, {forest['n_rows']:,} × 50, 100 trees, `max_samples={forest['max_samples']:_}` "
+        f"({ours:.1f} s), over LightGBM's ({light:.1f} s); accuracy: {said}"
+    )
+    yield "fit_lightgbm", Figure(what, ours / light, 3.0, is_floor=False)
+
+
+def _scaling(part: Result) -> Found:
+    for i, (what, states) in enumerate(part["threads"]["work"].items()):
+        for state, target in (("quiet", 1.7), ("busy", 1.0)):
+            ratio = states[state]["1"]["wall"] / states[state]["2"]["wall"]
+            said = "" if state == "quiet" else ", every core busy with other work"
+            yield f"threads_{state}_{i}", Figure(f"two threads over one, {what}{said}", ratio, target)
+    rows, features = part["axes"]["rows"], part["axes"]["features"]
+    for name in ("paper tree", "mixed forest"):
+        for kind, target in (("fit", 1.15), ("batch", 1.0)):
+            slope = rows[kind][name]["exponent"]
+            if slope is not None:
+                said = "fit at depth ≤ 8" if kind == "fit" else "scoring"
+                what = f"exponent in n, {name}, {said}"
+                yield f"rows_{kind}_{name}", Figure(what, round(slope, 2), target, "", is_floor=False)
+    slope = features["fit"]["paper tree"]["exponent"]
+    what = "exponent in m, paper tree, fit (linear, within a tenth)"
+    yield "features", Figure(what, round(slope, 2), 1.1, "", is_floor=False)
+
+
+def find_figures(results: dict[str, Any]) -> list[tuple[str, Figure]]:
+    """Return every row of the specification whose parts were measured, with its key in ``LIMITS``."""
+    found: list[tuple[str, Figure]] = []
+    for name, part in (("one_row", _one_row), ("batch", _batch)):
+        if name in results:
+            found += part(results[name])
+    if "fit" in results:
+        found += _fit(results["fit"], results.get("bound"))
+    if "scaling" in results:
+        found += _scaling(results["scaling"])
+    return found
+
+
+def target_table(results: dict[str, Any]) -> str:
+    """Return the table: what, target, measured, verdict, what limits it."""
+    bound = results.get("bound")
+    said = {}
+    if bound:
+        said = {
+            "read_gb_s": f"{bound['read_gb_s']:.1f}",
+            "copy_gb_s": f"{bound['copy_gb_s']:.1f}",
+            "copy_two": f"{bound['copy_two_threads']:.2f}",
+            "pass_ms": f"{bound['pass_seconds'] * 1e3:.1f}",
+            "feature_sum_ms": f"{bound['feature_sum_seconds'] * 1e3:.1f}",
+            "gflops": f"{bound['gflops']:.0f}",
+            "call_us": f"{bound['call_seconds'] * 1e6:.2f}",
+            "array_us": f"{bound['array_seconds'] * 1e6:.2f}",
+        }
+    rows = []
+    for key, figure in find_figures(results):
+        limit = "" if figure.is_met else LIMITS.get(key, "")
+        rows.append([*figure.row(), limit.format(**said) if said else limit])
+    return markdown_table("what | target | measured | verdict | what limits it", rows)
