@@ -16,16 +16,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._columns import refuse_infinity
 from ._compact import pack, unpack
 from ._core import Scorer
 from ._fitted import Fitted
 from ._forest_data import ForestData, TreeViews
 from ._interpret import Interpretable
-from ._normalise import Span, learn_normalisation
 from ._parameters import Settled, check_flag, draw_seed, refuse
 from ._prototypes import count_kept, keep_rows
 from ._validate import Training, check_continued, check_rows, check_training
+from .tables.encoding import Encoding
+from .tables.frames import refuse_infinity
+from .tables.normalise import Span, learn_normalisation
 
 # Below this many rows a prediction asks nobody about threads; the scorer would not use them.
 _FEW_ROWS = 64
@@ -64,8 +65,8 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Numbers, and text or categories in a frame of pandas or polars (see ``categorical_features``). NaN, None
-            and null count as missing.
+            Numbers, and text or categories in a frame of pandas or polars or a table of Arrow (see
+            ``categorical_features``). NaN, None and null count as missing.
         y : array-like of shape (n,)
             Classes, two or more.
         sample_weight : array-like of shape (n,), optional
@@ -81,11 +82,19 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         continues = check_flag("warm_start", params.get("warm_start", False))
         earlier = self if continues and "_forest" in self.__dict__ else None
         training = check_training(
-            fitted, X, y, sample_weight, self.class_weight, is_forest=self._is_forest, earlier=earlier
+            X,
+            y,
+            sample_weight,
+            self.class_weight,
+            categorical_features=self.categorical_features,
+            owner=type(self).__name__,
+            is_forest=self._is_forest,
+            encoding=None if earlier is None else earlier._encoding,
         )
+        fitted._set_encoding(training.encoding)
         settled = Settled(params, training.X.shape[1], is_forest=self._is_forest)
         if earlier is not None:
-            check_continued(earlier, fitted, training)
+            check_continued(earlier, training)
         growth = fitted._plan(settled, training, earlier)
         n_threads = count_threads(self.n_jobs)
         n_kept = count_kept(self.keep_prototypes, training)
@@ -109,9 +118,14 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         fitted._prototypes = keep_rows(n_kept, training, fitted._seed)
         for name in [name for name in self.__dict__ if name.endswith("_") and not name.startswith("_")]:
             del self.__dict__[name]  # of an earlier fit
-        self.__dict__.pop("_encoding", None)
         self.__dict__.update(fitted.__dict__)
         return self
+
+    def _set_encoding(self, encoding: Encoding) -> None:
+        self._encoding = encoding
+        self.n_features_in_ = encoding.n_columns
+        if encoding.has_names:
+            self.feature_names_in_ = np.array(encoding.names, dtype=object)
 
     def _grow(self, training: Training, settled: Settled, growth: Growth, n_threads: int) -> ForestData:
         n_classes = len(training.classes)
@@ -180,9 +194,8 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any) -> Any:
         """Call a method of the scorer with rows in any form; exact arrays go straight to it."""
-        state = self.__dict__
-        scorer: Any = state.get("_scorer")
-        if scorer is None or "feature_names_in_" in state or "_encoding" in state or not scorer.takes(X):
+        scorer: Any = self.__dict__.get("_scorer")
+        if scorer is None or not self._encoding.takes_arrays or not scorer.takes(X):
             check_is_fitted(self)
             X = check_rows(self, X)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
@@ -259,7 +272,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def trees_(self) -> TreeViews:
         """Views of all trees, one per column of ``apply``."""
         check_is_fitted(self)
-        return TreeViews(self._forest, self.classes_, self._names())
+        return TreeViews(self._forest, self.classes_, self._encoding.feature_names)
 
     @property
     def n_leaves_(self) -> int:
@@ -280,8 +293,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         That of a column of categories is the sum over its categories.
         """
         fitted = self._fitted
-        importances = fitted.forest.importances(fitted.n_features)
-        return importances if fitted.encoding is None else fitted.encoding.sum_columns(importances)
+        return fitted.encoding.sum_columns(fitted.forest.importances(fitted.n_features))
 
     @property
     def _fitted(self) -> Fitted:
@@ -291,23 +303,14 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             forest=self._forest,
             normalisation=self._normalisation,
             classes=self.classes_,
-            feature_names=self._names(),
             prior=self._prior,
             confidence=self._confidence,
             low=self._span.low,
             high=self._span.high,
             prototypes=self._prototypes,
             scorer=self._scorer,
-            encoding=self.__dict__.get("_encoding"),
+            encoding=self._encoding,
         )
-
-    def _names(self) -> list[str]:
-        if "_encoding" in self.__dict__:
-            names: list[str] = self._encoding.feature_names
-            return names
-        if hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
-        return [f"x{f}" for f in range(self.n_features_in_)]
 
 
 def count_threads(n_jobs: int | None) -> int:

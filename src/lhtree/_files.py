@@ -18,10 +18,10 @@ from ._fitted import read
 from ._forest import LHForestClassifier
 from ._forest_data import ForestData
 from ._json import check
-from ._normalise import Normalisation, Span
 from ._prototypes import Prototypes
 from ._tree import LHTClassifier
-from .persist import ModelFile, naming, read_model, write_model
+from .persist import ModelFile, naming, read_model, tell_encoding, write_model
+from .tables.normalise import Normalisation, Span
 
 _ESTIMATORS: dict[str, type[BaseLHT]] = {
     "LHTClassifier": LHTClassifier,
@@ -54,8 +54,8 @@ def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] |
         "estimator": name,
         "parameters": {key: _encode_parameter(key, value) for key, value in parameters.items()},
         "classes": encode_classes(fitted.classes),
-        "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
-        "encoding": None if fitted.encoding is None else fitted.encoding.to_dict(),
+        "feature_names": list(fitted.encoding.names) if fitted.encoding.has_names else None,
+        "encoding": tell_encoding(fitted.encoding),
         "confidence": fitted.confidence,
         "seed": model._seed,
         "forest": None,
@@ -124,7 +124,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": header["parameters"],
         "classes": header["classes"]["values"],
         "shares": arrays["prior"].tolist(),
-        "n_columns": file.n_columns,
+        "n_columns": file.encoding.n_columns,
         "n_features": file.scorer.n_features,
         "feature_names": header["feature_names"],
         "encoding": header["encoding"],
@@ -218,11 +218,7 @@ def _build(file: ModelFile) -> BaseLHT:
     check(not unknown, f"its parameters {', '.join(sorted(unknown))[:100]} are unknown; update lhtree")
     parameters = {key: _decode_parameter(value) for key, value in header["parameters"].items()}
     model = kind(**parameters)
-    model.n_features_in_ = file.n_columns
-    if header["feature_names"] is not None:
-        model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-    if file.encoding is not None:
-        model._encoding = file.encoding
+    model._set_encoding(file.encoding)
     model.classes_ = file.classes
     model._seed = header["seed"]
     model._normalisation = Normalisation(arrays["centre"], arrays["scale"])

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._columns import refuse_infinity
-from ._encode import Encoding
 from ._forest_data import ForestData
-from ._normalise import Normalisation
 from ._parameters import is_integer, refuse
 from ._prototypes import Prototypes
+from .tables.encoding import Encoding
+from .tables.frames import refuse_infinity
+from .tables.normalise import Normalisation
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Fitted:
     forest: ForestData
     normalisation: Normalisation
     classes: NDArray[Any]
-    feature_names: list[str]
+    encoding: Encoding  # how the columns of a table become features
     prior: NDArray[np.float64]  # share of every class
     confidence: str | None  # "last", "path" or None, never "auto"
     low: NDArray[
@@ -33,7 +33,6 @@ class Fitted:
     high: NDArray[np.float64]
     prototypes: Prototypes | None
     scorer: _core.Scorer
-    encoding: Encoding | None = None  # how a table with categories becomes features
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "scorer"}
@@ -44,20 +43,23 @@ class Fitted:
         vars(self)["scorer"] = scorer  # the class is frozen
 
     @property
+    def feature_names(self) -> list[str]:
+        """Names of the features."""
+        return self.encoding.feature_names
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
-        return len(self.feature_names)
+        return self.encoding.n_features
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns given to fit: the features, where none of them stands for a category."""
-        return self.feature_names if self.encoding is None else list(self.encoding.names)
+        return list(self.encoding.names)
 
     def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
         """Values of a row by column, in the user's units and categories."""
-        if self.encoding is not None:
-            return self.encoding.decode(x)
-        return dict(zip(self.feature_names, x.tolist(), strict=True))
+        return self.encoding.decode(x)
 
     @property
     def n_classes(self) -> int:

@@ -45,6 +45,8 @@ class LHForestClassifier(BaseLHT):
         Weights of classes, multiplied into ``sample_weight``.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
+    unseen : {"missing", "error"}, default="missing"
+        What becomes of a category that was not there in fit: it counts as missing, or prediction raises an error.
     keep_prototypes : bool or int, default=False
         Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     oob_score : bool, default=False
@@ -100,6 +102,7 @@ class LHForestClassifier(BaseLHT):
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
         keep_prototypes: bool | int = False,
         oob_score: bool = False,
         warm_start: bool = False,
@@ -125,6 +128,7 @@ class LHForestClassifier(BaseLHT):
         self.shrinkage = shrinkage
         self.class_weight = class_weight
         self.categorical_features = categorical_features
+        self.unseen = unseen
         self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
         self.warm_start = warm_start

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._extras import import_extra
-from ._normalise import Normalisation
+from .tables.normalise import Normalisation
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._columns import refuse_infinity
-from ._encode import Encoding, find_plain_encoding
 from ._parameters import check_count
+from .tables.encoding import Encoding
+from .tables.frames import refuse_infinity
 
 
 class Scorer:
@@ -37,6 +37,7 @@ class Scorer:
     __slots__ = (
         "_core",
         "_encoding",
+        "_unseen",
         "classes_",
         "feature_names",
         "feature_names_in_",
@@ -48,20 +49,16 @@ class Scorer:
         self,
         core: _core.Scorer,
         classes: NDArray[Any],
-        columns: list[str] | None,
-        encoding: Encoding | None,
+        encoding: Encoding,
         metadata: dict[str, Any] | None,
+        unseen: str = "missing",
     ) -> None:
-        self._core = core
-        self.feature_names_in_ = columns
-        self._encoding = encoding
+        self._core, self._encoding, self._unseen = core, encoding, unseen
         self.classes_ = classes
         self.metadata = metadata
-        self.feature_names = columns or [f"x{f}" for f in range(core.n_features)]
-        self.n_features_in_ = core.n_features
-        if encoding is not None:
-            self.feature_names = encoding.feature_names
-            self.n_features_in_ = len(encoding.names)
+        self.feature_names = encoding.feature_names
+        self.feature_names_in_ = list(encoding.names) if encoding.has_names else None
+        self.n_features_in_ = encoding.n_columns
 
     def __repr__(self) -> str:
         return f"Scorer({len(self.classes_)} classes, {self.n_features_in_} features, {self._core.n_trees} trees)"
@@ -91,41 +88,11 @@ class Scorer:
         return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
-        if self._encoding is not None or not self._core.takes(X):
-            X = self._straighten(X)
+        if not self._encoding.is_plain or not self._core.takes(X):
+            X = self._encoding.encode(X, unseen=self._unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or n_threads < 1:
             n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
-
-    def _straighten(self, X: Any) -> NDArray[Any]:
-        """An exact array of anything that can be one, with the columns of the model."""
-        if self.feature_names_in_ is not None and hasattr(X, "columns"):
-            columns = [str(name) for name in X.columns]
-            if columns != self.feature_names_in_:
-                raise ValueError(
-                    f"X has the columns {', '.join(columns)[:200]}: pass those of the model in their order, "
-                    f"{', '.join(self.feature_names_in_)[:200]}."
-                )
-        if self._encoding is not None:
-            return self._encoding.encode(X)
-        plain = find_plain_encoding(X)
-        given = _make_array(X) if plain is None else plain.encode(X)
-        if given.ndim != 2 or given.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has shape {given.shape}: pass a table of {self.n_features_in_} columns, one row per sample."
-            )
-        return np.ascontiguousarray(given)
-
-
-def _make_array(X: Any) -> NDArray[Any]:
-    """An array of float32 where X is one, else of float64."""
-    try:
-        given = np.asarray(X)
-        if given.dtype.kind == "c":
-            raise TypeError("its numbers are complex")
-        return given.astype(np.float32 if given.dtype == np.float32 else np.float64, copy=False)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"X is not numeric ({error}): pass one row of numbers per sample.") from None

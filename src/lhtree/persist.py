@@ -19,11 +19,11 @@ from . import __version__, _core
 from ._array_checks import SCORED, check_shapes, check_trees, check_values
 from ._classes import decode_classes
 from ._container import Container, pack_container, parse, read_container
-from ._encode import Encoding
 from ._header_checks import check_estimators, check_header
 from ._json import ModelFileError, check, parse_json
 from ._scorer import Scorer
 from ._write import write_whole
+from .tables.encoding import Encoding, Numbers, OneHot
 
 
 class ModelFile(NamedTuple):
@@ -32,15 +32,10 @@ class ModelFile(NamedTuple):
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
     classes: NDArray[Any]
-    encoding: Encoding | None
+    encoding: Encoding
     scorer: _core.Scorer
     sha256: str
     n_bytes: int
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of the tables that the model takes."""
-        return self.scorer.n_features if self.encoding is None else len(self.encoding.names)
 
 
 def read_model(path: str | os.PathLike[str], *, is_mapped: bool = False) -> ModelFile:
@@ -80,8 +75,8 @@ def load_scorer(path: str | os.PathLike[str]) -> Scorer:
         model's.
     """
     file = read_model(path, is_mapped=True)
-    names, metadata = file.header["feature_names"], file.header["metadata"]
-    return Scorer(file.scorer, file.classes, names, file.encoding, metadata)
+    unseen = file.header["parameters"].get("unseen", "missing")
+    return Scorer(file.scorer, file.classes, file.encoding, file.header["metadata"], unseen)
 
 
 @contextmanager
@@ -111,5 +106,21 @@ def _check_model(container: Container) -> ModelFile:
     n_targets = 1 if n_classes == 2 else n_classes
     check_trees(arrays, n_targets)
     check_estimators(header["forest"], scorer.n_trees // n_targets)
-    encoding = None if header["encoding"] is None else Encoding.from_dict(header["encoding"])
+    encoding = _read_encoding(header, scorer.n_features)
     return ModelFile(header, arrays, classes, encoding, scorer, container.sha256, container.n_bytes)
+
+
+def tell_encoding(encoding: Encoding) -> dict[str, Any] | None:
+    """An encoding as version 1 of the format has it: none where all columns hold numbers."""
+    if encoding.is_plain:
+        return None
+    categories = [None if some is None else list(some) for some in encoding.categories]
+    return {"names": list(encoding.names), "categories": categories}
+
+
+def _read_encoding(header: dict[str, Any], n_features: int) -> Encoding:
+    names, told = header["feature_names"], header["encoding"]
+    if told is None:
+        return Encoding.plain(n_features, names)
+    treatments = (Numbers() if some is None else OneHot(tuple(some)) for some in told["categories"])
+    return Encoding(tuple(told["names"]), tuple(treatments), names is not None)

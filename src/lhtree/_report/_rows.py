@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._validate import check_rows
+from ..tables.frames import refuse_infinity
 
 N_WRONG, N_UNSURE, N_SAMPLES = 60, 40, 200
 _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows

@@ -26,7 +26,7 @@ def explain_rows(fitted: Fitted, X: NDArray[Any], index: Any = None) -> pd.DataF
     for column, name in enumerate(names):
         table[:, :, column] = getattr(fitted.scorer, name)(X)
     own = table[:, :, len(names) + 1 :]
-    if fitted.encoding is None:
+    if fitted.encoding.is_plain:
         table[:, :, len(names)] = find_contributions(fitted, X, out=own)
     else:
         of_features = np.zeros((n_rows, n_classes, fitted.n_features))

@@ -108,7 +108,7 @@ class Explanation:
         for terms, amount in self._walk.deal():
             target = self._fitted.forest.target[self._walk.tree[terms.stop]]
             np.add.at(dealt, (target, terms.feature), amount)
-        dealt = (dealt if encoding is None else encoding.sum_columns(dealt)) / self.n_estimators
+        dealt = encoding.sum_columns(dealt) / self.n_estimators
         if len(dealt) == 2:  # one tree serves both
             dealt[0] = -dealt[1]
         return {

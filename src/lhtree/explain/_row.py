@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._fitted import Fitted
 from .._validate import check_rows
+from ..tables.frames import is_frame, refuse_infinity
 
 
 def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
@@ -18,10 +18,10 @@ def take_row(model: Any, fitted: Fitted, row: Any) -> NDArray[np.float64]:
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
-    if hasattr(row, "columns"):
+    if is_frame(row):
         values = check_rows(model, row)
-    elif fitted.encoding is not None:
-        return fitted.encoding.encode_row(_list_values(fitted, row))
+    elif not fitted.encoding.is_plain:
+        return fitted.encoding.encode_row(_list_values(fitted, row), unseen=model.unseen)
     else:
         values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
     if values.ndim == 1:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._fitted import read
 from .._forest_data import TreeView
 from .._parameters import is_integer, refuse
 from .._validate import check_rows, encode_known
+from ..tables.frames import refuse_infinity
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of

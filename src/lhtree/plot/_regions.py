@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._extras import import_extra
 from .._fitted import Fitted, read
 from .._parameters import check_count, refuse
 from .._validate import check_rows
+from ..tables.frames import refuse_infinity
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
