@@ -6,41 +6,24 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_X_y, validate_data
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from ._columns import is_frame, is_missing, is_polars, refuse_lazy
-from ._encode import Encoding, find_plain_encoding, learn_encoding
 from ._parameters import refuse
 from .model import Model
+from .tables.columns import is_missing
+from .tables.encoding import Encoding
+from .tables.frames import take_table
+from .tables.learn import learn_encoding
 
-# What to do about scikit-learn's messages, most of which say only what is wrong.
+# What to do about scikit-learn's messages, which say only what is wrong.
 _REMEDIES = {
-    "Input y contains NaN": "Drop the rows whose class is unknown.",
-    "0 sample(s)": "Pass at least one row, and for fit at least one row of each of two classes.",
-    "0 feature(s)": "Pass at least one column.",
+    "contains NaN": "Drop the rows whose class is unknown.",
     "inconsistent numbers of samples": "Pass one class (and one sample weight) per row of X.",
-    "could not convert": "Every column of X must be numeric, as in fit: fit with a pandas or polars frame or with "
-    "categorical_features to use text, or encode it first, for example with sklearn.preprocessing.OneHotEncoder.",
-    "not compatible with arrays of bytes/strings": "Fit with categorical_features to use text, or encode it first, for "
-    "example with sklearn.preprocessing.OneHotEncoder.",
-    "argument must be": "Every column of X must be numeric: encode objects first.",
-    "features, but": "Pass the columns the model was fitted with, in the same order.",
-    "too large to convert": "Pass numbers that fit a float.",
-    "could not be promoted": "Every column of X must be numeric: turn dates and times into numbers first.",
-    "feature names should match": "Pass the columns the model was fitted with, in the same order.",
-    "unique column names": "Give every column of X a name of its own.",
-    "Found array with dim": "Pass a table: one row per sample, one column per feature.",
-    "array element with a sequence": "Pass a table: one row per sample, one column per feature.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
-
-_IS_BEFORE_1_9 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 _MAX_WEIGHT = 1e100  # products of weights stay finite
-ROBUST_DTYPES = [np.float64, np.float32]
 
 
 class Training(NamedTuple):
@@ -53,8 +36,7 @@ class Training(NamedTuple):
     prior: NDArray[np.float64]
     row: NDArray[np.int64] | None  # where each row was given, if some are gone
     n_given: int
-    encoding: Encoding | None
-    columns: tuple[str, ...] | None
+    encoding: Encoding
 
     @property
     def n_targets(self) -> int:
@@ -62,37 +44,16 @@ class Training(NamedTuple):
         return 1 if len(self.classes) == 2 else len(self.classes)
 
 
-class _Columns(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
-    """What scikit-learn's checks read and write of an estimator: the number and names of the columns."""
-
-
-def _make_columns(estimator: Any, model: Model | None = None) -> Any:
-    columns = type(type(estimator).__name__, (_Columns,), {})()
-    if model is not None:
-        columns.n_features_in_ = model.n_columns
-        if model.columns is not None:
-            columns.feature_names_in_ = np.array(model.columns, dtype=object)
-    return columns
-
-
 def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: Model | None) -> Training:
-    """Check the input of fit; categories become numbers, as in the ``earlier`` model if there is one."""
-    columns = _make_columns(estimator)
-    encoding = (
-        learn_encoding(X, estimator.categorical_features, sample_weight)
-        if earlier is None
-        else earlier.encoding
-    )
-    reading = encoding or find_plain_encoding(X)
-    if reading is None:
-        X, y = _validate(
-            columns, X=X, y=y, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=True, accept_sparse=False
-        )
-        X = _straighten(X)
+    """Check the input of fit; columns become features as in the ``earlier`` model, or as is learned from X."""
+    owner, is_forest, class_weight = type(estimator).__name__, estimator._is_forest, estimator.class_weight
+    table = take_table(X, owner)
+    if earlier is None:
+        encoding = learn_encoding(table, estimator.categorical_features, sample_weight, owner=owner)
     else:
-        X, y = _encode(columns, reading, X, y)
-    names = tuple(map(str, columns.feature_names_in_)) if hasattr(columns, "feature_names_in_") else None
-    is_forest, class_weight = estimator._is_forest, estimator.class_weight
+        encoding = earlier.encoding
+    X = encoding.encode(table, owner=owner)
+    y = _check_classes(X, y, owner)
     n_given = len(X)
     weight = check_sample_weight(sample_weight, len(X))
     row = None
@@ -114,26 +75,22 @@ def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: 
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
-    return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given, encoding, names)
+    return Training(X, codes, classes, weight, counts / counts.sum(), row, n_given, encoding)
 
 
-def _encode(estimator: Any, encoding: Encoding, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows and classes of a table that is read column by column."""
-    encoded = _encode_rows(estimator, encoding, X, reset=True)
-    try:
-        checked: tuple[NDArray[Any], NDArray[Any]] = check_X_y(
-            encoded, y, dtype=np.float64, ensure_all_finite=False, estimator=estimator
+def _check_classes(X: NDArray[Any], y: Any, owner: str) -> NDArray[Any]:
+    """One class per row, none of them missing."""
+    if y is None:
+        raise ValueError(
+            f"{owner} requires y to be passed, but the target y is None. Pass one class per row of X."
         )
+    try:
+        classes: NDArray[Any] = column_or_1d(y, warn=True)
+        assert_all_finite(classes, input_name="y")
+        check_consistent_length(X, classes)
     except ValueError as error:
         _raise_with_remedy(error)
-    return checked
-
-
-def _encode_rows(estimator: Any, encoding: Encoding, X: Any, *, reset: bool) -> NDArray[np.float64]:
-    """Rows of a table that is read column by column, and the check of its names."""
-    encoded = None if is_frame(X) else encoding.encode(X)  # what is no table has no names to check
-    _validate(estimator, X=X, reset=reset, skip_check_array=True)
-    return encoding.encode(X) if encoded is None else encoded
+    return classes
 
 
 def check_continued(earlier: Model, training: Training) -> None:
@@ -143,53 +100,6 @@ def check_continued(earlier: Model, training: Training) -> None:
             f"y has the classes {training.classes.tolist()} and the model has {earlier.classes.tolist()}: "
             "pass the same classes with warm_start=True, or fit anew with warm_start=False."
         )
-    if earlier.n_features != training.X.shape[1]:
-        raise ValueError(
-            f"X has {training.X.shape[1]} features and the model has {earlier.n_features}: "
-            "pass the same features with warm_start=True, or fit anew with warm_start=False."
-        )
-    if earlier.columns != training.columns:
-        raise ValueError(
-            "X has other feature names than the model: pass the same columns in the same order with warm_start=True, "
-            "or fit anew with warm_start=False."
-        )
-
-
-def check_rows(estimator: Any, model: Model, X: Any) -> NDArray[Any]:
-    """Check the input of predict: float32 or float64, two-dimensional, the features of fit."""
-    columns = _make_columns(estimator, model)
-    encoding = model.encoding or find_plain_encoding(X)
-    if encoding is not None:
-        return _encode_rows(columns, encoding, X, reset=False)
-    checked: NDArray[Any] = _validate(
-        columns, X=X, dtype=ROBUST_DTYPES, ensure_all_finite=False, reset=False, accept_sparse=False
-    )
-    return _straighten(checked)
-
-
-def encode_known(y: Any, classes: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[np.int64]:
-    """Number of each row's class among those of a model, -1 for a class it does not know; some must be known."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
-        )
-    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
-        labels = labels.astype(classes.dtype)
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-    if (codes < 0).all():
-        raise ValueError(
-            f"{name} has none of the model's classes {classes.tolist()}, but for example {labels.tolist()[0]!r}: "
-            "pass classes as they were given to fit."
-        )
-    return codes
-
-
-def _straighten(X: NDArray[Any]) -> NDArray[Any]:
-    """Copy where values are not aligned or lie no whole number of values apart, as in a packed record."""
-    is_straight = X.flags.aligned and not any(stride % X.itemsize for stride in X.strides)
-    return X if is_straight else X.copy()
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -237,7 +147,7 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         if any(map(is_missing, y)):
-            raise ValueError(f"Input y contains NaN or None. {_REMEDIES['Input y contains NaN']}") from None
+            raise ValueError(f"Input y contains NaN or None. {_REMEDIES['contains NaN']}") from None
         raise TypeError(
             f"y mixes types that cannot be sorted ({error}): use strings only or numbers only."
         ) from None
@@ -281,43 +191,10 @@ def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> N
     return factors
 
 
-class _Named:
-    """A frame of polars as scikit-learn before 1.9 reads names: polars no longer offers what it looks for."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self.shape = frame.shape
-
-    def __dataframe__(self) -> _Named:
-        return self
-
-    def column_names(self) -> list[str]:
-        return list(self._frame.columns)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray(self._frame.to_numpy(), dtype=dtype)
-
-
-def _validate(estimator: Any, *, X: Any, **arguments: Any) -> Any:
-    refuse_lazy(X)
-    if is_polars(X) and not hasattr(X, "__dataframe__") and _IS_BEFORE_1_9:
-        X = _Named(X)
-    try:
-        return validate_data(estimator, X=X, **arguments)
-    except (ValueError, TypeError, OverflowError) as error:
-        _raise_with_remedy(error)
-
-
-def _raise_with_remedy(error: ValueError | TypeError | OverflowError) -> NoReturn:
-    message = str(error)
-    if "unique column names" in message:  # told in several lines
-        message = f"{' '.join(message.split())}."
-    message = message.replace("Input contains", "Input y contains")  # X is not asked for that
-    if not re.search(r"\b([Xy]|label)\b", message):
-        message = f"X: {message}"
-    for fragment, remedy in _REMEDIES.items():
-        if fragment in message:
-            message = f"{message} {remedy}"
-            break
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    raise kind(message) from error
+def _raise_with_remedy(error: ValueError) -> NoReturn:
+    message = str(error).replace("Input contains", "Input y contains")
+    remedy = next(
+        (remedy for part, remedy in _REMEDIES.items() if part in message), "Pass one class per row of X."
+    )
+    message = message if re.search(r"\b([Xy]|label)\b", message) else f"y: {message}"
+    raise ValueError(f"{message}{'' if message.endswith('.') else '.'} {remedy}") from error

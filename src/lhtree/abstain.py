@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ._extras import import_extra
 from ._parameters import is_real, refuse
-from ._validate import encode_known
-from .model import read
+from .model import encode_known, read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,14 +16,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._columns import refuse_infinity
 from ._core import Scorer
-from ._normalise import Normalisation, Span, learn_normalisation
 from ._parameters import Settled, check_flag, draw_seed, refuse
-from ._validate import Training, check_continued, check_rows, check_training
+from ._validate import Training, check_continued, check_training
 from .interpret import Interpretable
 from .model import ForestRecord, Model
 from .sampling import count_kept, keep_rows
+from .tables.frames import refuse_infinity
+from .tables.normalise import Normalisation, Span, learn_normalisation
 from .trees import Trees
 from .views import TreeViews
 
@@ -69,8 +69,8 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Numbers, and text or categories in a frame of pandas or polars (see ``categorical_features``). NaN, None
-            and null count as missing.
+            Numbers, and text or categories in a frame of pandas or polars or a table of Arrow (see
+            ``categorical_features``). NaN, None and null count as missing.
         y : array-like of shape (n,)
             Classes, two or more.
         sample_weight : array-like of shape (n,), optional
@@ -95,13 +95,13 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         model = Model(
             trees=trees if earlier is None else earlier.trees + trees,
             encoding=training.encoding,
-            columns=training.columns,
             normalisation=normalisation,
             span=span,
             classes=training.classes,
             prior=training.prior,
             confidence=settled.confidence,
             seed=seed,
+            unseen=settled.unseen,
             prototypes=keep_rows(n_kept, training, seed),
             forest=growth.record,
         )
@@ -159,7 +159,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Call a method of the model's scorer with rows in any form; exact arrays go straight to it."""
         if model is None or not model.takes(X):
             model = model or self._read()
-            X = check_rows(self, model, X)
+            X = model.encode(X, type(self).__name__)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
         result = method(model.scorer, X, n_threads)
         if result is None:
@@ -226,15 +226,15 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X."""
-        return self._read().n_columns
+        return self._read().encoding.n_columns
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """Names of the columns of X, shape (m,); not there where X had no names."""
-        columns = self._read().columns
-        if columns is None:
-            raise AttributeError(f"this {type(self).__name__} was fitted without names of features.")
-        return np.array(columns, dtype=object)
+        encoding = self._read().encoding
+        if not encoding.has_names:
+            raise AttributeError(f"this {type(self).__name__} was fitted without feature names.")
+        return np.array(encoding.names, dtype=object)
 
     @property
     def trees_(self) -> TreeViews:
@@ -259,8 +259,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         That of a column of categories is the sum over its categories.
         """
         model = self._read()
-        importances = model.trees.importances(model.n_features)
-        return importances if model.encoding is None else model.encoding.sum_columns(importances)
+        return model.encoding.sum_columns(model.trees.importances(model.n_features))
 
 
 def _normalise(

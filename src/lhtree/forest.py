@@ -46,6 +46,8 @@ class LHForestClassifier(BaseLHT):
         Weights of classes, multiplied into ``sample_weight``.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
+    unseen : {"missing", "error"}, default="missing"
+        What becomes of a category that was not there in fit: it counts as missing, or prediction raises an error.
     keep_prototypes : bool or int, default=False
         Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     oob_score : bool, default=False
@@ -101,6 +103,7 @@ class LHForestClassifier(BaseLHT):
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
         keep_prototypes: bool | int = False,
         oob_score: bool = False,
         warm_start: bool = False,
@@ -126,6 +129,7 @@ class LHForestClassifier(BaseLHT):
         self.shrinkage = shrinkage
         self.class_weight = class_weight
         self.categorical_features = categorical_features
+        self.unseen = unseen
         self.keep_prototypes = keep_prototypes
         self.oob_score = oob_score
         self.warm_start = warm_start
@@ -187,7 +191,7 @@ class LHForestClassifier(BaseLHT):
 
     def _finish(self, model: Model, training: Training) -> Model:
         """Score the rows that trees did not see."""
-        return score_unseen(model, training) if self.oob_score else model
+        return score_out_of_bag(model, training) if self.oob_score else model
 
     @property
     def oob_score_(self) -> float:
@@ -240,25 +244,25 @@ class Estimators(Sequence[LHTClassifier]):
         return tree
 
 
-def score_unseen(model: Model, training: Training) -> Model:
+def score_out_of_bag(model: Model, training: Training) -> Model:
     """The model with its out-of-bag scores: every row is scored by the trees that did not see it."""
     record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
     n_classes, n_rows = model.n_classes, len(training.X)
     wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
-    n_unseen = np.zeros(n_rows)
+    n_left_out = np.zeros(n_rows)
     number = 0
     for drawn in record.draws:
         for _ in range(drawn.n_estimators):
             if drawn.counts is not None:  # else the tree saw every row
-                unseen = np.ones(n_rows, dtype=bool)
+                left_out = np.ones(n_rows, dtype=bool)
                 seen = _core.draw_rows(training.codes, drawn.counts, drawn.bootstrap, model.seed, number)
-                unseen[seen] = False
-                of_trees, d = model.estimator(number).per_tree(training.X[unseen])
-                wolf[unseen] += (d * of_trees)[:, 0]
-                membership[unseen] += of_trees[:, 0]
-                n_unseen += unseen
+                left_out[seen] = False
+                of_trees, d = model.estimator(number).per_tree(training.X[left_out])
+                wolf[left_out] += (d * of_trees)[:, 0]
+                membership[left_out] += of_trees[:, 0]
+                n_left_out += left_out
             number += 1
-    is_scored = n_unseen > 0
+    is_scored = n_left_out > 0
     score = model.scorer.settle(wolf, membership)
     guess = score.argmax(axis=1) == training.codes
     given = slice(None) if training.row is None else training.row

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._parameters import check_flag
-from ._validate import check_rows
 from .model import read
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Interpretable:
         from .explain._row import take_row
 
         fitted = read(self)
-        return Explanation(fitted, take_row(self, fitted, row))
+        return Explanation(fitted, take_row(fitted, row))
 
     def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
         """Explain the predictions of many rows.
@@ -59,7 +58,7 @@ class Interpretable:
         from .explain._walk import walk
 
         fitted = read(self)
-        rows = check_rows(self, fitted, X)
+        rows = fitted.encode(X, type(self).__name__)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
             return tabulate_terms(walk(fitted, rows), rows, index)

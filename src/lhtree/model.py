@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._columns import refuse_infinity
-from ._encode import Encoding
-from ._normalise import Normalisation, Span
 from ._parameters import is_integer, refuse
+from .tables.encoding import Encoding
+from .tables.frames import refuse_infinity
+from .tables.normalise import Normalisation, Span
 from .trees import Trees
 
 # How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. The
@@ -58,14 +57,14 @@ class Model:
     """What an estimator learned; ``read`` gives it."""
 
     trees: Trees
-    encoding: Encoding | None  # how a table with categories becomes features
-    columns: tuple[str, ...] | None  # names of the columns of X, if it had names
+    encoding: Encoding  # how the columns of a table become features
     normalisation: Normalisation
     span: Span  # least and largest training value of every feature, in the user's units
     classes: NDArray[Any]
     prior: NDArray[np.float64]  # share of every class
     confidence: str | None  # "last", "path" or None, never "auto"
     seed: int
+    unseen: str = "missing"  # what becomes of a category that was not there in fit
     link: str = "wolf"
     base: NDArray[np.float64] | None = None  # score of every class before the first tree; None: 0
     clip: float = CLIP  # bound of normalised values
@@ -84,9 +83,8 @@ class Model:
             prior=self.prior,
             confidence=self.confidence,
         )
-        is_plain = self.encoding is None and self.columns is None
         object.__setattr__(self, "scorer", scorer)
-        object.__setattr__(self, "takes", scorer.takes if is_plain else _takes_nothing)
+        object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else _takes_nothing)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
@@ -96,33 +94,28 @@ class Model:
             object.__setattr__(self, name, value)
         self.__post_init__()
 
-    @cached_property
+    @property
     def feature_names(self) -> list[str]:
         """Names of the features: x0, x1, … where X had none."""
-        if self.encoding is not None:
-            return self.encoding.feature_names
-        return [f"x{f}" for f in range(self.n_features)] if self.columns is None else list(self.columns)
+        return self.encoding.feature_names
 
     @property
     def column_names(self) -> list[str]:
         """Names of the columns of X: the features, where none of them stands for a category."""
-        return self.feature_names if self.encoding is None else list(self.encoding.names)
+        return list(self.encoding.names)
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return len(self.normalisation.centre)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of X."""
-        return self.n_features if self.encoding is None else len(self.encoding.names)
+        return self.encoding.n_features
 
     def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
         """Values of a row by column, in the user's units and categories."""
-        if self.encoding is not None:
-            return self.encoding.decode(x)
-        return dict(zip(self.feature_names, x.tolist(), strict=True))
+        return self.encoding.decode(x)
+
+    def encode(self, X: Any, owner: str = "the model") -> NDArray[Any]:
+        """Rows of a table as the numbers that the scorer takes, shape (n, m); ``owner`` is named in messages."""
+        return self.encoding.encode(X, unseen=self.unseen, owner=owner)
 
     @property
     def n_classes(self) -> int:
@@ -181,10 +174,17 @@ class Model:
             of_targets if self.n_classes > 2 else np.concatenate([mirror(of_targets), of_targets], axis=axis)
         )
 
+    def ask(self, method: str, X: NDArray[Any]) -> Any:
+        """What a method of the scorer says of rows in the user's units; infinities are refused."""
+        result = getattr(self.scorer, method)(X)
+        if result is None:
+            refuse_infinity(X)
+        return result
+
     def per_tree(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
         shape = (len(X), self.n_estimators, self.n_targets)
-        membership, confidence = (values.reshape(shape) for values in self.scorer.per_tree(X))
+        membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
         return self.spread(membership, lambda v: 1.0 - v), self.spread(confidence, lambda v: v)
 
     def estimator(self, index: int) -> Model:
@@ -200,6 +200,25 @@ class Model:
 
 def _takes_nothing(X: Any) -> bool:
     return False
+
+
+def encode_known(y: Any, classes: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[np.int64]:
+    """Number of each row's class among those of a model, -1 for a class it does not know; some must be known."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
+        )
+    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
+        labels = labels.astype(classes.dtype)
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    if (codes < 0).all():
+        raise ValueError(
+            f"{name} has none of the model's classes {classes.tolist()}, but for example {labels.tolist()[0]!r}: "
+            "pass classes as they were given to fit."
+        )
+    return codes
 
 
 def choose_trees(tree: Any, n_trees: int) -> range:

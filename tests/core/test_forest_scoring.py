@@ -138,7 +138,9 @@ def test_leaves_with_ranges_of_their_own():
     arrays, X = bridge.arrays_of(model), make_clouds(50, 5, 3, seed=1)[0]
     low = np.random.default_rng(0).uniform(-0.5, 0.75, len(arrays["left"]))
     arrays |= {"low": low, "high": low + 0.25}
-    scorer = bridge.make_scorer(arrays, *model._model.normalisation, model._model.prior, model._model.confidence)
+    scorer = bridge.make_scorer(
+        arrays, *model._model.normalisation, model._model.prior, model._model.confidence
+    )
     Z = reference.normalise(X, *model._model.normalisation)
     trees = [bridge.as_tree(arrays, tree) for tree in range(12)]
     expected = np.array([[reference.membership(tree, z) for tree in trees] for z in Z])

@@ -52,7 +52,10 @@ def check(model, x, found, *, allowed=None, n=3):
         assert allowed is None or set(changed) <= set(allowed)
         for feature in changed:
             assert counterfactual.changes[names[feature]] == (x[feature], row[feature])
-            least, largest = (min(fitted.span.low[feature], x[feature]), max(fitted.span.high[feature], x[feature]))
+            least, largest = (
+                min(fitted.span.low[feature], x[feature]),
+                max(fitted.span.high[feature], x[feature]),
+            )
             assert least <= row[feature] <= largest
         sizes = [abs(row[f] - x[f]) / scale[f] for f in changed]
         assert counterfactual.distance == pytest.approx(math.hypot(*sizes), rel=1e-9)

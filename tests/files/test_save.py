@@ -107,9 +107,7 @@ def test_categories_come_back(again, tmp_path, chosen):
     assert_same(model.predict_proba(frame), scorer.predict_proba(frame))
     assert scorer.feature_names == ["a", "b", "colour = green", "colour = red"]
     assert scorer.n_features_in_ == 3
-    with pytest.raises(
-        ValueError, match=r"X has the columns colour, b, a: pass those of the model in their order, a, b"
-    ):
+    with pytest.raises(ValueError, match="X: The feature names should match"):
         scorer.predict(frame[["colour", "b", "a"]])
     assert inspect(tmp_path / "model.lht")["encoding"]["categories"] == [None, None, ["green", "red"]]
 

@@ -59,7 +59,6 @@ def test_rows_in_any_form(path, three):
         assert ask(X.astype(object)).tobytes() == expected.tobytes()
         assert ask(np.ma.masked_array(X)).tobytes() == expected.tobytes()
         assert ask(X.astype(np.float32)).tobytes() == ask(X.astype(np.float32).astype(">f4")).tobytes()
-        assert len(ask(X[:0])) == 0
 
 
 def test_rows_that_are_refused(path, three):
@@ -68,11 +67,16 @@ def test_rows_that_are_refused(path, three):
     X[3, 2] = np.inf
     with pytest.raises(ValueError, match="row 3, column 2 is inf"):
         scorer.predict(X)
-    for wrong in (X[:, :4], X[0], 5.0, [[1.0], [2.0, 3.0]]):
-        with pytest.raises(ValueError, match=r"X (has shape|is not numeric)"):
-            scorer.predict(wrong)
-    for wrong in ([["a", "b", "c", "d", "e"]], np.ones((1, 5)) * 1j):
-        with pytest.raises(ValueError, match="X is not numeric"):
+    for wrong, told in (
+        (X[:, :4], "4 features, but Scorer is expecting 5"),
+        (X[0], "got 1D array"),
+        (5.0, "got scalar"),
+        (X[:0], "0 sample"),
+        ([[1.0], [2.0, 3.0]], "one row per sample"),
+        ([["a", "b", "c", "d", "e"]], "could not convert"),
+        (np.ones((1, 5)) * 1j, "Complex data"),
+    ):
+        with pytest.raises(ValueError, match=rf"\bX\b.*{told}|{told}.*\bX\b"):
             scorer.predict(wrong)
     for n_threads in (0, -1, 1.5, None):
         with pytest.raises(ValueError, match=f"n_threads={n_threads} is not valid: pass an integer"):
@@ -94,9 +98,9 @@ def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
         for wrong in ("1.5", pandas.Timestamp(0)):
             other = numbers.copy()
             other[other.columns[0]] = wrong
-            with pytest.raises(ValueError, match=r"column .* holds (text|dates)"):
+            with pytest.raises(ValueError, match=r"column .* (is '1.5' where|holds dates)"):
                 scorer.predict(other)
-        with pytest.raises(ValueError, match=r"X has (shape|the columns)"):
+        with pytest.raises(ValueError, match=r"expecting 3 features|feature names should match"):
             scorer.predict(numbers.iloc[:, :2])
 
 
@@ -109,7 +113,7 @@ def test_names_of_columns(tmp_path, two):
     assert scorer.feature_names == scorer.feature_names_in_ == list("abcde")
     assert scorer.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
     assert scorer.predict_proba(two[0]).tobytes() == model.predict_proba(frame).tobytes()
-    with pytest.raises(ValueError, match="X has the columns e, d, c, b, a"):
+    with pytest.raises(ValueError, match="must be in the same order"):
         scorer.predict(frame[list("edcba")])
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lhtree.cli._errors import Problem
+from lhtree.cli._errors import Problem, describe, find_code
+from lhtree.tables.errors import TableError
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -33,11 +34,11 @@ def write(text, name="data.csv", encoding="utf-8"):
 
 
 def refusal(read, *args, **kwargs):
-    """The line and the exit code of the error that reading gives."""
-    with pytest.raises(Problem) as caught:
+    """The line on the command line and the exit code of the error that reading gives."""
+    with pytest.raises((Problem, TableError)) as caught:
         read(*args, **kwargs)
     assert "\n" not in str(caught.value)
-    return str(caught.value), caught.value.code
+    return describe(caught.value), find_code(caught.value)
 
 
 FORMATS = {
@@ -50,6 +51,7 @@ FORMATS = {
     "windows.csv": lambda frame, name: frame.to_csv(name, index=False, lineterminator="\r\n"),
     "old_mac.csv": lambda frame, name: frame.to_csv(name, index=False, lineterminator="\r"),
     "bom.csv": lambda frame, name: frame.to_csv(name, index=False, encoding="utf-8-sig"),
+    "utf32.csv": lambda frame, name: frame.to_csv(name, index=False, encoding="utf-32"),
     "utf16.csv": lambda frame, name: frame.to_csv(name, index=False, encoding="utf-16"),
     "unknown_ending": lambda frame, name: frame.to_csv(name, index=False),
     "data.parquet": lambda frame, name: frame.to_parquet(name),

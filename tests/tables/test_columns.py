@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lhtree import LHTClassifier
-from lhtree._encode import Encoding, learn_encoding
+from lhtree.tables.encoding import Encoding
+from lhtree.tables.learn import learn_encoding
 
 CATEGORIES = ["work", "school", "country"]
 
@@ -46,7 +47,7 @@ class TestWhichColumns:
         numbers = X.drop(columns=CATEGORIES)
         for setting in ("from_dtype", None, []):
             model = LHTClassifier(categorical_features=setting).fit(numbers, y)
-            assert "_encoding" not in vars(model)
+            assert model._encoding.is_plain
             plain = LHTClassifier().fit(numbers.to_numpy(np.float64, na_value=np.nan), y)
             np.testing.assert_array_equal(
                 model.predict_proba(numbers),
@@ -57,7 +58,7 @@ class TestWhichColumns:
         X, y = colours
         model = LHTClassifier().fit(X, y)
         model.fit(X[["size"]], y)
-        assert "_encoding" not in vars(model)
+        assert model._encoding.is_plain
         assert model.predict(X[["size"]]).shape == (20,)
 
     @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class TestEqualEncodings:
             dummies[X[name].isna()] = np.nan
             parts.append(dummies)
         by_hand = pd.concat(parts, axis=1).to_numpy(np.float64)
-        np.testing.assert_array_equal(own._model.encoding.encode(X), by_hand)
+        np.testing.assert_array_equal(own._encoding.encode(X), by_hand)
         np.testing.assert_array_equal(
             own.predict_proba(X), clone(model).fit(by_hand, y).predict_proba(by_hand)
         )
@@ -77,7 +77,7 @@ class TestEqualEncodings:
     def test_pandas_polars_and_objects_alike(self, model, adult):
         X, y = adult
         of_pandas, of_polars = clone(model).fit(X, y), clone(model).fit(as_polars(X), y)
-        assert of_pandas._model.encoding == of_polars._model.encoding
+        assert of_pandas._encoding == of_polars._encoding
         wanted = of_pandas.predict_proba(X)
         for fitted in (of_pandas, of_polars):
             for table in (X, as_polars(X)):
@@ -119,19 +119,19 @@ class TestPrediction:
             (lambda X: X.rename(columns={"size": "Size"}), ["- Size", "- size"]),
             (lambda X: X[["size"]], ["- colour", "missing"]),
             (lambda X: X.assign(more=1), ["- more"]),
-            (lambda X: X.to_numpy()[:, :1], ["1 columns and the model has 2", "same order"]),
+            (lambda X: X.to_numpy()[:, :1], ["X has 1 features", "same order"]),
             (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "takes numbers"]),
             (lambda X: X.assign(size=np.inf), ["infinity", "column 'size'", "row 0"]),
             (
                 lambda X: X.assign(size=pd.Series([10**400] * 20, dtype=object)),
-                ["column 'size'", "no float can hold"],
+                ["column 'size'", "too large for a float"],
             ),
             (lambda X: X.assign(colour=3), ["column 'colour'", "holds numbers", "'blue'"]),
             (lambda X: X.assign(colour=pd.Timestamp(0)), ["column 'colour'", "dates or times"]),
-            (lambda X: X.to_numpy()[0], ["shape (2,)", "pass a table"]),
-            (lambda X: {"size": 1.0, "colour": "red"}, ["shape ()", "pass a table"]),
+            (lambda X: X.to_numpy()[0], ["1D array", "pass a table"]),
+            (lambda X: {"size": 1.0, "colour": "red"}, ["scalar", "pass a table"]),
             (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["pass a table", "X.collect()"]),
-            (lambda X: X[:0], ["0 rows", "at least one row"]),
+            (lambda X: X[:0], ["0 sample(s)", "at least one row"]),
         ],
     )
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -150,7 +150,7 @@ class TestPrediction:
         model = LHTClassifier().fit(numbers, y)
         day = pd.Timestamp(0)
         for bad, words in (
-            (X, "column 'colour' holds text or categories, such as 'red', where the model takes numbers"),
+            (X, "row 0: column 'colour' is 'red' where the model takes numbers"),
             (X.assign(colour=day), "column 'colour' holds dates or times"),
             (X.assign(size=day, colour=day), "column 'size' holds dates or times"),
             (
@@ -195,8 +195,8 @@ class TestPrediction:
     def test_numbers_of_the_width_of_the_features_are_no_rows(self, colours):
         X, y = colours
         model = LHTClassifier(categorical_features=[1]).fit(X.to_numpy(), y)
-        with pytest.raises(ValueError, match="the model has 2"):
-            model.predict(np.zeros((4, model._model.encoding.n_features)))
+        with pytest.raises(ValueError, match="expecting 2 features"):
+            model.predict(np.zeros((4, model._encoding.n_features)))
 
 
 class TestLife:
@@ -217,9 +217,9 @@ class TestLife:
     def test_warm_start_keeps_the_categories(self, adult):
         X, y = adult
         forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
-        encoding = forest._model.encoding
+        encoding = forest._encoding
         forest.set_params(n_estimators=5).fit(X[X["work"] != "state"], y[X["work"] != "state"])
-        assert forest._model.encoding == encoding
+        assert forest._encoding == encoding
         assert len(forest.estimators_) == 5
         whole = LHForestClassifier(5, direction="mixed", random_state=0).fit(X, y)
         forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
@@ -230,10 +230,10 @@ class TestLife:
     def test_warm_start_refuses_another_table(self, colours):
         X, y = colours
         forest = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X, y)
-        with pytest.raises(ValueError, match="column 'size' holds text"):
+        with pytest.raises(ValueError, match="column 'size' is 'a' where"):
             forest.set_params(n_estimators=3).fit(X.assign(size="a"), y)
         numbers = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X.assign(colour=1.0), y)
-        with pytest.raises(ValueError, match="column 'colour' holds text"):
+        with pytest.raises(ValueError, match="column 'colour' is 'red' where"):
             numbers.set_params(n_estimators=3).fit(X, y)
 
     def test_rows_of_weight_zero_bring_no_categories(self, colours):
@@ -241,7 +241,7 @@ class TestLife:
         weight = np.where(X["colour"] == "blue", 0, 2)
         kept = weight > 0
         weighted = LHForestClassifier(3, direction="mixed", random_state=0).fit(X, y, sample_weight=weight)
-        assert weighted._model.encoding.categories == (None, ("red",))
+        assert weighted._encoding.categories == (None, ("red",))
         repeated = LHForestClassifier(3, direction="mixed", random_state=0).fit(
             X[kept], y[kept], sample_weight=weight[kept]
         )

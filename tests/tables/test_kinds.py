@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree._columns import split_columns
+from lhtree.tables.frames import split_columns
 
 NAN = float("nan")
 PANDAS = {
@@ -85,7 +85,7 @@ def test_kinds_of_polars(name):
 
 def test_kinds_of_arrays():
     rows = [[1, "a", None, 1.5, np.datetime64("2020-01-01")], [True, None, pd.NA, "b", None]]
-    assert [column.kind for column in split_columns(rows)] == [
+    assert [column.kind for column in split_columns(np.array(rows, dtype=object))] == [
         "numbers", "categories", "nothing", "mixed", "times"
     ]  # fmt: skip
     assert [split_columns(np.array([[value]]))[0].kind for value in (1, 1.5, True, "a", 1j)] == [

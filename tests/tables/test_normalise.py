@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import reference
 from lhtree import LHTClassifier
-from lhtree._normalise import learn_normalisation
+from lhtree.tables.normalise import learn_normalisation
 from support import strategies
 
 KINDS = ("robust", "standard", "minmax", None)

@@ -131,10 +131,9 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
 
 def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     share = np.isnan(X).mean(axis=0)
-    names, first = fitted.feature_names, np.arange(fitted.n_features)
-    if fitted.encoding is not None:  # the categories of a column are missing together
-        column, first = np.unique(fitted.encoding.column, return_index=True)
-        names = [fitted.encoding.names[c] for c in column]
+    # The categories of a column are missing together.
+    column, first = np.unique(fitted.encoding.column, return_index=True)
+    names = [fitted.encoding.names[c] for c in column]
     share = share[first]
     gappy = [
         f"{names[c]} ({100 * share[c]:.0f} %)"

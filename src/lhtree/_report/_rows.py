@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
-from .._validate import check_rows
 from ..model import read
+from ..tables.frames import refuse_infinity
 
 N_WRONG, N_UNSURE, N_SAMPLES = 60, 40, 200
 _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows
@@ -24,7 +23,7 @@ class Rows(NamedTuple):
 
 def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
     """Exact arrays of rows and classes, or an error that says what to pass."""
-    checked = check_rows(model, read(model), X)
+    checked = read(model).encode(X)
     if np.isinf(checked).any():
         refuse_infinity(checked)
     labels = np.asarray(y)

@@ -115,8 +115,6 @@ def _describe_features(fitted: Model, X: NDArray[Any]) -> dict[str, Any]:
 def _describe_groups(fitted: Model) -> list[dict[str, Any]]:
     """Columns of categories: the first of their features, and the categories in the order of the features."""
     encoding = fitted.encoding
-    if encoding is None:
-        return []
     return [
         {"name": name, "first": int(first), "categories": list(map(str, categories))}
         for name, first, categories in zip(encoding.names, encoding.ptr, encoding.categories, strict=False)

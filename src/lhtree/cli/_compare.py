@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._encode import learn_encoding
+from ..tables.learn import learn_encoding
 from ._folds import Measure, Score, Split, measure, summarise
 
 _ROW_SECONDS = 0.05  # of a fold
@@ -116,11 +116,7 @@ def compare(
 
 def encode(X: Any) -> NDArray[np.float64]:
     """The features that lhtree makes of a table: numbers as they are, a column per category, NaN where missing."""
-    encoding = learn_encoding(X, "from_dtype")
-    features: NDArray[np.float64] = (
-        X.to_numpy(dtype=np.float64, na_value=np.nan) if encoding is None else encoding.encode(X)
-    )
-    return features
+    return learn_encoding(X, "from_dtype").encode(X)
 
 
 def _after(first: int, peer: Peer, tell: Callable[[str, int], None]) -> Callable[[int], None]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
 from typing import Any, NoReturn
+
+from ..tables.errors import OptionError, ReadError, TableError
 
 
 class ExitCode(IntEnum):
@@ -58,7 +61,7 @@ class Guard:
             raise SystemExit(ExitCode.WRITE) from None
         except (
             Problem,
-            ValueError,  # the library's, on the user's data; ModelFileError is one
+            ValueError,  # the library's, on the user's data; ModelFileError and TableError are such
             TypeError,
             OSError,
             ModuleNotFoundError,
@@ -82,9 +85,26 @@ def describe(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         message = f"{place}{error.strerror}"
+    if isinstance(error, TableError):
+        message = _write_options(error)
     line = " ".join(message.split()) or type(error).__name__
     # Names in a table must not steer the terminal.
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
+
+
+def _write_options(error: TableError) -> str:
+    """The message of an error of a table, with parameters as options."""
+    message = error.message
+    if isinstance(error, OptionError):
+        message = f"--{error.name} {shlex.quote(str(error.value))} {error.told}"
+    options = []
+    for name, value in error.options.items():
+        option = f"--{name.replace('_', '-')}"
+        each = value if isinstance(value, list) else [value]
+        options.append(
+            " ".join(option if some is True else f"{option} {shlex.quote(str(some))}" for some in each)
+        )
+    return f"{message} ({' or '.join(options)})" if options else message
 
 
 def tell_usage(error: Any) -> NoReturn:
@@ -103,6 +123,10 @@ def find_code(error: BaseException) -> ExitCode:
 
     if isinstance(error, Problem):
         return error.code
+    if isinstance(error, OptionError) and error.is_usage:
+        return ExitCode.USAGE
+    if isinstance(error, ReadError):
+        return ExitCode.READ
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     if isinstance(error, OSError):

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ._align import UNSEEN
+from .._parameters import UNSEEN
+from ..tables.source import FORMATS
 from ._errors import ExitCode, Problem
-from ._source import FORMATS
 
 DataFile = Annotated[
     str,
@@ -39,13 +39,13 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="csv, tsv, parquet or arrow; found out if not given.",
+        help="csv, tsv, parquet or arrow; detected automatically.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; found out if not given."),
+    typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; detected automatically."),
 ]
 Decimal = Annotated[
     str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of a CSV, . or a comma.")

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Protocol
 
 from .._extras import import_extra
 from .._write import open_whole, write_whole
+from ..tables.readers import find_arrow_kind
 from ._errors import ExitCode, Problem, writing
-from ._values import find_kind
 
 _ENDINGS = {
     ".csv": "csv",
@@ -106,7 +106,7 @@ class CsvWriter:
 def _check_text(schema: Any) -> None:
     """Refuse columns that text cannot hold; bytes would come out raw."""
     for field in schema:
-        if find_kind(field) == "other":
+        if find_arrow_kind(field.type) == "other":
             raise Problem(
                 f"column {field.name!r} holds {field.type}, which is no text: leave it out, or write Parquet or Arrow"
             )

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from ..tables.names import find_nearest
+from ..tables.read import Training, read_training
+from ..tables.source import Reading
 from ._compare import PEERS, Result, compare
 from ._errors import ExitCode, Problem
 from ._folds import Score, split_folds
-from ._names import find_nearest
 from ._options import (
     Categorical,
     DataFile,
@@ -26,8 +28,6 @@ from ._options import (
     check_least,
 )
 from ._show import clean, show_bar, show_json, show_table, write_seconds
-from ._source import Reading
-from ._training import Training, read_training
 
 EXAMPLES = (
     "lhtree bench data.csv --target y",

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ._align import Aligner, load_scorer, take_features, tell_unseen
-from ._classes import match_classes, refuse_missing
+from ..tables.batches import open_stream
+from ..tables.names import check_known
+from ..tables.source import Reading
+from ..tables.target import match_classes, refuse_missing
 from ._errors import Problem
 from ._metrics import join, judge, list_figures, measure, write_percent
-from ._names import check_known
+from ._model import Encoder, load_scorer, tell_unseen
 from ._options import (
     DataFile,
     Decimal,
@@ -27,8 +29,6 @@ from ._options import (
     count_threads,
 )
 from ._show import note, show_bar, show_facts, show_json, show_table
-from ._source import Reading
-from ._stream import open_stream
 
 EXAMPLES = (
     "lhtree evaluate model.lht test.csv --target y",
@@ -59,27 +59,28 @@ def evaluate(
     n_threads = count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
-        check_known("--target", [target], stream.names, stream.name)
-        aligner = Aligner(scorer, stream, unseen)
-        bare = take_features(scorer)
-        columns = list(dict.fromkeys([*aligner.columns, target]))
+        check_known("target", [target], stream.names, stream.name)
+        encoder = Encoder(scorer, stream, unseen)
+        columns = list(dict.fromkeys([*encoder.columns, target]))
         parts, n_missing = [], 0
         with show_bar(1.0, "predicting", quiet=quiet) as update:
-            for batch in stream.batches(columns):
-                codes = match_classes(batch.column(target), scorer.classes_, target)
-                rows = np.flatnonzero(codes >= 0)
-                n_missing += len(codes) - len(rows)
-                parts.append(judge(bare, aligner.encode(batch)[rows], codes[rows], n_threads=n_threads))
+            for rows in stream.batches(columns):
+                codes = match_classes(rows, target, scorer.classes_)
+                known = np.flatnonzero(codes >= 0)
+                n_missing += len(codes) - len(known)
+                features = encoder.encode(rows)[known]
+                if len(known):
+                    parts.append(judge(encoder.scorer, features, codes[known], n_threads=n_threads))
                 update(stream.share() or 0.0, "predicting")
-    judged = join(parts)
     if n_missing and not drop_missing_target:
-        refuse_missing(n_missing, n_missing + len(judged.codes), target)
-    if not len(judged.codes):
+        raise refuse_missing(n_missing, n_missing + sum(len(part.codes) for part in parts), target)
+    if not parts:
         raise Problem(f"{stream.name} has no rows with a class: pass a table with rows")
+    judged = join(parts)
     facts = measure(judged, scorer.classes_.tolist()) | {"n_dropped": n_missing}
     if n_missing:
         note(f"lhtree: {n_missing} rows without a class were left out", quiet=quiet)
-    tell_unseen(aligner.n_unseen, quiet=quiet)
+    tell_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
         show_json(facts)
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -10,13 +12,17 @@ from typing import Annotated, Any
 import typer
 
 from .._extras import import_extra
-from ._errors import ExitCode, Problem, reading
-from ._names import check_known, find_named
+from ..model import read
+from ..tables.batches import open_stream
+from ..tables.encoding import Encoding as TableEncoding
+from ..tables.names import check_known, find_nearest
+from ..tables.source import Reading
+from ..tables.text import FileRows
+from ._errors import ExitCode, Problem
+from ._model import load_model, tell_unseen
 from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen
 from ._output import check_place, write_file
-from ._row import complete_row, read_row
 from ._show import clean, note, show_json
-from ._source import Reading
 
 EXAMPLES = (
     "lhtree explain model.lht data.csv --row 17",
@@ -25,6 +31,8 @@ EXAMPLES = (
     "lhtree explain model.lht --values size=48.5 --values colour=red",
     "lhtree explain model.lht data.csv --row 17 --html why.html --plot why.png",
 )
+
+Row = dict[str, Any]  # values by column
 
 
 def explain(
@@ -76,29 +84,28 @@ def explain(
     quiet: Quiet = False,
 ) -> None:
     """Say why a model predicts what it does for one row."""
-    import lhtree
-
-    from ..model import read
-
     for place in filter(None, (html, plot)):
         check_place(place, model, data)
     if plot is not None:
         _check_picture(plot)
     if data is None and row is not None:
         raise Problem("--row is a row of a table: pass the table, or leave out --row", ExitCode.USAGE)
-    with reading(model):
-        loaded = lhtree.load(model)
-    how = Reading(format, delimiter, decimal, encoding)
-    told = {} if data is None else read_row(data, loaded, row, how, unseen=unseen, quiet=quiet)
-    fitted = read(loaded)
-    explanation = loaded.explain(complete_row(fitted, told, values or [], decimal))
+    if data is None and not values:
+        raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
+    loaded = load_model(model)
+    columns = read(loaded).encoding
+    chosen: Row = dict.fromkeys(columns.names)
+    if data is not None:
+        how = Reading(format, delimiter, decimal, encoding)
+        chosen |= _read_row(data, columns, row, how, unseen=unseen, quiet=quiet)
+    explanation = loaded.explain(chosen | parse_values(values or [], columns, decimal, unseen))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
             raise Problem(f"there is no tree {tree}: pass --tree from 0 to {explanation.n_estimators - 1}")
         explanation = explanation.tree(tree)
     others = None
     if counterfactual or to is not None or change:
-        others = _find_others(fitted.column_names, explanation, to, change)
+        others = _find_others(columns.names, explanation, to, change)
 
     if is_json:
         facts = {} if others is None else {"counterfactuals": [other.to_dict() for other in others]}
@@ -113,9 +120,69 @@ def explain(
         note(f"{plot} written", quiet=quiet)
 
 
-def _find_others(names: list[str], explanation: Any, to: str | None, change: list[str] | None) -> list[Any]:
-    check_known("--change", change or (), names, "the model")
-    label = None if to is None else find_named(to, explanation.classes, "--to: the model has no class")
+def _read_row(
+    data: str, encoding: TableEncoding, row: int | None, how: Reading, *, unseen: str, quiet: bool
+) -> Row:
+    """A row of a table; nothing beyond it has to be sound. Without a number the table must have one row only."""
+    if row is not None and row < 0:
+        raise Problem(f"--row {row}: rows count from 0", ExitCode.USAGE)
+    with open_stream(data, how) as stream:
+        columns = encoding.find_columns(stream.names, stream.name)
+        one = None
+        for rows in stream.batches(columns):
+            if row is None and (one is not None or len(rows) > 1):
+                raise Problem(f"{stream.name} has more than one row: say which with --row", ExitCode.USAGE)
+            at = (row or 0) - stream.n_rows
+            if at < len(rows):
+                one = rows.take(at)
+                if row is not None:
+                    break
+        if one is None:
+            raise Problem(
+                f"there is no row {row or 0}: {stream.name} has {stream.n_rows}, and they count from 0"
+            )
+        n_unseen: Counter[str] = Counter()
+        x = encoding.encode(one, unseen=unseen, n_unseen=n_unseen)[0]
+    tell_unseen(n_unseen, quiet=quiet)
+    return encoding.decode(x)
+
+
+def parse_values(typed: Sequence[str], encoding: TableEncoding, decimal: str, unseen: str) -> Row:
+    """Values that were typed as NAME=VALUE, read like those of a table."""
+    texts: dict[str, str] = {}
+    for item in typed:
+        name = _find_name(item, encoding.names)
+        if name in texts:
+            raise Problem(f"--values gives {name!r} twice: give it once")
+        texts[name] = item[len(name) + 1 :]
+    pa = import_extra("pyarrow", "cli")
+    columns = [pa.array([texts.get(name)], pa.string()) for name in encoding.names]
+    records = pa.RecordBatch.from_arrays(columns, list(encoding.names))
+    rows = FileRows(records, "--values", decimal, lambda _: "--values")
+    row = encoding.decode(encoding.encode(rows, unseen=unseen)[0])
+    return {name: row[name] for name in texts}
+
+
+def _find_name(item: str, names: Sequence[str]) -> str:
+    found = [name for name in names if item.startswith(f"{name}=")]  # a name may hold "=" itself
+    if found:
+        return max(found, key=len)
+    typed, equals, _ = item.partition("=")
+    if not equals:
+        raise Problem(f"--values {item!r} is not NAME=VALUE: write, for example, --values '{names[0]}=1'")
+    raise Problem(f"--values: the model has no column {typed!r}; {find_nearest(typed, names)}")
+
+
+def _find_others(
+    names: Sequence[str], explanation: Any, to: str | None, change: list[str] | None
+) -> list[Any]:
+    check_known("change", change or (), names, "the model")
+    label = None
+    if to is not None:
+        by_text = {str(label): label for label in explanation.classes}
+        if to not in by_text:
+            raise Problem(f"--to: the model has no class {to!r}; {find_nearest(to, list(by_text))}")
+        label = by_text[to]
     if label is not None and label == explanation.prediction:
         raise Problem(f"--to {to}: the model predicts {to} already; pass another class")
     found: list[Any] = explanation.counterfactuals(change or None, to=label)

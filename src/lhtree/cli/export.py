@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ._errors import ExitCode, Problem, reading, writing
+from ._errors import ExitCode, Problem, writing
+from ._model import load_model
 from ._options import ModelFile, Names, Quiet
 from ._output import check_place, write_file
 from ._show import note, write_bytes
@@ -65,8 +66,7 @@ def export(
     chosen = _choose(to, out)
     if out is not None:
         check_place(out, model)
-    with reading(model):
-        loaded = lhtree.load(model)
+    loaded = load_model(model)
     if chosen is Format.SQL:
         text = lhtree.export_sql(loaded, table=table, keys=key or (), dialect=dialect.value)
         if out is None:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..tables.read import Training, read_training
+from ..tables.source import Reading
 from ._errors import ExitCode, Problem, writing
 from ._metrics import judge, list_figures, measure
 from ._options import (
@@ -30,8 +32,6 @@ from ._options import (
 )
 from ._output import check_place
 from ._show import note, show_facts, show_json, write_bytes, write_seconds
-from ._source import Reading
-from ._training import Training, read_training
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..scorer import Scorer
-from ._align import Aligner, load_scorer, take_features, tell_unseen
+from ..tables.batches import Stream, open_stream
+from ..tables.names import check_known
+from ..tables.source import FORMATS, Reading
 from ._errors import ExitCode, Problem
-from ._names import check_known
+from ._model import Encoder, load_scorer, tell_unseen
 from ._options import (
     DataFile,
     Decimal,
@@ -28,8 +30,6 @@ from ._options import (
 )
 from ._output import make_flat, open_output
 from ._show import show_bar
-from ._source import FORMATS, Reading
-from ._stream import Stream, open_stream
 
 EXAMPLES = (
     "lhtree predict model.lht new.csv --out predictions.csv",
@@ -88,38 +88,38 @@ def predict(
     n_threads = count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
-        aligner = Aligner(scorer, stream, unseen)
+        encoder = Encoder(scorer, stream, unseen)
         kept = _choose_kept(stream, keep or (), keep_all)
-        columns = list(dict.fromkeys([*aligner.columns, *kept]))
-        scorer = take_features(scorer)
+        columns = list(dict.fromkeys([*encoder.columns, *kept]))
         with (
             open_output(out, out_format, model, data) as output,
             show_bar(1.0, "predicting", quiet=quiet) as update,
         ):
-            for batch in stream.batches(columns, batch_rows):
-                predictions = _predict(scorer, aligner.encode(batch), proba, confidence, n_threads)
-                output.write(_make_batch(batch, kept, predictions))
+            for rows in stream.batches(columns, batch_rows):
+                predictions = _predict(encoder.scorer, encoder.encode(rows), proba, confidence, n_threads)
+                output.write(_make_batch(rows.records, kept, predictions))
                 update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
-    tell_unseen(aligner.n_unseen, quiet=quiet)
+    tell_unseen(encoder.n_unseen, quiet=quiet)
 
 
 def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[str]:
-    check_known("--keep", keep, stream.names, stream.name)
+    check_known("keep", keep, stream.names, stream.name)
     return stream.names if keep_all else list(dict.fromkeys(keep))
 
 
 def _predict(
     scorer: Scorer, features: NDArray[np.float64], proba: bool, confidence: bool, n_threads: int
 ) -> dict[str, NDArray[Any]]:
-    """Columns of the output."""
-    columns = {"prediction": scorer.predict(features, n_threads)}
+    """Columns of the output; a scorer does not take a table without rows."""
+    labels, n_rows = scorer.classes_, len(features)
+    columns = {"prediction": scorer.predict(features, n_threads) if n_rows else labels[:0]}
     for is_wanted, name, method in (
         (proba, "proba", scorer.predict_proba),
         (confidence, "confidence", scorer.predict_confidence),
     ):
         if is_wanted:
-            values = method(features, n_threads)
-            columns |= {f"{name} {label}": values[:, i] for i, label in enumerate(scorer.classes_.tolist())}
+            values = method(features, n_threads) if n_rows else np.empty((0, len(labels)))
+            columns |= {f"{name} {label}": values[:, i] for i, label in enumerate(labels.tolist())}
     return columns
 
 

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ._align import read_rows, tell_unseen
-from ._errors import reading, writing
+from ..tables.read import read_rows
+from ..tables.source import Reading
+from ._errors import writing
+from ._model import load_model, tell_unseen
 from ._options import (
     DataFile,
     Decimal,
@@ -24,7 +26,6 @@ from ._options import (
 )
 from ._output import check_place
 from ._show import note, write_bytes
-from ._source import Reading
 
 EXAMPLES = (
     "lhtree report model.lht data.csv --target y --out report.html",
@@ -67,11 +68,11 @@ def report(
     import lhtree
 
     check_place(out, model, data, test)
-    with reading(model):
-        loaded = lhtree.load(model)
+    loaded = load_model(model)
     read = partial(
         read_rows,
-        model=loaded,
+        encoding=loaded._encoding,
+        classes=loaded.classes_,
         reading=Reading(format, delimiter, decimal, encoding),
         unseen=unseen,
         target=target,

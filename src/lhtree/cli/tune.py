@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ..tables.read import Training, read_training
+from ..tables.source import Reading
 from ._errors import writing
 from ._folds import split_folds
 from ._options import (
@@ -29,8 +31,6 @@ from ._options import (
 from ._output import check_place
 from ._search import Candidate, Task, draw_settings, find_best, find_rank, search
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
-from ._source import Reading
-from ._training import Training, read_training
 from .fit import Kind
 
 EXAMPLES = (

@@ -28,7 +28,7 @@ def explain_rows(fitted: Model, X: NDArray[Any], index: Any = None) -> pd.DataFr
     for column, name in enumerate(names):
         table[:, :, column] = getattr(fitted.scorer, name)(X)
     own = table[:, :, len(names) + 1 :]
-    if fitted.encoding is None:
+    if fitted.encoding.is_plain:
         table[:, :, len(names)] = find_contributions(fitted, X, out=own)
     else:
         of_features = np.zeros((n_rows, n_classes, fitted.n_features))
@@ -63,7 +63,7 @@ def find_contributions(fitted: Model, X: NDArray[Any], out: Floats) -> Floats:
         some = slice(begin, begin + n_at_once)
         Z = fitted.normalise(X[some]).astype(np.float64)
         leaves: Any = fitted.scorer.apply(X[some])
-        membership = fitted.scorer.per_tree(X[some])[0]
+        membership = fitted.ask("per_tree", X[some])[0]
         dealt = np.zeros((len(Z), fitted.n_targets, fitted.n_features))
         for tree in range(trees.n_trees):
             _deal_tree(trees, tree, Z, leaves[:, tree], membership[:, tree], dealt[:, target[tree]])

@@ -75,8 +75,7 @@ def find_counterfactuals(
     check_count("n", n, 1)
     may_change = _check_features(fitted, features)
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
-    if fitted.encoding is not None:  # a category changes as a whole
-        free &= ~fitted.encoding.is_category
+    free &= ~fitted.encoding.is_category  # a category changes as a whole
     code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
     task = Task(
         fitted,
@@ -111,8 +110,8 @@ def find_counterfactuals(
 def switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The row with another category in one column, for every column that may change and every category of it."""
     encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
-    for column, categories in enumerate(() if encoding is None else encoding.categories):
-        own = encoding.features_of(column)  # type: ignore[union-attr]  # without it there are no columns here
+    for column, categories in enumerate(encoding.categories):
+        own = encoding.features_of(column)
         is_on = task.x[own] == 1.0
         if categories is None or not is_on.any() or not may_change[own].all():  # a missing one stays missing
             continue
@@ -162,7 +161,7 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
             )
     if not free.any():
         raise refuse("features", features, "at least one feature, or None for all")
-    return free if encoding is None else free[encoding.column]
+    return free[encoding.column]
 
 
 def _check_class(fitted: Model, to: Any, code: int) -> int | None:
@@ -236,8 +235,7 @@ def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) 
     changed = np.flatnonzero(task.is_changed(row[None])[0])
     size = np.abs(row - task.x)[changed] / fitted.normalisation.scale[changed]
     changed = changed[np.argsort(-size, kind="stable")]
-    if fitted.encoding is not None:
-        changed = fitted.encoding.column[changed]
+    changed = fitted.encoding.column[changed]
     names, before, after = fitted.column_names, fitted.name_values(task.x), fitted.name_values(row)
     return Counterfactual(
         row=after,

@@ -106,7 +106,7 @@ class Explanation:
         dealt = np.zeros((fitted.n_targets, fitted.n_features))
         for terms, amount in self._walk.deal():
             np.add.at(dealt, (fitted.target_of[self._walk.tree[terms.stop]], terms.feature), amount)
-        dealt = (dealt if fitted.encoding is None else fitted.encoding.sum_columns(dealt)) / self.n_estimators
+        dealt = fitted.encoding.sum_columns(dealt) / self.n_estimators
         return {
             label: dict(zip(fitted.column_names, of_class.tolist(), strict=True))
             for label, of_class in zip(self.classes, fitted.spread(dealt, np.negative, axis=0), strict=True)

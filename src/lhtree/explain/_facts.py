@@ -155,10 +155,9 @@ def _namer(fitted: Model, terms: Terms, x: Any) -> Callable[[int], tuple[Term, .
         fitted.per_unit(terms.weight[order], feature).tolist(),
         terms.value[order].tolist(),
     ]
-    if fitted.encoding is not None:
-        names, column = fitted.encoding.names, fitted.encoding.column
-        is_category = fitted.encoding.is_category
-        lists.append([names[column[f]] if is_category[f] else None for f in feature])
+    names, column = fitted.encoding.names, fitted.encoding.column
+    is_category = fitted.encoding.is_category
+    lists.append([names[column[f]] if is_category[f] else None for f in feature])
 
     def name(stop: int) -> tuple[Term, ...]:
         some = slice(terms.ptr[stop], terms.ptr[stop + 1])

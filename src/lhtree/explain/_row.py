@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
-from .._validate import check_rows
 from ..model import Model
+from ..tables.frames import is_frame, refuse_infinity
 
 
-def take_row(model: Any, fitted: Model, row: Any) -> NDArray[np.float64]:
+def take_row(fitted: Model, row: Any) -> NDArray[np.float64]:
     """Values of one row by feature, shape (m,); of a table with categories the row has numbers and categories."""
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
-    if hasattr(row, "columns"):
-        values = check_rows(model, fitted, row)
-    elif fitted.encoding is not None:
-        return fitted.encoding.encode_row(_list_values(fitted, row))
+    if is_frame(row):
+        values = fitted.encode(row)
+    elif not fitted.encoding.is_plain:
+        return fitted.encoding.encode_row(_list_values(fitted, row), unseen=fitted.unseen)
     else:
         values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
     if values.ndim == 1:

@@ -129,9 +129,9 @@ class Walk:
 def walk(fitted: Model, X: NDArray[Any]) -> Walk:
     """Follow rows (in the user's units) through all trees."""
     trees = fitted.trees
-    Z = fitted.normalise(X)  # refuses infinities
-    ptr, block, value = fitted.scorer.trace(X)
-    membership, confidence = fitted.scorer.per_tree(X)
+    Z = fitted.normalise(X)
+    ptr, block, value = fitted.ask("trace", X)
+    membership, confidence = fitted.ask("per_tree", X)
     way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     row, tree = np.divmod(way, trees.n_trees)
     at = trees.block_ptr[tree] + block

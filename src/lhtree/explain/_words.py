@@ -97,10 +97,10 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
     features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
     shown, rest = features[:N_MOVES], features[N_MOVES:]
     levels, encoding = find_levels(explanation), explanation._fitted.encoding
-    categories = {} if encoding is None else dict(zip(encoding.names, encoding.categories, strict=True))
+    categories = dict(zip(encoding.names, encoding.categories, strict=True))
     moves = [
         Move(
-            (_name_value if categories.get(name) is None else _name_category)(name, explanation.row[name]),
+            (_name_value if categories[name] is None else _name_category)(name, explanation.row[name]),
             levels[name],
             of_class[name],
         )
@@ -176,11 +176,9 @@ def find_levels(explanation: Explanation) -> dict[str, str]:
         ", ".join(filter(None, [level, "outside the training range" if outside else ""]))
         for level, outside in zip(levels, is_outside, strict=True)
     ]
-    if encoding is not None:
-        levels = [
-            "" if is_category else level
-            for level, is_category in zip(levels, encoding.is_category, strict=True)
-        ]
+    levels = [
+        "" if is_category else level for level, is_category in zip(levels, encoding.is_category, strict=True)
+    ]
     by_feature = {
         name: "missing" if is_missing else level
         for name, level, is_missing in zip(fitted.feature_names, levels, np.isnan(x), strict=True)

@@ -61,9 +61,7 @@ def _split(q: str, factor: str) -> str:
 def _read_columns(fitted: Model, dialect: str) -> list[str]:
     """The features of a row, NULL where they are missing. Named with the table, a misspelt column is no text."""
     values = []
-    encoding = fitted.encoding
-    categories = [None] * fitted.n_features if encoding is None else encoding.categories
-    for name, some in zip(fitted.column_names, categories, strict=True):
+    for name, some in zip(fitted.column_names, fitted.encoding.categories, strict=True):
         column = f"t.{quote_name(name)}"
         if some is None:
             values.append(_read_number(column, dialect))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .._parameters import UNSEEN
 from ..model import CLIP, LINKS
 from .strict_json import check
 
@@ -29,8 +30,7 @@ HEADER = {
     "written_by": Field(lambda v: _is_dict_of(v, _is_text), "versions of lhtree, numpy and python"),
     "parameters": Field(lambda v: _is_dict_of(v, _is_parameter), "plain values by name"),
     "classes": Field(lambda v: _has_keys(v, ("dtype", "values")), "dtype and values"),
-    "feature_names": Field(lambda v: v is None or _is_list_of(v, _is_text), "one text per column, or null"),
-    "encoding": Field(lambda v: v is None or _is_encoding(v), "names and categories of the columns, or null"),
+    "encoding": Field(lambda v: _is_encoding(v), "names, has_names and columns"),
     "confidence": Field(lambda v: _is_plain(v) and v in _CONFIDENCES, "one of last, path and null"),
     "seed": Field(lambda v: _is_count(v), "a number from 0 to 2**31 - 1"),
     "forest": Field(
@@ -39,6 +39,7 @@ HEADER = {
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
     "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
     "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP, "0.2.0"),
+    "unseen": Field(lambda v: _is_text(v) and v in UNSEEN, "one of missing and error", "missing", "0.2.0"),
     "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}, "0.2.0"),
 }
 
@@ -54,14 +55,8 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
         n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS),
         f"n_jobs is not a number of threads up to {_MOST_JOBS}",
     )
-    names, encoding = header["feature_names"], header["encoding"]
-    n_columns = n_features
-    if encoding is not None:
-        n_columns = len(encoding["categories"])
-        n_described = sum(1 if some is None else len(some) for some in encoding["categories"])
-        check(n_described == n_features, "encoding does not have as many features as the model")
-        check(names in (None, encoding["names"]), "encoding has other names than feature_names")
-    check(names is None or len(names) == n_columns, "feature_names is not one text per column")
+    n_described = sum(len(column.get("categories", [0])) for column in header["encoding"]["columns"])
+    check(n_described == n_features, "encoding does not have as many features as the model")
     if header["forest"] is not None:
         check(len(header["forest"]["sizes"]) == n_classes, "sizes are not one per class")
     return header
@@ -78,13 +73,25 @@ def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
 
 
 def _is_encoding(encoding: Any) -> bool:
-    """Names and categories of the columns, no category twice."""
+    """Names of the columns, and what becomes of each."""
     return (
-        _has_keys(encoding, ("names", "categories"))
+        _has_keys(encoding, ("names", "has_names", "columns"))
+        and isinstance(encoding["has_names"], bool)
         and _is_list_of(encoding["names"], _is_text)
-        and _is_list_of(encoding["categories"], lambda some: some is None or _is_list_of(some, _is_category))
-        and len(encoding["names"]) == len(encoding["categories"])
-        and all(some is None or len(set(some)) == len(some) for some in encoding["categories"])
+        and _is_list_of(encoding["columns"], _is_column)
+        and len(encoding["names"]) == len(encoding["columns"])
+    )
+
+
+def _is_column(column: Any) -> bool:
+    """A column of numbers, or of categories, none of them twice."""
+    if not isinstance(column, dict) or column.get("kind") != "one_hot":
+        return bool(column == {"kind": "numbers"})
+    some: Any = column.get("categories")
+    return (
+        set(column) == {"kind", "categories"}
+        and _is_list_of(some, _is_category)
+        and len(set(some)) == len(some)
     )
 
 

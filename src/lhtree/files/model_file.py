@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._encode import Encoding
-from .._normalise import Normalisation, Span
 from .._write import write_whole
 from ..model import Drawn, ForestRecord, Model, Prototypes
+from ..tables.encoding import Encoding
+from ..tables.normalise import Normalisation, Span
 from ..trees import SCHEMA, Trees
 from .arrays import ALL_ARRAYS, Arrays, check_shapes, check_trees, check_values
 from .classes import decode_classes, encode_classes
@@ -85,8 +85,8 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
     header = header | {
         "written_by": {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "classes": encode_classes(model.classes),
-        "feature_names": None if model.columns is None else list(model.columns),
-        "encoding": None if model.encoding is None else model.encoding.to_dict(),
+        "encoding": model.encoding.to_dict(),
+        "unseen": model.unseen,
         "confidence": model.confidence,
         "seed": model.seed,
         "forest": None if model.forest is None else _encode_forest(model.forest),
@@ -141,7 +141,7 @@ def check_file(container: Container) -> ModelFile:
 
 
 def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Model:
-    columns, encoding, forest = header["feature_names"], header["encoding"], header["forest"]
+    forest = header["forest"]
     prototypes = {
         name.removeprefix("prototypes_"): values
         for name, values in arrays.items()
@@ -149,8 +149,8 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
     }
     return Model(
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
-        encoding=None if encoding is None else Encoding.from_dict(encoding),
-        columns=None if columns is None else tuple(columns),
+        encoding=Encoding.from_dict(header["encoding"]),
+        unseen=header["unseen"],
         normalisation=Normalisation(arrays["centre"], arrays["scale"]),
         span=Span(arrays["feature_low"], arrays["feature_high"]),
         classes=classes,

@@ -14,9 +14,28 @@ Header = dict[str, Any]
 
 
 def _from_1(header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
-    """Version 1 called the ranges of the features low and high, which are names of the trees now."""
-    names = {"low": "feature_low", "high": "feature_high"}
-    return header, {names.get(name, name): values for name, values in arrays.items()}
+    """Version 1 called the ranges of features low and high, and described columns only if some hold categories."""
+    new_names = {"low": "feature_low", "high": "feature_high"}
+    arrays = {new_names.get(name, name): values for name, values in arrays.items()}
+    names, encoding = header.get("feature_names"), header.get("encoding")
+    check(
+        "centre" in arrays and {"feature_names", "encoding"} <= set(header),
+        "it lacks what describes its columns",
+    )
+    if encoding is None:
+        encoding = {"names": names, "categories": [None] * arrays["centre"].size}
+        encoding["names"] = [f"x{f}" for f in range(arrays["centre"].size)] if names is None else names
+    is_described = isinstance(encoding, dict) and isinstance(encoding.get("categories"), list)
+    check(
+        is_described and names in (None, encoding.get("names")),
+        "encoding is not names and categories of the columns",
+    )
+    columns = [
+        {"kind": "numbers"} if some is None else {"kind": "one_hot", "categories": some}
+        for some in encoding["categories"]
+    ]
+    described = {"names": encoding["names"], "has_names": names is not None, "columns": columns}
+    return header | {"encoding": described}, arrays
 
 
 UPGRADES: dict[int, Callable[[Header, Arrays], tuple[Header, Arrays]]] = {1: _from_1}

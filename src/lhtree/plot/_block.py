@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._parameters import is_integer, refuse
-from .._validate import check_rows, encode_known
-from ..model import read
+from ..model import encode_known, read
+from ..tables.frames import refuse_infinity
 from ..views import TreeView
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
@@ -52,7 +51,7 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     if not is_integer(block) or block not in branching:
         known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
         raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
-    rows = check_rows(model, fitted, X)
+    rows = fitted.encode(X)
     if np.shape(y) != (len(rows),):
         raise ValueError(f"y has shape {np.shape(y)} and X {len(rows)} rows: pass one class per row.")
     codes = encode_known(y, fitted.classes, len(rows))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._columns import refuse_infinity
 from .._extras import import_extra
 from .._parameters import check_count, refuse
-from .._validate import check_rows
 from ..model import Model, read
+from ..tables.frames import refuse_infinity
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
@@ -100,7 +99,7 @@ def take_points(
     """Rows to draw and the codes of their classes; -1 without classes."""
     if X is None:
         return None, np.array([], dtype=np.int64)
-    points = check_rows(model, fitted, X).astype(np.float64)
+    points = fitted.encode(X).astype(np.float64)
     if np.isinf(points).any():
         refuse_infinity(points)
     if y is None:

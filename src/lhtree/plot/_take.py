@@ -41,8 +41,6 @@ def take_feature(fitted: Model, feature: Any) -> int:
         column = names.index(feature)
     else:
         raise refuse("features", feature, f"names of features or numbers from 0 to {len(names) - 1}")
-    if encoding is None:
-        return column
     if encoding.categories[column] is not None:
         raise refuse("features", feature, f"features that are numbers: {names[column]!r} holds categories")
     return int(encoding.ptr[column])

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from .._extras import import_extra
-from ._csv import CsvReader, settle_names
-from ._errors import ExitCode, Problem
-from ._names import shorten
-from ._source import Reading, Source
+from .csv import CsvReader, settle_names
+from .errors import ReadError, TableError
+from .names import shorten
+from .source import Reading, Source
+from .text import FileRows
 
 _BATCH_BYTES = 1 << 20
 # Where pandas keeps the numbers of a frame's rows; it does not read them as a column either.
@@ -46,11 +47,11 @@ class Stream:
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
-                raise Problem(f"{self.name} has two columns called {shorten(name)}: rename one of them")
+                raise TableError(f"{self.name} has two columns called {shorten(name)}: rename one of them")
             seen.add(name)
 
-    def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[Any]:
-        """Record batches of Arrow with these columns, of at most so many rows; one without rows if there are none."""
+    def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[FileRows]:
+        """Rows with these columns, at most so many at a time; once no rows if the table has none."""
         columns = list(columns)
         is_empty = True
         for whole in self._reader.batches(columns):
@@ -58,23 +59,29 @@ class Stream:
             step = most_rows or max(1, batch.num_rows)
             for first in range(0, batch.num_rows, step):
                 part = batch.slice(first, step)
-                yield part
+                yield self._name_rows(part)
                 self.n_rows += part.num_rows
                 is_empty = False
         if is_empty:
             pa, schema = import_extra("pyarrow", "cli"), self._reader.schema
             fields = [schema.field(name) for name in columns]
-            yield pa.RecordBatch.from_arrays(
-                [pa.array([], field.type) for field in fields], schema=pa.schema(fields)
+            yield self._name_rows(
+                pa.RecordBatch.from_arrays(
+                    [pa.array([], field.type) for field in fields], schema=pa.schema(fields)
+                )
             )
 
-    def read_all(self, columns: Iterable[str]) -> Any:
-        """These columns of all rows, as a table of Arrow; there is at least one row."""
-        batches = list(self.batches(columns))
+    def read_all(self, columns: Iterable[str]) -> FileRows:
+        """These columns of all rows; there is at least one row."""
+        batches = [rows.records for rows in self.batches(columns)]
         if not batches[0].num_rows:
-            raise Problem(f"{self.name} has no rows below its header: pass a table with rows")
+            raise TableError(f"{self.name} has no rows below its header: pass a table with rows")
         self.n_rows = 0  # the whole table is one batch now
-        return import_extra("pyarrow", "cli").Table.from_batches(batches)
+        return self._name_rows(import_extra("pyarrow", "cli").Table.from_batches(batches))
+
+    def _name_rows(self, records: Any) -> FileRows:
+        first = self.n_rows
+        return FileRows(records, self.name, self.decimal, lambda row: self.locate(first + row))
 
     def locate(self, row: int) -> str:
         """How messages call a row, counted from 0: "data.csv, line 17"."""
@@ -187,4 +194,4 @@ def _telling(source: Source) -> Iterator[None]:
         if isinstance(error, MemoryError):
             raise
         reason = " ".join(str(error).split())[:200]
-        raise Problem(f"{source.name} is damaged: {reason}", ExitCode.READ) from None
+        raise ReadError(f"{source.name} is damaged: {reason}") from None

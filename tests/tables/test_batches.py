@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree.cli import _records
-from lhtree.cli._errors import Problem
-from lhtree.cli._source import Feed, Reading
-from lhtree.cli._stream import open_stream
+from lhtree.tables import records
+from lhtree.tables.batches import open_stream
+from lhtree.tables.errors import ReadError
+from lhtree.tables.source import Feed, Reading
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -19,8 +19,8 @@ pa = pytest.importorskip("pyarrow")
 
 def cut(content, n_bytes, delimiter=","):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_records, "CHUNK_BYTES", n_bytes)
-        return list(_records.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
+        patch.setattr(records, "CHUNK_BYTES", n_bytes)
+        return list(records.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
 
 
 def parse(content):
@@ -55,14 +55,14 @@ def test_chunks_without_quotes_are_cut_at_the_last_line():
 
 
 def test_records_that_are_too_long(monkeypatch):
-    monkeypatch.setattr(_records, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(records, "_MOST_BYTES", 1000)
     assert len(b"".join(cut(b'1,"' + b"x\n" * 400 + b'"\n2,3\n', 10))) == 809
-    with pytest.raises(Problem, match=r"data\.csv has a row of more than"):
+    with pytest.raises(ReadError, match=r"data\.csv has a row of more than"):
         cut(b'1,"' + b"x\n" * 4000, 10)
 
 
 def test_zero_bytes():
-    with pytest.raises(Problem, match="holds zero bytes"):
+    with pytest.raises(ReadError, match="holds zero bytes"):
         cut(b"1,2\n3,\0\n", 4)
 
 
@@ -96,10 +96,10 @@ def test_rows_come_once_and_in_order(tables, name):
         assert stream.names == [*"abcdef", "text", "row"]
         rows, shares = [], []
         for batch in stream.batches(["row", "a"], 1000):
-            assert batch.num_rows <= 1000
-            assert batch.schema.names == ["row", "a"]
+            assert len(batch) <= 1000
+            assert batch.records.schema.names == ["row", "a"]
             assert stream.n_rows == len(rows)
-            rows += map(int, batch.column("row").to_pylist())
+            rows += map(int, batch.records.column("row").to_pylist())
             shares.append(stream.share())
     assert rows == list(range(tables))
     assert shares == sorted(shares)
@@ -128,7 +128,7 @@ def test_errors_far_below_are_told_with_their_line(tables):
         file.write("1,2\n")
     with (
         open_stream("data.csv", Reading()) as stream,
-        pytest.raises(Problem, match=rf"line {tables + 2} has 2 fields"),
+        pytest.raises(ReadError, match=rf"line {tables + 2} has 2 fields"),
     ):
         list(stream.batches(["row"]))
 
@@ -139,5 +139,5 @@ def test_a_pipe_has_no_share_and_rows_instead_of_lines(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n3\n")))
     with open_stream("-", Reading()) as stream:
         assert stream.share() is None
-        with pytest.raises(Problem, match="standard input, row 2 has 1 fields"):
+        with pytest.raises(ReadError, match="standard input, row 2 has 1 fields"):
             list(stream.batches(["a"]))

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from ._errors import ExitCode, Problem, reading, writing
+from .errors import OptionError, ReadError, TableError
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 # What files begin with: formats that are read, and some that are sent in their place.
@@ -32,7 +32,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How the user says that a table is to be read; None is found out."""
+    """How a table is to be read; what is None is detected."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -41,13 +41,13 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.format not in (None, *FORMATS):
-            raise Problem(f"--format {self.format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+            raise OptionError("format", self.format, f"is not valid: pass {', '.join(FORMATS)}")
         if self.decimal not in (".", ","):
-            raise Problem(f"--decimal {self.decimal} is not valid: pass . or ,", ExitCode.USAGE)
+            raise OptionError("decimal", self.decimal, "is not valid: pass . or ,")
 
 
 class Feed(io.RawIOBase):
-    """The bytes of a source one after the other, with a look ahead; damage is told as a Problem."""
+    """The bytes of a source one after the other, with a look ahead; damage is a ReadError."""
 
     def __init__(self, raw: Any, name: str) -> None:
         super().__init__()
@@ -70,11 +70,9 @@ class Feed(io.RawIOBase):
             try:
                 more = self._raw.read(n - len(self._ahead))
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise Problem(
-                    f"{self._name} is damaged: its gzip data are wrong ({error})", ExitCode.READ
-                ) from None
+                raise ReadError(f"{self._name} is damaged: its gzip data are wrong ({error})") from None
             except OSError as error:
-                raise Problem(f"cannot read {self._name}: {error.strerror or error}", ExitCode.READ) from None
+                raise _refuse_file(self._name, error) from None
             if not more:
                 break
             self._ahead += more
@@ -101,22 +99,24 @@ class Source:
     def _open(self, stack: ExitStack) -> BinaryIO:
         if self.path == "-":
             if sys.stdin.isatty():
-                raise Problem("'-' reads the table from standard input: pipe one in", ExitCode.USAGE)
+                raise ReadError("'-' reads the table from standard input: pipe one in")
             return sys.stdin.buffer
-        with reading(self.path):
+        try:
             return stack.enter_context(open(self.path, "rb", buffering=0))
+        except OSError as error:
+            raise _refuse_file(self.name, error) from None
 
     def _find_format(self) -> str:
         head = self.feed.peek(64)
         if head[8:].startswith(b'{"__metadata__"'):
-            raise Problem(f"{self.name} is a model, not a table: pass the model first, then the table")
+            raise TableError(f"{self.name} is a model, not a table: pass the model first, then the table")
         for magic, what in _OTHERS.items():
             if head.startswith(magic):
-                raise Problem(f"{self.name} is {what}", ExitCode.READ)
+                raise ReadError(f"{self.name} is {what}")
         found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
         wanted = self.reading.format
         if wanted in ("parquet", "arrow") and (found or "").partition(" ")[0] != wanted:
-            raise Problem(f"{self.name} is not in the format {wanted}: leave out --format", ExitCode.READ)
+            raise ReadError(f"{self.name} is not in the format {wanted}: let the format be detected")
         if found or wanted:
             return found or str(wanted)
         stem = self.path.lower().removesuffix(".gz")
@@ -125,13 +125,11 @@ class Source:
     def open_whole(self) -> BinaryIO:
         """The file unpacked and with a way back, for formats whose directory is at the end."""
         if self.n_bytes is not None and self.path != "-" and not self._is_packed:
-            with reading(self.path):
-                return self._stack.enter_context(open(self.path, "rb"))
+            return self._stack.enter_context(open(self.path, "rb"))
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        with writing("a temporary file"):
-            while content := self.feed.read(1 << 20):
-                spooled.write(content)
-            spooled.seek(0)
+        while content := self.feed.read(1 << 20):
+            spooled.write(content)
+        spooled.seek(0)
         return spooled
 
     def share(self) -> float | None:
@@ -141,6 +139,10 @@ class Source:
     def close(self) -> None:
         """Close the files."""
         self._stack.close()
+
+
+def _refuse_file(name: str, error: OSError) -> ReadError:
+    return ReadError(f"cannot read {name}: {error.strerror or error}")
 
 
 def _has_number(file: BinaryIO) -> bool:

@@ -10,13 +10,19 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._extras import import_extra
-from ._errors import ExitCode, Problem
-from ._records import Lines, cut_records
-from ._source import Feed, Source
+from .errors import OptionError, ReadError
+from .records import Lines, cut_records
+from .source import Feed, Source
 
 _HEAD_BYTES = 1 << 22  # the first line must end within these
 _DELIMITERS = (",", ";", "\t", "|")
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BOMS = {  # that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 class Head(NamedTuple):
@@ -31,7 +37,7 @@ class CsvReader:
     """A text table whose header has been read: ``schema``, and ``batches`` of Arrow with text in every column."""
 
     def __init__(self, source: Source) -> None:
-        csv.field_size_limit(1 << 30)  # how long a record may be is settled in _records
+        csv.field_size_limit(1 << 30)  # how long a record may be is settled in records.py
         self._source = source
         self._encoding = _find_encoding(source)
         self._feed = source.feed if self._encoding is None else _recode(source, self._encoding)
@@ -52,9 +58,8 @@ class CsvReader:
                 n_rows += batch.num_rows
                 ending, end = chunk, batch.column(last)[-1].as_py()
         if end is not None and "\n" in end and ending.count(b'"') % 2:
-            raise Problem(
-                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off",
-                ExitCode.READ,
+            raise ReadError(
+                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off"
             )
 
     def _parse(self, chunk: bytes, columns: list[str], n_before: int) -> Any:
@@ -79,23 +84,19 @@ class CsvReader:
             raise self._explain(str(error), n_before) from None
         return table.combine_chunks().to_batches()[0] if table.num_rows else None
 
-    def _explain(self, message: str, n_before: int) -> Problem:
+    def _explain(self, message: str, n_before: int) -> ReadError:
         name = self._source.name
         found = re.search(r"Row #(\d+)", message)
         where = f", {self.locate(n_before + int(found[1]) - 1)}" if found else ""
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
         if ragged:
-            return Problem(
+            return ReadError(
                 f"{name}{where} has {ragged[2]} fields where the header has {ragged[1]}: mend the line; a field that "
-                "holds a delimiter must be quoted",
-                ExitCode.READ,
+                "holds a delimiter must be quoted"
             )
         if "UTF8" in message:
-            return Problem(
-                f"{name}{where} is not in UTF-8: pass the table's encoding, for example --encoding cp1252",
-                ExitCode.READ,
-            )
-        return Problem(f"{name} cannot be read: {message}", ExitCode.READ)
+            return ReadError(f"{name}{where} is not in UTF-8: pass the table's encoding", encoding="cp1252")
+        return ReadError(f"{name} cannot be read: {message}")
 
     def locate(self, row: int) -> str:
         """Where a data row (from 0) stands: its line where the file can be read again, else its number."""
@@ -130,19 +131,16 @@ def _find_encoding(source: Source) -> str | None:
     found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
     wanted = source.reading.encoding
     if wanted is None and found is None and b"\0" in head:
-        raise Problem(
-            f"{source.name} holds zero bytes and is no text: pass a table as CSV, TSV, Parquet or Arrow, or its "
-            "--encoding, for example utf-16",
-            ExitCode.READ,
+        raise ReadError(
+            f"{source.name} holds zero bytes and is no text: pass CSV, TSV, Parquet or Arrow, or the encoding",
+            encoding="utf-16",
         )
     if found is not None or wanted is None:
         return found
     try:
         return None if codecs.lookup(wanted).name == "utf-8" else wanted
     except LookupError:
-        raise Problem(
-            f"--encoding {wanted} is not known: try utf-8, cp1252 or utf-16", ExitCode.USAGE
-        ) from None
+        raise OptionError("encoding", wanted, "is not known: try utf-8, cp1252 or utf-16") from None
 
 
 def _recode(source: Source, encoding: str) -> Feed:
@@ -150,9 +148,7 @@ def _recode(source: Source, encoding: str) -> Feed:
     try:
         text = io.TextIOWrapper(io.BufferedReader(source.feed), encoding, newline="")
     except LookupError:  # a codec of something else than text
-        raise Problem(
-            f"--encoding {encoding} is not of text: try utf-8, cp1252 or utf-16", ExitCode.USAGE
-        ) from None
+        raise OptionError("encoding", encoding, "is not of text: try utf-8, cp1252 or utf-16") from None
     return Feed(_Encoder(text, source.name, encoding), source.name)
 
 
@@ -167,9 +163,8 @@ class _Encoder:
         try:
             return self._text.read(max(1, n)).encode("utf-8", "replace")
         except UnicodeError:
-            raise Problem(
-                f"{self._name} is not in {self._encoding}: pass another --encoding, for example cp1252",
-                ExitCode.READ,
+            raise ReadError(
+                f"{self._name} is not in {self._encoding}: pass another encoding", encoding="cp1252"
             ) from None
 
 
@@ -182,26 +177,25 @@ def _read_head(source: Source, feed: Feed) -> Head:
         # Whatever is wrong further on is told with its line when it is reached.
         text = content[: error.start].decode("utf-8")
         if not re.search(r"\S.*[\r\n]", text):
-            raise Problem(
-                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding, for example --encoding cp1252",
-                ExitCode.READ,
+            raise ReadError(
+                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding", encoding="cp1252"
             ) from None
         is_whole = False
     if not text.strip():
-        raise Problem(f"{source.name} is empty: pass a table with a header line and rows", ExitCode.READ)
+        raise ReadError(f"{source.name} is empty: pass a table with a header line and rows")
     delimiter = _find_delimiter(source, text, is_whole)
     lines = Lines(text)
     try:
         header = next(record for record in csv.reader(lines, delimiter=delimiter) if record)
     except csv.Error as error:
-        raise Problem(f"{source.name}: its header cannot be read ({error})", ExitCode.READ) from None
+        raise ReadError(f"{source.name}: its header cannot be read ({error})") from None
     if lines.n_chars == len(text) and not is_whole:
-        raise Problem(f"{source.name}: its first line does not end; pass a text table", ExitCode.READ)
+        raise ReadError(f"{source.name}: its first line does not end; pass a text table")
     return Head(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
 
 
 def settle_names(header: list[str]) -> list[str]:
-    """Names without blanks around; a column without a name is called by its number, which ``--drop`` takes."""
+    """Names without blanks around; a column without a name is called by its number."""
     return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
 
 
@@ -209,7 +203,7 @@ def _find_delimiter(source: Source, text: str, is_whole: bool) -> str:
     if source.reading.delimiter is not None:
         delimiter = source.reading.delimiter.replace(r"\t", "\t")
         if len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii():
-            raise Problem(f"--delimiter {delimiter!r} is not valid: pass one character", ExitCode.USAGE)
+            raise OptionError("delimiter", delimiter, "is not valid: pass one character")
         return delimiter
     if source.format == "tsv":
         return "\t"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ._columns import refuse_infinity
+from .frames import refuse_infinity
 
 Columns: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None

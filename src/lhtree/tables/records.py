@@ -9,8 +9,8 @@ import csv
 import io
 from collections.abc import Iterator
 
-from ._errors import ExitCode, Problem
-from ._source import Feed
+from .errors import ReadError
+from .source import Feed
 
 CHUNK_BYTES = 1 << 20
 _MOST_BYTES = 1 << 24  # of one record; a quoted field without end must not fill the memory
@@ -33,13 +33,12 @@ def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
     rest = b""
     while more := feed.read(max(CHUNK_BYTES, len(rest))):  # a long record is looked at few times
         if b"\0" in more:
-            raise Problem(f"{name} holds zero bytes, so it is damaged or no text", ExitCode.READ)
+            raise ReadError(f"{name} holds zero bytes, so it is damaged or no text")
         chunk = rest + more
         end = _find_end(chunk, delimiter)
         if not end and len(chunk) > _MOST_BYTES:
-            raise Problem(
-                f"{name} has a row of more than {_MOST_BYTES >> 20} MB: close the quotes of a field that does not end",
-                ExitCode.READ,
+            raise ReadError(
+                f"{name} has a row of more than {_MOST_BYTES >> 20} MB: close the quotes of a field that does not end"
             )
         rest = chunk[end:]
         if end:

@@ -1,0 +1,205 @@
+"""One column of a table, whatever library it is of: what it holds, as numbers or as categories."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import TableError
+from .names import shorten
+
+Codes = NDArray[np.int64]
+Category = str | int | float | bool
+
+_TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
+_NUMBERS = (Real, Decimal, np.bool_)
+_HELD = {"times": "dates or times", "mixed": "text and numbers", "other": "other objects"}
+_REMEDIES = {
+    "times": "turn dates and times into numbers first, for example the year, or the days since a fixed date",
+    "mixed": "make it all text, or all numbers (pandas.to_numeric with errors='coerce' makes other text missing)",
+    "other": "turn its values into numbers or text first",
+}
+
+
+class Refusal(NamedTuple):
+    """Why a column cannot be used, and what to do; ``options`` are parameters that would help."""
+
+    column: Column
+    reason: str
+    remedy: str
+    options: dict[str, Any]
+
+
+class Column(ABC):
+    """One column; the subclasses read it as their libraries do."""
+
+    keeps_order = False  # categories stay in the order that their type gives them
+    origin = "X"  # how messages call the table
+
+    def __init__(self, values: Any, name: Any) -> None:
+        self.values, self.name = values, name
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def title(self) -> str:
+        """How messages call the column."""
+        return f"column {self.name!r}"
+
+    def locate(self, row: int) -> str:
+        """How messages call a row."""
+        return f"{self.origin}, row {row}"
+
+    @cached_property
+    def kind(self) -> str:
+        """What the column holds.
+
+        "numbers" (True and False among them), "categories" (text, or a categorical type), "nothing" (objects that are
+        all missing), or, where it cannot be used as it is, "times", "mixed" or "other".
+        """
+        return self._find_kind()
+
+    @abstractmethod
+    def _find_kind(self) -> str: ...
+
+    @abstractmethod
+    def _read_numbers(self) -> NDArray[np.float64]:
+        """The values of a column of numbers as float64, NaN where they are missing."""
+
+    @abstractmethod
+    def _read_distinct(self) -> tuple[Codes, Sequence[Any]]: ...
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The values as float64, NaN where they are missing; an error where they are no numbers, or infinite."""
+        if self.kind in _HELD:
+            raise refuse_columns([self._refuse_kind()])
+        if self.kind == "categories":
+            codes, found = self.distinct()
+            is_text = np.array([*(not is_missing(value) for value in found), False])
+            rows = np.flatnonzero(is_text[codes])
+            if len(rows):
+                self._refuse_text(int(rows[0]), found[codes[rows[0]]])
+            return np.full(len(self), np.nan)
+        try:
+            numbers = self._read_numbers()
+        except OverflowError:
+            raise TableError(
+                f"{self.origin}: {self.title} holds a number too large for a float: pass smaller numbers."
+            ) from None
+        return self._check_finite(numbers)
+
+    def distinct(self) -> tuple[Codes, Sequence[Any]]:
+        """The different values as they are, and the number of every row's among them, -1 where it is missing."""
+        if self._holds_objects():
+            raise refuse_columns([self._refuse_kind()])
+        return self._read_distinct()
+
+    def categories(self) -> tuple[Codes, list[Category]]:
+        """The number of every row's category, -1 where it is missing, and the categories in order."""
+        codes, found = self.distinct()
+        settled = [None if is_missing(value) else self.clean(settle(value)) for value in found]
+        known = list(dict.fromkeys(category for category in settled if category is not None))
+        if not self.keeps_order:
+            known.sort(key=lambda category: (isinstance(category, str), category))
+        place = {category: number for number, category in enumerate(known)}
+        table = np.array([*(-1 if category is None else place[category] for category in settled), -1])
+        return table[codes], known
+
+    def clean(self, category: Category) -> Category | None:
+        """A category without what only the format of the table added; None if it stands for a missing value."""
+        return category
+
+    def find_refusal(self, *, is_category: bool) -> Refusal | None:
+        """Why the column cannot be learned from, as categories or else as numbers."""
+        if self._holds_objects() or (self.kind == "mixed" and not is_category):
+            return self._refuse_kind()
+        return None
+
+    def _holds_objects(self) -> bool:
+        return self.kind in ("times", "other")
+
+    def _refuse_kind(self) -> Refusal:
+        return Refusal(self, f"holds {_HELD[self.kind]}", _REMEDIES[self.kind], {})
+
+    def _refuse_text(self, row: int, value: Any, remedy: str = "", **options: Any) -> NoReturn:
+        remedy = remedy or "pass a number, or a missing value where it is unknown"
+        raise TableError(
+            f"{self.locate(row)}: {self.title} is {shorten(value)} where the model takes numbers: {remedy}",
+            **options,
+        )
+
+    def _check_finite(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        is_infinite = np.isinf(numbers)
+        if is_infinite.any():
+            raise TableError(
+                f"{self.locate(int(is_infinite.argmax()))}: {self.title} holds infinity: replace infinities by a "
+                "missing value, or by a finite number."
+            )
+        return numbers
+
+
+def refuse_columns(refused: Sequence[Refusal]) -> Exception:
+    """The error for columns that cannot be used: the first one in full, and what the others hold."""
+    first, *others = refused
+    message = f"{first.column.origin}: {first.column.title} {first.reason}: {first.remedy}"
+    if others:
+        listed = ", ".join(f"{each.column.title} ({each.reason})" for each in others)
+        message += f". Refused as well: {listed}"
+    if all(each.column.kind == "other" for each in refused) and not first.options:
+        return TypeError(message)
+    droppable = [each.options["drop"] for each in refused if "drop" in each.options]
+    return TableError(message, **({"drop": droppable} if others and droppable else first.options))
+
+
+def find_kind(values: Iterable[Any]) -> str:
+    """What objects are, those that are missing left out."""
+    types = set(map(type, values))
+    if not types:
+        return "nothing"
+    if all(issubclass(kind, str) for kind in types):
+        return "categories"
+    if all(issubclass(kind, _NUMBERS) for kind in types):
+        return "numbers"
+    if any(issubclass(kind, _TIMES) for kind in types):
+        return "times"
+    return "mixed" if all(issubclass(kind, (str, *_NUMBERS)) for kind in types) else "other"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an object is None, NaN, or what pandas writes for a missing value."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
+
+
+def make_numbers(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Objects that are numbers, or missing, as float64."""
+    return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
+
+
+def number_distinct(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
+    """Different objects in the order in which they appear, and the number of each row's."""
+    table: dict[Any, int] = {}
+    codes = np.array([table.setdefault(value, len(table)) for value in values], dtype=np.int64)
+    return codes, list(table)
+
+
+def settle(value: Any) -> Category:
+    """A category as it is kept: text, a finite number, True or False; anything else by its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value if math.isfinite(value) else str(value)
+    return value if isinstance(value, (str, int)) else str(value)

@@ -1,0 +1,29 @@
+"""What is wrong with a table, in words that suit Python and the command line alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TableError(ValueError):
+    """A table that cannot be used as it is; each of ``options`` is a parameter that would help."""
+
+    def __init__(self, message: str, **options: Any) -> None:
+        super().__init__(message)
+        self.message, self.options = message, options
+
+    def __str__(self) -> str:
+        told = " or ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return f"{self.message} ({told})" if told else self.message
+
+
+class ReadError(TableError):
+    """A file that cannot be read: it does not exist, is damaged, or is in another format."""
+
+
+class OptionError(TableError):
+    """A parameter whose value is wrong; ``is_usage`` where no table would make it right."""
+
+    def __init__(self, name: str, value: Any, told: str, *, is_usage: bool = True, **options: Any) -> None:
+        super().__init__(f"{name}={value!r} {told}", **options)
+        self.name, self.value, self.told, self.is_usage = name, value, told, is_usage

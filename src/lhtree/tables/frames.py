@@ -1,0 +1,179 @@
+"""Whatever is passed as X: a frame of pandas, polars or Arrow, rows of a file, or anything NumPy makes an array of."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import Column
+from .errors import TableError
+from .readers import ArrayColumn, ArrowColumn, PandasColumn, PolarsColumn
+from .text import FileRows
+
+_RESHAPE = (
+    "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if "
+    "it contains a single sample: pass a table with one row per sample and one column per feature."
+)
+# What to do about messages of NumPy, which say only what is wrong.
+_REMEDIES = {
+    "could not convert": "Every column of X must be numeric, as in fit: fit with a pandas or polars frame or with "
+    "categorical_features to use text, or encode it first, for example with sklearn.preprocessing.OneHotEncoder.",
+    "too large to convert": "Pass numbers that fit a float.",
+    "argument must be": "Every column of X must be numeric: encode objects first.",
+    "with a sequence": "Pass a table: one row per sample, one column per feature.",
+}
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame of pandas or polars, or a table or record batch of Arrow."""
+    return is_polars(X) or is_arrow(X) or (hasattr(X, "iloc") and hasattr(X, "columns"))
+
+
+def is_polars(X: Any) -> bool:
+    """Whether X is a frame of polars."""
+    return _find_library(X) == "polars" and hasattr(X, "to_series")
+
+
+def is_arrow(X: Any) -> bool:
+    """Whether X is a table or a record batch of Arrow."""
+    return _find_library(X) == "pyarrow" and hasattr(X, "schema") and hasattr(X, "num_rows")
+
+
+def _find_library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def take_table(X: Any, owner: str) -> Any:
+    """X as a frame or a two-dimensional array with at least one row and column; ``owner`` asks for it."""
+    if isinstance(X, FileRows):
+        return X
+    if not is_frame(X):
+        X = _take_array(X, owner)
+    n_rows, n_columns = (X.num_rows, X.num_columns) if is_arrow(X) else X.shape
+    for n, what in ((n_rows, "sample"), (n_columns, "feature")):
+        if not n:
+            raise TableError(
+                f"X: Found array with 0 {what}(s) (shape=({n_rows}, {n_columns})) while a minimum of 1 is required by "
+                f"{owner}. Pass at least one {'row' if what == 'sample' else 'column'}."
+            )
+    return X
+
+
+def _take_array(X: Any, owner: str) -> NDArray[Any]:
+    if hasattr(X, "collect_schema"):
+        raise TableError("X is a LazyFrame of polars: pass a table with one row per sample, X.collect().")
+    if type(X).__module__.startswith("scipy.sparse"):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a dense array."
+        )
+    try:
+        array = np.asarray(X)
+        if not isinstance(X, np.ndarray) and array.dtype.kind in "USV":  # numbers among text stay numbers
+            array = np.array(X, dtype=object)
+    except (ValueError, TypeError) as error:
+        _refuse_values(error)
+    if array.dtype.kind == "c":
+        raise TableError(f"Complex data not supported: X holds {array.dtype}. Pass real numbers.")
+    if array.ndim < 2:
+        what = "scalar" if array.ndim == 0 else "1D"
+        raise TableError(
+            f"X: Expected 2D array, got {what} array instead: {_shorten_array(array)}. {_RESHAPE}"
+        )
+    if array.ndim > 2:
+        raise TableError(
+            f"X: Found array with dim {array.ndim}, while dim <= 2 is required by {owner}. Pass a table: one row per "
+            "sample, one column per feature."
+        )
+    return array
+
+
+def _shorten_array(array: NDArray[Any]) -> str:
+    return (
+        np.array2string(array, threshold=6, edgeitems=2)
+        if array.dtype.kind != "O"
+        else f"shape {array.shape}"
+    )
+
+
+def read_names(X: Any) -> list[str] | None:
+    """Names of the columns of a frame, where all are text; None if there are none."""
+    if not is_frame(X):
+        return None
+    names = list(X.schema.names if is_arrow(X) else X.columns)
+    n_texts = sum(isinstance(name, str) for name in names)
+    if 0 < n_texts < len(names):
+        kinds = sorted({type(name).__name__ for name in names})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but X has names of the types "
+            f"{', '.join(kinds)}: convert them, for example with X.columns = X.columns.astype(str)."
+        )
+    if not n_texts:
+        return None
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise TableError(f"X has two columns called {name!r}: give every column a name of its own.")
+        seen.add(name)
+    return names
+
+
+def split_columns(X: Any) -> list[Column]:
+    """The columns of what ``take_table`` gave."""
+    if isinstance(X, FileRows):
+        return list(X.columns())
+    if is_polars(X):
+        return [PolarsColumn(X.to_series(i), name) for i, name in enumerate(X.columns)]
+    if is_arrow(X):
+        return [ArrowColumn(X.column(i), name) for i, name in enumerate(X.schema.names)]
+    if is_frame(X):
+        return [PandasColumn(X.iloc[:, i], name) for i, name in enumerate(X.columns)]
+    return [ArrayColumn(X[:, i], i) for i in range(X.shape[1])]
+
+
+def holds_numbers(X: Any) -> bool:
+    """Whether NumPy can read all of a table as numbers, by its types; looks at no values.
+
+    NumPy would fail at ``pd.NA`` in a frame, and take text of digits and times for numbers there.
+    """
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind not in "mM"
+    if isinstance(X, FileRows) or is_arrow(X):
+        return False
+    if is_polars(X):
+        return all(dtype.is_integer() or dtype.is_float() for dtype in X.dtypes)
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
+
+
+def read_array(X: Any) -> NDArray[Any]:
+    """A table that ``holds_numbers`` as float64, or as float32 where it is that; as it is where that will do."""
+    array = np.asarray(X)
+    if array.dtype not in (np.float64, np.float32):
+        try:
+            array = array.astype(np.float64)
+        except (ValueError, TypeError, OverflowError) as error:
+            _refuse_values(error)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    # The core takes any strides that are a whole number of values, unlike those of a packed record.
+    is_straight = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
+    return array if is_straight else array.copy()
+
+
+def _refuse_values(error: Exception) -> NoReturn:
+    message = str(error)
+    remedy = next(
+        (remedy for part, remedy in _REMEDIES.items() if part in message), "Pass a table of numbers."
+    )
+    kind = TypeError if isinstance(error, TypeError) else TableError
+    raise kind(f"X: {message}{'' if message.endswith('.') else '.'} {remedy}") from error
+
+
+def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
+    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
+    row, column = np.argwhere(np.isinf(X))[0]
+    place = int(row if given is None else given[row])
+    raise TableError(
+        f"Input X contains infinity: row {place}, column {column} is {X[row, column]}. "
+        "Replace infinities by NaN, which counts as missing, or by a finite number."
+    )

@@ -1,0 +1,144 @@
+"""Columns of files: text that holds numbers is numbers, and some words stand for missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from .columns import Category, Refusal
+from .names import shorten
+from .readers import ArrowColumn, find_arrow_kind
+from .values import MISSING, are_dates, clean, find_grouped, find_text, parse_numbers
+
+
+class FileColumn(ArrowColumn):
+    """A column of ``FileRows``; text may hold anything, since many formats have nothing else."""
+
+    def __init__(self, rows: FileRows, name: str, markers: tuple[str, ...]) -> None:
+        super().__init__(rows.records.column(name), name)
+        self.origin, self._decimal, self._locate, self._markers = (
+            rows.name,
+            rows.decimal,
+            rows.locate,
+            markers,
+        )
+        self.is_text = find_arrow_kind(self.values.type) == "categories"
+
+    def locate(self, row: int) -> str:
+        """How messages call a row: by its line, where the file has lines."""
+        return self._locate(row)
+
+    def clean(self, category: Category) -> Category | None:
+        """Text without blanks around it; None if it stands for a missing value."""
+        text = category.strip() if isinstance(category, str) else category
+        return None if text in self._markers else text
+
+    def _find_kind(self) -> str:
+        if not self.is_text:
+            return super()._find_kind()
+        if parse_numbers(self._flatten(), self._decimal) is not None:
+            return "numbers"
+        return "times" if are_dates(self._find_texts()) else "categories"
+
+    def _holds_objects(self) -> bool:
+        return not self.is_text and super()._holds_objects()
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The values as float64, NaN where they are missing; an error where they are no numbers, or infinite."""
+        if not self.is_text:
+            return super().numbers()
+        text, decimal = self._flatten(), self._decimal
+        numbers = parse_numbers(text, decimal)
+        if numbers is None:
+            row = find_text(text, decimal)
+            is_comma = decimal == "." and parse_numbers(text.slice(row, 1), ",") is not None
+            remedy, options = ("read it with a decimal comma", {"decimal": ","}) if is_comma else ("", {})
+            self._refuse_text(row, text[row].as_py(), remedy, **options)
+        return self._check_finite(numbers)
+
+    def find_refusal(self, *, is_category: bool) -> Refusal | None:
+        """Why the column cannot be learned from, as categories or else as numbers."""
+        refusal = super().find_refusal(is_category=is_category)
+        if refusal is None and self.is_text and not is_category:
+            refusal = self._find_spelling()
+        return refusal
+
+    def _refuse_kind(self) -> Refusal:
+        refusal = super()._refuse_kind()
+        reason = f"{refusal.reason} ({self.values.type})"
+        return refusal._replace(
+            reason=reason, remedy=f"leave it out, or {refusal.remedy}", options={"drop": self.name}
+        )
+
+    def _find_spelling(self) -> Refusal | None:
+        """Refuse text that was surely meant as numbers or dates."""
+        if self.kind == "numbers":
+            return None
+        texts, decimal = self._find_texts(), self._decimal
+        example = shorten(texts[0].as_py())
+        if self.kind == "times":
+            remedy = "leave it out, or turn dates and times into numbers first"
+            return Refusal(self, f"holds dates or times, such as {example}", remedy, {"drop": self.name})
+        as_category = {"categorical": self.name}
+        has_commas = decimal == "." and parse_numbers(texts, ",") is not None
+        grouped = find_grouped(texts, decimal)
+        if grouped is not None:
+            reason = f"holds numbers with thousands signs, such as {grouped!r}"
+            remedy = "write them without, or make them categories"
+            if has_commas:
+                return Refusal(
+                    self, reason, f"{remedy}, or read it with a decimal comma", as_category | {"decimal": ","}
+                )
+            return Refusal(self, reason, remedy, as_category)
+        if has_commas:
+            reason = f"holds numbers with decimal commas, such as {example}"
+            remedy = "read it with a decimal comma, or make them categories"
+            return Refusal(self, reason, remedy, {"decimal": ","} | as_category)
+        return None
+
+    def _find_texts(self) -> Any:
+        """The different texts, without those that stand for missing values."""
+        pc = import_extra("pyarrow.compute", "cli")
+        return pc.unique(clean(self._flatten()).drop_null())
+
+
+class FileRows:
+    """Some rows of a file, and how messages call them.
+
+    Parameters
+    ----------
+    records : pyarrow.RecordBatch or pyarrow.Table
+        The rows.
+    name : str
+        What messages call the file.
+    decimal : {".", ","}
+        The decimal sign of numbers in text.
+    locate : callable
+        How messages call a row of the batch.
+    """
+
+    def __init__(self, records: Any, name: str, decimal: str, locate: Callable[[int], str]) -> None:
+        self.records, self.name, self.decimal, self.locate = records, name, decimal, locate
+
+    def __len__(self) -> int:
+        return int(self.records.num_rows)
+
+    def column(self, name: str, markers: tuple[str, ...] = MISSING) -> FileColumn:
+        """The column of a name; ``markers`` are the texts that stand for a missing value."""
+        return FileColumn(self, name, markers)
+
+    def select(self, names: Sequence[str]) -> FileRows:
+        """The same rows with these columns only, in this order."""
+        return FileRows(self.records.select(list(names)), self.name, self.decimal, self.locate)
+
+    def take(self, row: int) -> FileRows:
+        """One of the rows."""
+        return FileRows(self.records.slice(row, 1), self.name, self.decimal, lambda _: self.locate(row))
+
+    def columns(self) -> list[FileColumn]:
+        """All columns."""
+        return [self.column(name) for name in self.records.schema.names]

@@ -1,0 +1,158 @@
+"""Files that cannot be read, and what is said of them; one test per error."""
+
+import codecs
+import gzip
+
+import pytest
+
+from lhtree import LHTClassifier, save
+from lhtree.cli._errors import ExitCode
+from lhtree.tables import csv as table_csv
+from lhtree.tables import records
+from lhtree.tables.read import read_training
+from lhtree.tables.source import Reading
+from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def refuse(content, *parts, name="data.csv", code=ExitCode.READ, **options):
+    """Reading fails with a line that has these parts."""
+    path = write(content, name)
+    message, given = refusal(lambda: read_training(path, "y", Reading(**options)))
+    for part in parts:
+        assert part in message, message
+    assert given == code
+
+
+def read(content, **options):
+    return read_training(write(content), "y", Reading(**options)).X["a"].tolist()
+
+
+@pytest.mark.parametrize(("path", "told"), [("nowhere.csv", "No such file"), (".", "Is a directory")])
+def test_no_file(path, told):
+    message, code = refusal(read_training, path, "y")
+    assert message.startswith(f"cannot read {path}: {told}")
+    assert code == ExitCode.READ
+
+
+@pytest.mark.parametrize("content", ["", "\n", " \n\n", codecs.BOM_UTF8, codecs.BOM_UTF32_LE])
+def test_empty(content):
+    refuse(content, "data.csv is empty", "header line")
+
+
+@pytest.mark.parametrize("content", ["a,y", "a,y\n", "a,y\n\n\n"])
+def test_no_rows(content):
+    refuse(content, "data.csv has no rows", code=ExitCode.DATA)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "n_fields"),
+    [
+        ("a,y\n1,u\n2\n", 3, 1),
+        ("a,y\n1,u\n2,v,w\n", 3, 3),
+        ('a,y\n"1\n1",u\n\n2,v,w\n', 5, 3),
+        ("\n\na,y\n1,u\n2\n", 5, 1),
+        ("a,y\n" + "1,u\n" * 400_000 + "1\n", 400_002, 1),
+        (b"a,y\n1,u\n\xe9\xe5\n", 3, 1),
+    ],
+)
+def test_ragged_rows_with_their_line(content, line, n_fields):
+    refuse(content, f"data.csv, line {line} has {n_fields} fields where the header has 2", "must be quoted")
+
+
+def test_encodings():
+    latin = "a,y\nx,u\ncafé,v\n".encode("latin-1")
+    refuse(latin, "data.csv, line 3 is not in UTF-8", "--encoding cp1252")
+    assert read(latin, encoding="latin-1") == ["x", "café"]
+    refuse("café,y\n1,u\n".encode("latin-1"), "line 1 is not in UTF-8")
+    refuse("a,y\n1,é\n", "is not in ascii", "--encoding", encoding="ascii")
+    for encoding in ("utf-16", "utf-32", "utf-32-be", "utf-16-le"):
+        assert read(("\ufeff" * encoding.endswith("e") + "a,y\né,u\nb,v\n").encode(encoding)) == ["é", "b"]
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("encoding", ["utf-99", "hex", ""]),
+        ("delimiter", ["", ";;", '"', "\n", "é"]),
+        ("format", ["xml"]),
+        ("decimal", ["'"]),
+    ],
+)
+def test_wrong_options(option, values):
+    for value in values:
+        refuse("a,y\n1,u\n", f"--{option} ", " is not ", code=ExitCode.USAGE, **{option: value})
+
+
+def test_given_delimiter():
+    assert read("a:y\n1,5:u\n2,5:v\n", delimiter=":", decimal=",") == [1.5, 2.5]
+    assert read("a\ty\n1\tu\n2\tv\n", delimiter=r"\t") == [1, 2]
+
+
+@pytest.mark.parametrize("tail", ['2,"v', '2,"v\n3,u\n4,v\n'])
+def test_a_quoted_field_that_does_not_end(tail):
+    refuse(f"a,y\n1,u\n{tail}\n", "data.csv ends within a quoted field", "close its quotes")
+
+
+def test_what_goes_on_for_megabytes(monkeypatch):
+    monkeypatch.setattr(records, "_MOST_BYTES", 1 << 21)
+    refuse('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000, "data.csv has a row of more than 2 MB", "close the quotes")
+    monkeypatch.setattr(table_csv, "_HEAD_BYTES", 1000)
+    refuse("a,y" * 1000, "data.csv", "first line does not end")
+
+
+def test_long_fields_and_quotes_inside_of_fields():
+    column = read(f'a,y\n"{"x" * 3_000_000}",u\n"{"y" * 9_000_000}",v\n')
+    assert list(map(len, column)) == [3_000_000, 9_000_000]
+    assert read('a,y\n5" disk,u\n3" disk,v\nx,v\n') == ['5" disk', '3" disk', "x"]
+
+
+@pytest.mark.parametrize("n", [3, 30, -4])
+def test_gzip_cut_off(n):
+    packed = gzip.compress(b"a,y\n" + b"1,u\n2,v\n" * 100)
+    refuse(packed[:n], "data.csv.gz is damaged", "gzip", name="data.csv.gz")
+
+
+@pytest.mark.parametrize("place", [40, -6])
+def test_gzip_with_wrong_bytes(place):
+    packed = bytearray(gzip.compress(b"a,y\n" + bytes(range(48, 58)) * 100))
+    packed[place] ^= 255
+    refuse(bytes(packed), "is damaged", name="data.csv.gz")
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data.arrow"])
+@pytest.mark.parametrize("n", [8, 100, -10])
+def test_binary_files_cut_off(shop, name, n):
+    FORMATS[name](shop, name)
+    with open(name, "rb") as file:
+        content = file.read()
+    refuse(content[:n], f"{name} is damaged: ", name=name)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK\x03\x04" + bytes(50), "an Excel sheet: save the table as CSV"),
+        (b"BZh91AY", "packed with bzip2"),
+        (b"%PDF-1.7", "a PDF"),
+        (bytes(100), "holds zero bytes and is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "holds zero bytes and is no text"),
+        (b"a,y\n" + b"1,u\n2,v\n" * 1000 + b"3,\0\n", "holds zero bytes"),
+    ],
+)
+def test_no_tables(content, told):
+    refuse(content, "data.csv", told)
+
+
+def test_another_format_than_said():
+    refuse("a,y\n1,u\n2,v\n", "data.csv is not in the format parquet", format="parquet")
+
+
+def test_a_model_in_place_of_the_table(two):
+    save(LHTClassifier().fit(*two), "model.lht")
+    message, _ = refusal(read_training, "model.lht", "y")
+    assert "model.lht is a model, not a table" in message

@@ -1,0 +1,281 @@
+"""Tables of files to train with: formats, types, names and classes; one test per error."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from lhtree.cli._errors import ExitCode
+from lhtree.tables.read import read_training
+from lhtree.tables.source import Reading
+from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
+pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def refuse(content, *parts, code=ExitCode.DATA, target="y", **options):
+    """Reading a CSV fails with a line that has these parts."""
+    message, given = refusal(read_training, write(content), target, **options)
+    assert given == code
+    assert len(message) < 300
+    for part in parts:
+        assert part in message, message
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_table(shop, name):
+    FORMATS[name](shop, name)
+    X, y, n_dropped = read_training(name, "kind")
+    assert X.columns.tolist() == ["size", "colour", "rooms"]
+    np.testing.assert_array_equal(X["size"], shop["size"])
+    np.testing.assert_array_equal(X["rooms"], shop["rooms"])
+    assert X["colour"].cat.categories.tolist() == ["blue", "green", "red"]
+    assert X["colour"].astype(object).where(X["colour"].notna(), None).tolist() == [
+        None if value is np.nan or value is None else value for value in shop["colour"].astype(object)
+    ]
+    assert y.tolist() == shop["kind"].tolist()
+    assert n_dropped == 0
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data.arrow"])
+def test_the_index_of_a_frame_is_no_column(shop, name):
+    table = pa.Table.from_pandas(shop[shop["size"] > 45])
+    assert "__index_level_0__" in table.column_names
+    (pa.parquet.write_table if name == "data.parquet" else pa.feather.write_feather)(table, name)
+    assert read_training(name, "kind").X.columns.tolist() == ["size", "colour", "rooms"]
+
+
+@pytest.mark.parametrize("pack", [False, True])
+@pytest.mark.parametrize("name", ["data.csv", "data.parquet", "data.arrow", "stream"])
+def test_stdin_by_content(shop, name, pack, monkeypatch):
+    if name == "stream":
+        table = pa.Table.from_pandas(shop, preserve_index=False)
+        with pa.OSFile(name, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        FORMATS[name](shop, name)
+    with open(name, "rb") as file:
+        content = file.read()
+    stdin = io.TextIOWrapper(io.BytesIO(gzip.compress(content) if pack else content))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    X, y, _ = read_training("-", "kind")
+    np.testing.assert_array_equal(X["size"], shop["size"])
+    assert y.tolist() == shop["kind"].tolist()
+
+
+def test_stdin_that_is_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    message, code = refusal(read_training, "-", "y")
+    assert "standard input: pipe one in" in message
+    assert code == ExitCode.READ
+
+
+class TestTypes:
+    def column(self, values, reading=None, **options):
+        rows = "".join(f'"{value}",{"ab"[i % 2]}\n' for i, value in enumerate(values))
+        return read_training(write(f"x,y\n{rows}"), "y", reading, **options).X["x"]
+
+    def refuse(self, values, *parts, reading=None):
+        message, code = refusal(self.column, values, reading)
+        assert code == ExitCode.DATA
+        for part in ("data.csv", "column 'x'", *parts):
+            assert part in message, message
+        assert self.column(values, reading, categorical=["x"]).notna().any()
+
+    @pytest.mark.parametrize(
+        "marker", ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-", " ", " ? "]
+    )
+    def test_missing(self, marker):
+        np.testing.assert_array_equal(self.column(["1", marker, "2"]), [1.0, np.nan, 2.0])
+        np.testing.assert_array_equal(self.column(["True", marker, "0"]), [1.0, np.nan, 0.0])
+        assert self.column(["u", marker, "v"]).isna().tolist() == [False, True, False]
+
+    def test_numbers_in_many_spellings(self):
+        values = ["1", " 2", "3 ", "+4", "-5", "6.", ".5", "1e3", "1E-3", "-0", "007", "TRUE", " false"]
+        np.testing.assert_array_equal(self.column(values), [1, 2, 3, 4, -5, 6, 0.5, 1000, 0.001, 0, 7, 1, 0])
+
+    @pytest.mark.parametrize("odd", ["1_000", "0x10", "1d", "١", "1 2", "--1", "1e", "e5", ".", "yes", "T"])
+    def test_what_is_no_number_is_a_category(self, odd):
+        assert self.column(["1", odd, "1"]).cat.categories.tolist() == sorted({"1", odd})
+
+    def test_categories(self):
+        assert self.column([" red", "red ", "red"]).cat.categories.tolist() == ["red"]
+        assert self.column(["", "NA", "?"]).isna().all()
+        column = self.column(["01", "1", "", "10"], categorical=["x"])
+        assert column.cat.categories.tolist() == ["01", "1", "10"]
+        assert column.isna().tolist() == [False, False, True, False]
+        values = ["a,b", "say 'hi'", "two\nlines", "a,b"]
+        assert self.column(values).tolist() == values
+
+    @pytest.mark.parametrize(
+        ("values", "read", "categories"),
+        [
+            ([1.0, 2.5, None, 10.0], [1.0, 2.5, np.nan, 10.0], ["1", "10", "2.5"]),
+            ([True, False, None, True], [1.0, 0.0, np.nan, 1.0], ["False", "True"]),
+        ],
+    )
+    def test_types_of_parquet(self, values, read, categories):
+        pd.DataFrame({"x": values, "y": list("abab")}).to_parquet("data.parquet")
+        np.testing.assert_array_equal(read_training("data.parquet", "y").X["x"], read)
+        column = read_training("data.parquet", "y", categorical=["x"]).X["x"]
+        assert column.cat.categories.tolist() == categories
+        assert column.isna().tolist() == [False, False, True, False]
+
+    def test_decimal_commas(self):
+        self.refuse(["1,5", "2", "-3,25"], "'1,5'", "--decimal , or --categorical x")
+        decimal = Reading(decimal=",")
+        assert self.column(["1,5", "2", "-3,25"], decimal).tolist() == [1.5, 2.0, -3.25]
+        assert self.column(["1.5", "2", "-3,25"], decimal).cat.categories.tolist() == ["-3,25", "1.5", "2"]
+
+    @pytest.mark.parametrize(
+        ("values", "decimal", "remedy"),
+        [
+            (["1.326,2", "876,3", ""], ",", "(--categorical x)"),
+            (["950", "1,234,567"], ".", "(--categorical x)"),
+            (["-1,234.5", "2"], ".", "(--categorical x)"),
+            (["1'000", "2"], ".", "(--categorical x)"),
+            (["12 500", "1 250 000"], ",", "(--categorical x)"),
+            (["950", "52,300"], ".", "(--categorical x or --decimal ,)"),
+        ],
+    )
+    def test_thousands_signs(self, values, decimal, remedy):
+        example = next(value for value in values if len(value) > 4)
+        self.refuse(values, repr(example), remedy, reading=Reading(decimal=decimal))
+
+    def test_infinity(self):
+        message, code = refusal(self.column, ["1", "inf", "1e999"])
+        assert "data.csv, line 3: column 'x' holds infinity" in message
+        assert code == ExitCode.DATA
+
+    @pytest.mark.parametrize(
+        "dates",
+        [
+            ["2024-01-31", "2024-02-01"],
+            ["31.1.2024", "1.2.24"],
+            ["2024-01-31T10:00:00Z", ""],
+            ["10:05", "11:00"],
+        ],
+    )
+    def test_dates(self, dates):
+        self.refuse(dates, "dates or times", repr(dates[0]), "--drop x")
+
+    @pytest.mark.parametrize(
+        ("values", "parts"),
+        [
+            (pd.to_datetime(["2024-01-31"] * 2), ["dates or times", "timestamp", "into numbers first"]),
+            ([[1], [2]], ["other objects", "list", "into numbers or text"]),
+        ],
+    )
+    def test_types_that_are_refused(self, values, parts):
+        pd.DataFrame({"x": values, "y": list("ab"), "z": [1, 2]}).to_parquet("d.parquet")
+        for options in ({}, {"categorical": ["x"]}):
+            message, _ = refusal(read_training, "d.parquet", "y", **options)
+            for part in ("d.parquet: column 'x'", *parts, "--drop x"):
+                assert part in message
+        assert read_training("d.parquet", "y", drop=["x"]).X.columns.tolist() == ["z"]
+
+    def test_too_many_categories(self):
+        message, _ = refusal(self.column, [f"name {i}" for i in range(256)])
+        for part in ("data.csv: column 'x'", "256 categories", "more than 255", "--drop x"):
+            assert part in message
+        assert len(self.column([f"name {i}" for i in range(255)]).cat.categories) == 255
+
+    def test_all_refused_columns_are_named(self):
+        days, texts = ["2024-01-31"] * 300, [f"note {i}" for i in range(300)]
+        frame = pd.DataFrame({"day": days, "a text": texts, "n": 1, "y": ["a", "b"] * 150})
+        frame.to_csv("data.csv", index=False)
+        message, _ = refusal(read_training, "data.csv", "y")
+        assert message.startswith("data.csv: column 'day' holds dates or times")
+        assert "column 'a text' (has 300 categories" in message
+        assert message.endswith("(--drop day --drop 'a text')")
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("content", "options", "parts"),
+        [
+            ("a,a,y\n1,2,u\n3,4,v\n", {}, ["data.csv", "two columns", "'a'", "rename"]),
+            (",a,y\n0,1,u\n1,2,v\n", {}, ["column 1 has no name", "--drop '#1'"]),
+            ("a,y\n1,u\n2,v\n", {"drop": ["a"]}, ["no column beside the target"]),
+            ("a,y\n1,u\n2,v\n", {"drop": ["y"]}, ["--drop y is the target"]),
+            ("size,y\n1,u\n", {"drop": ["Sise"]}, ["--drop Sise", "data.csv", "the nearest is 'size'"]),
+            ("size,y\n1,u\n", {"categorical": ["Sise"]}, ["--categorical Sise", "the nearest is 'size'"]),
+            ("size,b,Y\n1,2,u\n", {}, ["--target y", "data.csv", "the nearest is 'Y'"]),
+            ("size,b,c\n1,2,u\n", {}, ["--target y", "known are 'size', 'b', 'c'"]),
+            ("LONG\n1\n2\n", {}, ["--target y"]),
+            ("LONG,LONG,y\n1,2,u\n3,4,v\n", {}, ["two columns"]),
+        ],
+    )
+    def test_names_that_are_refused(self, content, options, parts):
+        refuse(content.replace("LONG", "x" * 5000), *parts, **options)
+
+    @pytest.mark.parametrize(
+        ("content", "options", "names"),
+        [
+            (",a,y\n0,1,u\n1,2,v\n", {"drop": ["#1"]}, ["a"]),
+            ("a, b, y\n1, 2, u\n3, 4, v\n", {}, ["a", "b"]),
+            ('"a\nb",y\n1,u\n2,v\n', {}, ["a\nb"]),
+        ],
+    )
+    def test_names_that_are_read(self, content, options, names):
+        assert read_training(write(content), "y", **options).X.columns.tolist() == names
+
+
+class TestTarget:
+    def write(self, labels):
+        return "x,y\n" + "".join(f'{i},"{label}"\n' for i, label in enumerate(labels))
+
+    @pytest.mark.parametrize(
+        ("written", "read"),
+        [
+            (["1", "2", "1"], [1, 2, 1]),
+            (["1.0", "2.0", "-3"], [1, 2, -3]),
+            (["01", "2", "01"], ["01", "2", "01"]),
+            (["+", "-", "+"], ["+", "-", "+"]),
+            (["None", "some", "None"], ["None", "some", "None"]),
+            ([" a ", "a", "b"], ["a", "a", "b"]),
+            (["0.5", "1.5", "0.5"], ["0.5", "1.5", "0.5"]),
+            (["True", "False", "True"], ["True", "False", "True"]),
+            (["1", "1.0", "2"], ["1", "1.0", "2"]),
+            (["9" * 30, "1", "1"], ["9" * 30, "1", "1"]),
+            (["a, b", 'say ""hi""', "a, b"], ["a, b", 'say "hi"', "a, b"]),
+            ([str(i % 100) for i in range(3000)], [i % 100 for i in range(3000)]),
+        ],
+    )
+    def test_labels_as_written(self, written, read):
+        assert read_training(write(self.write(written)), "y").y.tolist() == read
+
+    @pytest.mark.parametrize(
+        ("labels", "parts"),
+        [
+            (["a", "", "b", "NA", "a", "?"], ["missing in 3 of 6 rows", "--drop-missing-target"]),
+            (["a", "a", ""], ["class 'a' only", "1 of 3 rows have none", "two classes"]),
+            (["", ""], ["in no row"]),
+            ([f"{i / 7:.3f}" for i in range(100)], ["100 different numbers", "make classes"]),
+            ([str(i % 300) for i in range(3000)], ["300 different numbers"]),
+            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column that holds the classes"]),
+            (["x" * 5000], ["only"]),
+        ],
+    )
+    def test_labels_that_are_refused(self, labels, parts):
+        refuse(self.write(labels), "--target y", *parts)
+
+    def test_dropping_rows_without_a_class(self):
+        path = write(self.write(["a", "", "b", "NA", "a", "?"]))
+        X, y, n_dropped = read_training(path, "y", drop_missing_target=True)
+        assert (X["x"].tolist(), y.tolist(), n_dropped) == ([0.0, 2.0, 4.0], ["a", "b", "a"], 3)
+
+    def test_dates(self):
+        pd.DataFrame({"x": [1, 2], "y": pd.to_datetime(["2024-01-31", "2024-02-01"])}).to_parquet("d.parquet")
+        assert "--target y holds timestamp" in refusal(read_training, "d.parquet", "y")[0]
