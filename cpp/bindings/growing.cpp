@@ -1,7 +1,7 @@
 // Growing trees from Python.
-#include "lhtree/forest.hpp"
-#include "lhtree/kernels.hpp"
-#include "lhtree/normalise.hpp"
+#include "lhtree/grow/trees/forest.hpp"
+#include "lhtree/shared/kernels/dispatch.hpp"
+#include "lhtree/shared/normalise.hpp"
 #include "shared.hpp"
 
 namespace lhtree {
@@ -194,7 +194,7 @@ void bind_growing(nb::module_& m) {
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);
-    m.def("kernels", [] { return std::string(kernels().name); }, "The instruction set in use.");
+    m.def("kernels", [] { return std::string(instruction_set()); }, "The instruction set in use.");
 }
 
 }  // namespace lhtree

@@ -1,7 +1,7 @@
 // The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
-#include "lhtree/cut.hpp"
-#include "lhtree/hyperplane.hpp"
-#include "lhtree/kernels.hpp"
+#include "lhtree/grow/decisions/direction.hpp"
+#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/trees/cut.hpp"
 #include "shared.hpp"
 
 namespace lhtree {
@@ -52,7 +52,7 @@ void bind_pieces(nb::module_& core) {
             std::vector<float> rows(Z.data(), Z.data() + Z.size());
             rows.resize(rows.size() + slack, 0.0f);
             std::vector<double> sums(Z.shape(0));
-            (portable ? portable_kernels : kernels())
+            (portable ? portable_grow_kernels : grow_kernels())
                 .feature_sums(weights.data(), is_dense ? nullptr : features.data(), weights.size(),
                               {rows.data(), Z.shape(0), Z.shape(1)}, sums.data());
             return give(std::move(sums));
@@ -113,7 +113,8 @@ void bind_pieces(nb::module_& core) {
                 const Samples kept_samples{
                     {columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight};
                 own.measure(kept_samples, false, 1, watch);
-                turn_to_fisher(kept_samples, own, shrinkage, watch, kept.mean_differences, scatter);
+                scatter.measure(kept_samples, own, watch);
+                turn_to_fisher(scatter, shrinkage, watch, kept.mean_differences);
             }
             std::vector<float> weights;
             scale_weights(kept.mean_differences, weights);
@@ -131,10 +132,10 @@ void bind_pieces(nb::module_& core) {
             require(sums.size() == sorted.order.size(), "sums needs one value per row");
             std::vector<double> feature_sums;
             for (const std::size_t row : sorted.order) feature_sums.push_back(sums.data()[row]);
-            const double totals[2] = {sorted.samples.of(0).total(), sorted.samples.of(1).total()};
-            const CutRows rows{sorted.samples, totals, min_samples_leaf};
-            const Cut cut = offset == "gini" ? GiniCutter().cut(rows, feature_sums.data())
-                                             : cut_purest(rows, feature_sums.data(), gamma);
+            const double totals[2] = {total_weight(sorted.samples.of(0)), total_weight(sorted.samples.of(1))};
+            const Limits limits{totals, min_samples_leaf};
+            const Cut cut = offset == "gini" ? GiniCutter().cut(sorted.samples, limits, feature_sums.data())
+                                             : cut_purest(sorted.samples, limits, feature_sums.data(), gamma);
             if (!cut.exists) return std::nullopt;
             return std::pair{cut.offset, cut.cost};
         },

@@ -1,7 +1,7 @@
 // Scoring rows from Python.
 #include <nanobind/stl/tuple.h>
 
-#include "lhtree/score.hpp"
+#include "lhtree/score/scorer.hpp"
 #include "numpy_arrays.hpp"
 #include "shared.hpp"
 

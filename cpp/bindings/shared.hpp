@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "lhtree/grow.hpp"
-#include "lhtree/parallel.hpp"
+#include "lhtree/grow/trees/tree.hpp"
+#include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "lhtree/score.hpp"
+#include "lhtree/score/scorer.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "lhtree/matrix.hpp"
+#include "lhtree/shared/matrix.hpp"
 
 inline int n_passed = 0, n_failed = 0;
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "check.hpp"
-#include "lhtree/cut.hpp"
-#include "lhtree/kernels.hpp"
+#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/trees/cut.hpp"
 
 namespace lhtree {
 
@@ -29,10 +29,10 @@ struct CutCase {
         for (std::size_t row = 0; row < sums.size(); ++row) total[row >= n_rest] += weights[row];
     }
     Cut purest(double gamma, double min_samples_leaf = 1.0) const {
-        return cut_purest({samples, total, min_samples_leaf}, sums.data(), gamma);
+        return cut_purest(samples, {total, min_samples_leaf}, sums.data(), gamma);
     }
     Cut gini(double min_samples_leaf = 1.0) const {
-        return GiniCutter().cut({samples, total, min_samples_leaf}, sums.data());
+        return GiniCutter().cut(samples, {total, min_samples_leaf}, sums.data());
     }
     // The sums as a feature of their own, the second of two; n_shared codes at a time are made one.
     Cut gini_feature(double min_samples_leaf, std::size_t n_shared = 0,
@@ -48,7 +48,7 @@ struct CutCase {
             for (Code& code : codes.code) code = static_cast<Code>(code / n_shared);
             coded = {codes.of(1), row.data(), n_shared == 1};
         }
-        return GiniCutter().cut_feature({{table.rows(), n_rest, samples.weight}, total, min_samples_leaf}, 1,
+        return GiniCutter().cut_feature({table.rows(), n_rest, samples.weight}, {total, min_samples_leaf}, 1,
                                         coded, limit);
     }
 };
@@ -208,7 +208,7 @@ inline void test_cut_kernels() {
             const double total[2] = {sum[0] + 0.5, sum[1] + 0.5};
             std::vector<double> costs[2];
             double least[2];
-            const Kernels* const both[2] = {&portable_kernels, &kernels()};
+            const GrowKernels* const both[2] = {&portable_grow_kernels, &grow_kernels()};
             for (int i = 0; i < 2; ++i) {
                 costs[i].assign(n + slack, 0.0);
                 least[i] = both[i]->gini_costs(values.data(), rest.data(), target.data(), n, total, 1.0,

@@ -4,8 +4,9 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "lhtree/kernels.hpp"
-#include "lhtree/normalise.hpp"
+#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/shared/kernels/dispatch.hpp"
+#include "lhtree/shared/normalise.hpp"
 
 namespace lhtree {
 
@@ -37,7 +38,7 @@ inline void test_feature_sums() {
                 for (const std::size_t size : {(n_kept + 3) / 4 * 4, padded(n_kept)}) {
                     weights.resize(size);
                     features.resize(size);
-                    for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+                    for (const GrowKernels* kernel : {&portable_grow_kernels, &grow_kernels()}) {
                         std::vector<double> sums(n);
                         kernel->feature_sums(weights.data(), is_dense ? nullptr : features.data(), size,
                                              table.rows(), sums.data());
@@ -53,7 +54,7 @@ struct RowSums {
     std::vector<float> low, high;
 };
 
-inline RowSums sum_all(const Kernels& kernel, const WeightedRows& rows) {
+inline RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
     const std::size_t m = rows.rows.n_features, room = padded(m);
     RowSums sums{std::vector<double>(room), std::vector<double>(room), std::vector<double>(m * m),
                  std::vector<float>(room, 1e9f), std::vector<float>(room, -1e9f)};
@@ -74,7 +75,7 @@ inline void test_row_sums() {
             Table table = random_table(n, m, m * 1000 + n);
             for (const bool is_weighted : {false, true}) {
                 const WeightedRows rows{table.rows(), is_weighted ? table.weight.data() : nullptr};
-                const RowSums a = sum_all(portable_kernels, rows), b = sum_all(kernels(), rows);
+                const RowSums a = sum_all(portable_grow_kernels, rows), b = sum_all(grow_kernels(), rows);
                 CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
                 CHECK(same_bits(a.scatter, b.scatter));
                 CHECK(same_bits(a.low, b.low) && same_bits(a.high, b.high));
@@ -105,7 +106,7 @@ inline void test_extremes() {
         for (double& value : values) value = random.normal();
         double low = std::numeric_limits<double>::infinity(), high = -low;
         for (const double value : values) low = std::min(low, value), high = std::max(high, value);
-        for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+        for (const GrowKernels* kernel : {&portable_grow_kernels, &grow_kernels()}) {
             double least = 0.0, most = 0.0;
             kernel->extremes(values.data(), n, least, most);
             CHECK(least == low && most == high);
@@ -158,7 +159,7 @@ void test_normalise() {
 }
 
 inline void test_kernels() {
-    std::printf("kernels: portable against %s\n", kernels().name);
+    std::printf("kernels: portable against %s\n", instruction_set());
     test_feature_sums();
     test_row_sums();
     test_extremes();

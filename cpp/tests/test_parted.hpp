@@ -2,8 +2,8 @@
 #pragma once
 #include <algorithm>
 
-#include "lhtree/parted.hpp"
-#include "lhtree/random.hpp"
+#include "lhtree/grow/rows/parted.hpp"
+#include "lhtree/shared/random.hpp"
 #include "test_trees.hpp"
 
 namespace lhtree {

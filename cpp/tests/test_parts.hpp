@@ -4,10 +4,10 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "lhtree/hyperplane.hpp"
-#include "lhtree/linear.hpp"
-#include "lhtree/random.hpp"
-#include "lhtree/sample.hpp"
+#include "lhtree/grow/decisions/direction.hpp"
+#include "lhtree/grow/decisions/ridge.hpp"
+#include "lhtree/grow/rows/draws.hpp"
+#include "lhtree/shared/random.hpp"
 
 namespace lhtree {
 

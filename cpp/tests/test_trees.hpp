@@ -1,8 +1,8 @@
 // Whole trees: the invariants of growing, on ordinary and on odd data.
 #pragma once
 #include "check.hpp"
-#include "lhtree/forest.hpp"
-#include "lhtree/score.hpp"
+#include "lhtree/grow/trees/forest.hpp"
+#include "lhtree/score/scorer.hpp"
 
 namespace lhtree {
 

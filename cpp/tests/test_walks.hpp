@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lhtree/kernels.hpp"
+#include "lhtree/score/kernels/kernels.hpp"
 #include "test_kernels.hpp"
 #include "test_trees.hpp"
 
@@ -94,7 +94,7 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
                    (is_together || last == first))
                 ++last;
             const std::size_t n_walks = (last - first) * n_rows;
-            for (const Kernels* kernel : {&portable_kernels, &kernels()}) {
+            for (const ScoreKernels* kernel : {&portable_score_kernels, &score_kernels()}) {
                 std::vector<std::uint32_t> leaf(n_walks + 1);
                 std::vector<double> confidence(n_walks + 1), membership(n_rows);
                 std::vector<Start> starts(n_walks + 1);

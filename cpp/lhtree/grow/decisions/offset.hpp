@@ -1,0 +1,33 @@
+// The offset of a hyperplane: where to cut the feature sums of a block.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "lhtree/grow/statistics/extents.hpp"
+#include "lhtree/grow/statistics/order.hpp"
+
+namespace lhtree {
+
+struct Cut {
+    bool exists = false;
+    double offset = 0.0;
+    double cost = 0.0;  // Gini only: Σ over the two sides of t·u/(t+u)
+};
+
+// What a cut has to keep to.
+struct Limits {
+    const double (&weight)[2];  // of all rows, by class
+    double min_samples_leaf;    // least weight on each side
+};
+
+// The candidates of the paper (eq. 9), c midway in the empty gap between the sides: the largest pure set if
+// it weighs at least gamma …
+std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const Limits& limits);
+// … otherwise e, a row exactly on which goes right.
+double find_middle(const Extents& extents);
+Cut cut_between(const Halves& halves, const Limits& limits);
+
+// The cut with the least Gini impurity. `cost` is room to work in.
+Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<double>& cost);
+
+}  // namespace lhtree

@@ -1,0 +1,44 @@
+#include "lhtree/grow/decisions/ridge.hpp"
+
+#include <cmath>
+
+namespace lhtree {
+
+bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<double>& b, Watch& watch) {
+    const std::size_t p = b.size();
+    double trace = 0.0;
+    for (std::size_t i = 0; i < p; ++i) trace += scatter[i * p + i];
+    if (!(trace > 0.0)) return false;
+    const double ridge = shrinkage * (trace / static_cast<double>(p));
+
+    for (std::size_t i = 0; i < p; ++i) {  // L, in place of the lower triangle
+        watch.check();
+        double* row = &scatter[i * p];
+        const double diagonal = row[i] + ridge;
+        double pivot = diagonal;
+        for (std::size_t j = 0; j < i; ++j) {
+            const double* other = &scatter[j * p];
+            double sum = row[j];
+            for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
+            row[j] = sum / other[j];
+            pivot -= row[j] * row[j];
+        }
+        if (!(pivot > 1e-12 * diagonal)) return false;
+        row[i] = std::sqrt(pivot);
+    }
+    std::vector<double> x = b;
+    for (std::size_t i = 0; i < p; ++i) {
+        for (std::size_t j = 0; j < i; ++j) x[i] -= scatter[i * p + j] * x[j];
+        x[i] /= scatter[i * p + i];
+    }
+    for (std::size_t i = p; i-- > 0;) {
+        for (std::size_t j = i + 1; j < p; ++j) x[i] -= scatter[j * p + i] * x[j];
+        x[i] /= scatter[i * p + i];
+    }
+    for (const double value : x)
+        if (!std::isfinite(value)) return false;
+    b = std::move(x);
+    return true;
+}
+
+}  // namespace lhtree

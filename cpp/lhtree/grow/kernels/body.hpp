@@ -1,0 +1,266 @@
+// The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
+#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/shared/kernels/vectors.hpp"
+
+namespace lhtree {
+namespace {
+
+void feature_sums(const float* weights, const std::int32_t* features, std::size_t n, Rows rows, double* out) {
+    for (std::size_t row = 0; row < rows.n_rows; ++row) out[row] = lane_sum(weights, features, n, rows[row]);
+}
+
+// The accumulators of eight features stay in registers while the rows go by.
+template <bool is_weighted>
+inline void sum_rows_by(const WeightedRows& samples, double* sum, float* low, float* high) {
+    const Rows& rows = samples.rows;
+    for (std::size_t f = 0; f < rows.n_features; f += 8) {
+        Double4 sum_low = load4(sum + f), sum_high = load4(sum + f + 4);
+        Float8 least = load<Float8>(low + f), most = load<Float8>(high + f);
+        const float* z = rows.data + f;
+        for (std::size_t row = 0; row < rows.n_rows; ++row, z += rows.n_features) {
+            const Float8 eight = load<Float8>(z);
+            Double4 first = load4(z), second = load4(z + 4);
+            if constexpr (is_weighted) {
+                first *= samples.weight[row];
+                second *= samples.weight[row];
+            }
+            sum_low += first;
+            sum_high += second;
+            least = eight < least ? eight : least;
+            most = eight > most ? eight : most;
+        }
+        store(sum + f, sum_low);
+        store(sum + f + 4, sum_high);
+        store(low + f, least);
+        store(high + f, most);
+    }
+}
+
+void sum_rows(const WeightedRows& samples, double* sum, float* low, float* high) {
+    samples.weight ? sum_rows_by<true>(samples, sum, low, high) : sum_rows_by<false>(samples, sum, low, high);
+}
+
+template <bool is_weighted>
+inline void square_rows_by(const WeightedRows& samples, const double* mean, double* squares) {
+    const Rows& rows = samples.rows;
+    for (std::size_t f = 0; f < rows.n_features; f += 8) {
+        Double4 low = load4(squares + f), high = load4(squares + f + 4);
+        const Double4 mean_low = load4(mean + f), mean_high = load4(mean + f + 4);
+        const float* z = rows.data + f;
+        for (std::size_t row = 0; row < rows.n_rows; ++row, z += rows.n_features) {
+            const Double4 first = load4(z) - mean_low, second = load4(z + 4) - mean_high;
+            if constexpr (is_weighted) {
+                low += samples.weight[row] * (first * first);
+                high += samples.weight[row] * (second * second);
+            } else {
+                low += first * first;
+                high += second * second;
+            }
+        }
+        store(squares + f, low);
+        store(squares + f + 4, high);
+    }
+}
+
+void square_rows(const WeightedRows& samples, const double* mean, double* squares) {
+    samples.weight ? square_rows_by<true>(samples, mean, squares)
+                   : square_rows_by<false>(samples, mean, squares);
+}
+
+// Up to eight features: the triangle stays in registers, as rows of whole vectors.
+template <bool is_weighted>
+inline void scatter_eight(const WeightedRows& samples, const double* mean, double* scatter) {
+    const Rows& rows = samples.rows;
+    const std::size_t p = rows.n_features;
+    double square[8][8] = {};
+    for (std::size_t f = 0; f < p; ++f)
+        for (std::size_t g = 0; g <= f; ++g) square[f][g] = scatter[f * p + g];
+    Double4 left[8], right[4];
+    for (std::size_t f = 0; f < 8; ++f) left[f] = load4(square[f]);
+    for (std::size_t f = 0; f < 4; ++f) right[f] = load4(square[f + 4] + 4);
+    const Double4 mean_low = load4(mean), mean_high = load4(mean + 4);
+    const float* z = rows.data;
+    for (std::size_t row = 0; row < rows.n_rows; ++row, z += p) {
+        const Double4 low = load4(z) - mean_low, high = load4(z + 4) - mean_high;
+        Double4 weighted_low = low, weighted_high = high;
+        if constexpr (is_weighted) {
+            weighted_low *= samples.weight[row];
+            weighted_high *= samples.weight[row];
+        }
+#pragma GCC unroll 4
+        for (std::size_t f = 0; f < 4; ++f) {
+            left[f] += weighted_low[f] * low;
+            left[f + 4] += weighted_high[f] * low;
+            right[f] += weighted_high[f] * high;
+        }
+    }
+    for (std::size_t f = 0; f < 8; ++f) store(square[f], left[f]);
+    for (std::size_t f = 0; f < 4; ++f) store(square[f + 4] + 4, right[f]);
+    for (std::size_t f = 0; f < p; ++f)
+        for (std::size_t g = 0; g <= f; ++g) scatter[f * p + g] = square[f][g];
+}
+
+void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter, double* distance) {
+    const Rows& rows = samples.rows;
+    const std::size_t n_features = rows.n_features;
+    if (n_features <= 8) {
+        samples.weight ? scatter_eight<true>(samples, mean, scatter)
+                       : scatter_eight<false>(samples, mean, scatter);
+        return;
+    }
+    for (std::size_t row = 0; row < rows.n_rows; ++row) {
+        const double weight = samples.weight ? samples.weight[row] : 1.0;
+        const float* z = rows[row];
+        for (std::size_t f = 0; f < n_features; ++f) distance[f] = static_cast<double>(z[f]) - mean[f];
+        for (std::size_t f = 0; f < n_features; ++f) {
+            const double weighted = weight * distance[f];
+            double* line = scatter + f * n_features;
+            for (std::size_t g = 0; g <= f; ++g) line[g] += weighted * distance[g];
+        }
+    }
+}
+
+inline double least_of(Double4 v) {
+    const double a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
+    return a < b ? a : b;
+}
+inline double most_of(Double4 v) {
+    return -least_of(-v);
+}
+
+void extremes(const double* values, std::size_t n, double& low, double& high) {
+    Double4 least = Double4{} + infinity, most = Double4{} - infinity;
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        least = four < least ? four : least;
+        most = four > most ? four : most;
+    }
+    low = least_of(least);
+    high = most_of(most);
+    for (; i < n; ++i) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+}
+
+Side below(const double* values, const double* weight, std::size_t n, double bound) {
+    Double4 nearest = Double4{} - infinity;
+    Long4 count{};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        const Long4 is_below = four < bound;
+        count -= is_below;
+        const Double4 candidate = is_below ? four : Double4{} - infinity;
+        nearest = candidate > nearest ? candidate : nearest;
+    }
+    Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), most_of(nearest)};
+    for (; i < n; ++i)
+        if (values[i] < bound) {
+            side.weight += 1.0;
+            side.nearest = values[i] > side.nearest ? values[i] : side.nearest;
+        }
+    if (weight) {
+        side.weight = 0.0;
+        for (std::size_t row = 0; row < n; ++row) side.weight += values[row] < bound ? weight[row] : 0.0;
+    }
+    return side;
+}
+
+Side above(const double* values, const double* weight, std::size_t n, double bound) {
+    Double4 nearest = Double4{} + infinity;
+    Long4 count{};
+    std::size_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const Double4 four = load4(values + i);
+        const Long4 is_above = four > bound;
+        count -= is_above;
+        const Double4 candidate = is_above ? four : Double4{} + infinity;
+        nearest = candidate < nearest ? candidate : nearest;
+    }
+    Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), least_of(nearest)};
+    for (; i < n; ++i)
+        if (values[i] > bound) {
+            side.weight += 1.0;
+            side.nearest = values[i] < side.nearest ? values[i] : side.nearest;
+        }
+    if (weight) {
+        side.weight = 0.0;
+        for (std::size_t row = 0; row < n; ++row) side.weight += values[row] > bound ? weight[row] : 0.0;
+    }
+    return side;
+}
+
+template <class Value>  // double or four of them
+inline Value gini_cost(Value rest, Value target, Value right_rest, Value right_target) {
+    return target * rest / (target + rest) + right_target * right_rest / (right_target + right_rest);
+}
+
+double gini_costs(const double* values, const double* rest, const double* target, std::size_t n,
+                  const double (&total)[2], double min_samples_leaf, double* cost) {
+    if (n < 2) return infinity;
+    Double4 least = Double4{} + infinity;
+    std::size_t i = 0;
+    for (; i + 5 <= n; i += 4) {
+        const Double4 left_rest = load4(rest + i), left_target = load4(target + i);
+        const Double4 right_rest = total[0] - left_rest, right_target = total[1] - left_target;
+        const Long4 is_cut = (load4(values + i) != load4(values + i + 1)) &
+                             (left_rest + left_target >= min_samples_leaf) &
+                             (right_rest + right_target >= min_samples_leaf);
+        const Double4 four =
+            is_cut ? gini_cost(left_rest, left_target, right_rest, right_target) : Double4{} + infinity;
+        store(cost + i, four);
+        least = four < least ? four : least;
+    }
+    double result = least_of(least);
+    for (; i + 1 < n; ++i) {
+        const double right_rest = total[0] - rest[i], right_target = total[1] - target[i];
+        const bool is_cut = values[i] != values[i + 1] && rest[i] + target[i] >= min_samples_leaf &&
+                            right_rest + right_target >= min_samples_leaf;
+        cost[i] = is_cut ? gini_cost(rest[i], target[i], right_rest, right_target) : infinity;
+        result = cost[i] < result ? cost[i] : result;
+    }
+    return result;
+}
+
+inline Float8 gini_bound(Float8 rest, Float8 target, float all_rest, float all_target) {
+    const Float8 tiny = Float8{} + 1e-30f;  // makes 0 of 0 / 0
+    const Float8 right_rest = all_rest - rest, right_target = all_target - target;
+    return target * rest / (target + rest + tiny) +
+           right_target * right_rest / (right_target + right_rest + tiny);
+}
+inline Float8 lesser(Float8 a, Float8 b) {
+    return a < b ? a : b;
+}
+
+float gini_bounds(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
+                  bool is_exact, float* bound) {
+    const float all_rest = rest[n], all_target = target[n], all = all_rest + all_target;
+    Float8 least = Float8{} + std::numeric_limits<float>::infinity();
+    for (std::size_t b = 0; b < n; b += 8) {
+        const Float8 rest_before = load<Float8>(rest + b), rest_behind = load<Float8>(rest + b + 1);
+        const Float8 target_before = load<Float8>(target + b), target_behind = load<Float8>(target + b + 1);
+        const Float8 behind = gini_bound(rest_behind, target_behind, all_rest, all_target);
+        const Float8 left = rest_behind + target_behind;
+        const auto is_cut = (left >= min_samples_leaf) & (all - left >= min_samples_leaf);
+        least = lesser(is_cut ? behind : least, least);
+        Float8 lowest = behind;
+        if (!is_exact) {
+            lowest = lesser(lowest, gini_bound(rest_before, target_behind, all_rest, all_target));
+            lowest = lesser(lowest, gini_bound(rest_behind, target_before, all_rest, all_target));
+            lowest = lesser(lowest, gini_bound(rest_before, target_before, all_rest, all_target));
+        }
+        store(bound + b, lowest);
+    }
+    float result = least[0];
+    for (std::size_t i = 1; i < 8; ++i) result = least[i] < result ? least[i] : result;
+    return result;
+}
+
+}  // namespace
+
+const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, scatter_rows, extremes,
+                                    below,        above,    gini_costs,  gini_bounds};
+
+}  // namespace lhtree

@@ -1,0 +1,153 @@
+#include "lhtree/grow/rows/parted.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace lhtree {
+
+namespace {
+
+// The smaller side waits aside while the larger one closes up, so that half a copy is enough. Where a value
+// goes is selected, not branched to: a cut is as good as random to the branch predictor.
+template <class T>
+void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
+                std::vector<unsigned char>& aside) {
+    const auto copy_row = [width](const T* from, T* to) {
+        if (width == 1)
+            *to = *from;
+        else if (to != from)
+            std::memcpy(to, from, width * sizeof(T));
+    };
+    const std::size_t n_right = n - n_left;
+    const std::size_t room = (std::min(n_left, n_right) + 1) * width * sizeof(T);
+    if (aside.size() < room) aside = std::vector<unsigned char>(room);
+    T* const waiting = reinterpret_cast<T*>(aside.data());
+    if (n_right <= n_left) {
+        T *to = values, *wait = waiting;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t left = is_left[i];
+            copy_row(values + i * width, left ? to : wait);
+            to += left * width;
+            wait += (1 - left) * width;
+        }
+        std::memcpy(to, waiting, n_right * width * sizeof(T));
+    } else {
+        T *to = values + n * width, *wait = waiting + n_left * width;
+        for (std::size_t i = n; i-- > 0;) {
+            const std::size_t left = is_left[i];
+            to -= (1 - left) * width;
+            wait -= left * width;
+            copy_row(values + i * width, left ? wait : to);
+        }
+        std::memcpy(values, waiting, n_left * width * sizeof(T));
+    }
+}
+
+// [first second] becomes [second first]; the shorter waits aside.
+template <class T>
+void swap_array(T* values, std::size_t width, std::size_t n_first, std::size_t n_second,
+                std::vector<unsigned char>& aside) {
+    const std::size_t first = n_first * width * sizeof(T), second = n_second * width * sizeof(T);
+    auto* const bytes = reinterpret_cast<unsigned char*>(values);
+    if (aside.size() < std::min(first, second)) aside = std::vector<unsigned char>(std::min(first, second));
+    if (first < second) {
+        std::memcpy(aside.data(), bytes, first);
+        std::memmove(bytes, bytes + first, second);
+        std::memcpy(bytes + second, aside.data(), first);
+    } else {
+        std::memcpy(aside.data(), bytes + first, second);
+        std::memmove(bytes + second, bytes, first);
+        std::memcpy(bytes, aside.data(), second);
+    }
+}
+
+}  // namespace
+
+PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_features), codes_(given.codes) {
+    const Chosen* chosen = given.chosen;
+    const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
+    const double* weight = chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
+    const auto row_of = [&](std::size_t i) { return chosen ? static_cast<std::size_t>(chosen->rows[i]) : i; };
+    for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
+    row_.resize(n);
+    if (weight) weight_.resize(n);
+    if (codes_ && chosen) {
+        own_codes_ = codes_->take(chosen->rows);
+        codes_ = &own_codes_;
+    }
+
+    if (given.in_place && !chosen) {
+        features_ = given.in_place;
+        std::iota(row_.begin(), row_.end(), 0);
+        if (weight) weight_.assign(weight, weight + n);
+        std::vector<std::uint8_t> is_rest(n);
+        for (std::size_t row = 0; row < n; ++row) is_rest[row] = !given.is_target[row];
+        std::vector<unsigned char> aside;
+        move_rows(0, is_rest.data(), n, n_rest_, aside);
+        return;
+    }
+    copy_.resize(n * n_features_ + slack);
+    features_ = copy_.data();
+    std::size_t next[2] = {0, n_rest_};
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t row = row_of(i), to = next[given.is_target[row]]++;
+        std::memcpy(features_ + to * n_features_, given.rows[row], n_features_ * sizeof(float));
+        row_[to] = static_cast<std::int32_t>(i);
+        if (weight) weight_[to] = weight[i];
+    }
+}
+
+void PartedRows::move_rows(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
+                           std::vector<unsigned char>& aside) {
+    move_array(features_ + begin * n_features_, n_features_, is_left, n, n_left, aside);
+    move_array(row_.data() + begin, 1, is_left, n, n_left, aside);
+    if (!weight_.empty()) move_array(weight_.data() + begin, 1, is_left, n, n_left, aside);
+}
+
+void PartedRows::swap_rows(std::size_t begin, std::size_t n_first, std::size_t n_second,
+                           std::vector<unsigned char>& aside) {
+    swap_array(features_ + begin * n_features_, n_features_, n_first, n_second, aside);
+    swap_array(row_.data() + begin, 1, n_first, n_second, aside);
+    if (!weight_.empty()) swap_array(weight_.data() + begin, 1, n_first, n_second, aside);
+}
+
+// Each thread parts a run of the rows; then the left sides of the runs move together.
+void PartedRows::move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_threads,
+                      Aside& aside, Watch& watch) {
+    aside.resize(std::max(aside.size(), n_threads));
+    const std::size_t size = (n + n_threads - 1) / n_threads;
+    std::vector<std::size_t> n_left(n_threads, 0);
+    const auto run_of = [&](std::size_t number) { return std::min(n, number * size); };
+    run(n_threads, n_threads, watch, [&](std::size_t number) {
+        const std::size_t first = run_of(number), last = run_of(number + 1);
+        for (std::size_t i = first; i < last; ++i) n_left[number] += is_left[i];
+        move_rows(begin + first, is_left + first, last - first, n_left[number], aside[number]);
+    });
+    std::size_t all_left = n_left[0];
+    for (std::size_t number = 1; number < n_threads; ++number) {
+        swap_rows(begin + all_left, run_of(number) - all_left, n_left[number], aside[0]);
+        all_left += n_left[number];
+    }
+}
+
+void PartedRows::restore() {
+    std::vector<float> held(n_features_);
+    const std::size_t bytes = n_features_ * sizeof(float);
+    for (std::size_t start = 0; start < size(); ++start) {
+        // Follow the cycle: the row that lies here belongs where it was given, and so on round.
+        auto home = static_cast<std::size_t>(row_[start]);
+        if (home == start) continue;
+        std::memcpy(held.data(), features_ + start * n_features_, bytes);
+        while (home != start) {
+            std::swap_ranges(held.begin(), held.end(), features_ + home * n_features_);
+            const auto next = static_cast<std::size_t>(row_[home]);
+            row_[home] = static_cast<std::int32_t>(home);
+            home = next;
+        }
+        std::memcpy(features_ + start * n_features_, held.data(), bytes);
+        row_[start] = static_cast<std::int32_t>(start);
+    }
+}
+
+}  // namespace lhtree

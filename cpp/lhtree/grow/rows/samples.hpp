@@ -1,0 +1,36 @@
+// The rows of a block, by class.
+#pragma once
+#include "lhtree/shared/matrix.hpp"
+
+namespace lhtree {
+
+// Row sums are taken in fixed chunks and merged in order, so that a model does not depend on threads.
+constexpr std::size_t chunk_rows = 4096;
+
+// Rows of one class with their weights (nullptr: 1 each).
+struct WeightedRows {
+    Rows rows;
+    const double* weight = nullptr;
+
+    std::size_t size() const { return rows.n_rows; }
+    WeightedRows part(std::size_t begin, std::size_t end) const {
+        return {rows.part(begin, end), weight ? weight + begin : nullptr};
+    }
+};
+
+// The samples of a block: first the rows that are not targets, then the targets. Growing sorts them so once;
+// parting is stable and keeps it, and no loop has to ask a row for its class.
+struct Samples {
+    Rows rows;
+    std::size_t n_rest = 0;
+    const double* weight = nullptr;
+
+    std::size_t size() const { return rows.n_rows; }
+    double weight_of(std::size_t row) const { return weight ? weight[row] : 1.0; }
+    WeightedRows of(int cls) const {
+        const std::size_t begin = cls ? n_rest : 0, end = cls ? size() : n_rest;
+        return {rows.part(begin, end), weight ? weight + begin : nullptr};
+    }
+};
+
+}  // namespace lhtree

@@ -1,0 +1,91 @@
+// How one block becomes two, or a leaf: the steps of Algorithm 1.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/grow/decisions/direction.hpp"
+#include "lhtree/grow/decisions/membership.hpp"
+#include "lhtree/grow/rows/parted.hpp"
+#include "lhtree/grow/trees/cut.hpp"
+#include "lhtree/shared/options.hpp"
+
+namespace lhtree {
+
+// Rows begin … end - 1 of the parted rows, non-targets first.
+struct Block {
+    std::size_t begin, end, n_rest;
+    std::int64_t depth;
+    std::uint64_t key;  // of its random draws; a function of its path
+
+    std::size_t size() const { return end - begin; }
+};
+
+struct Outcome {
+    double weight[2];  // non-target, target
+    bool is_branching = false;
+    Hyperplane hyperplane;
+    LinearMembership membership;
+    Block children[2];
+};
+
+// Options of one tree, amounts settled.
+struct Settings {
+    Options options;
+    double gamma, min_samples_split, min_samples_leaf;
+
+    Settings(const Options& options_, const PartedRows& rows);
+};
+
+// The workspace in which one thread grows block after block. In a large block, the passes over all rows are
+// shared by n_threads; the sums they make do not depend on how many.
+class Brancher {
+  public:
+    Brancher(const Settings& settings, PartedRows& rows, std::size_t n_threads, Watch& watch)
+        : settings_(settings),
+          options_(settings.options),
+          rows_(rows),
+          n_threads_(n_threads),
+          watch_(watch) {}
+
+    Outcome grow(const Block& block);
+
+  private:
+    const Settings& settings_;
+    const Options& options_;
+    PartedRows& rows_;
+    std::size_t n_threads_;
+    Watch& watch_;
+    // Of the block at hand.
+    std::vector<double> sums_;  // its feature sums
+    std::vector<std::uint8_t> is_left_;
+    Moments moments_;  // of all features of its rows, where moments_are_fresh_
+    bool moments_are_fresh_ = false;
+    std::vector<std::int32_t> drawn_;  // features that the columns of its view stand for; empty: all
+    std::vector<std::int32_t> active_;
+    std::vector<float> columns_, kept_columns_, padded_weights_;
+    std::vector<std::int32_t> padded_features_;
+    Kept kept_;
+    Moments kept_moments_;
+    Scatter scatter_;
+    GiniCutter gini_;
+    Aside aside_;
+
+    bool may_branch(const Block& block, const double (&weight)[2]) const;
+    bool find_hyperplane(const Block& block, const double (&weight)[2], const Samples& samples,
+                         Hyperplane& hyperplane);
+    bool orient(const Block& block, const double (&weight)[2], const Samples& view, Hyperplane& hyperplane);
+    CodedRows coded(const Block& block, std::int32_t column) const;
+    void turn_to_fisher(const Samples& view);
+    LinearMembership find_membership(const double (&weight)[2], const Samples& samples);
+    void part(const Block& block, double offset, Block (&children)[2]);
+
+    bool needs_slopes(const double (&weight)[2]) const;
+    bool needs_squares(const double (&weight)[2]) const;
+    void measure_all(const Samples& samples, bool with_squares);
+    void sum_features(const Rows& rows, const Hyperplane& hyperplane);
+    void draw_features(std::uint64_t key, const Samples& samples);
+    bool is_active(const Samples& samples, std::int32_t feature);
+    std::size_t threads_for(std::size_t n_rows) const;
+};
+
+}  // namespace lhtree

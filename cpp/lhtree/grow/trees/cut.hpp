@@ -1,0 +1,34 @@
+// Where to cut the feature sums of a block: what is measured for it, and decided by it.
+#pragma once
+#include <vector>
+
+#include "lhtree/grow/decisions/offset.hpp"
+
+namespace lhtree {
+
+class GiniCutter {
+  public:
+    Cut cut(const Samples& samples, const Limits& limits, const double* feature_sums) {
+        order_.measure(samples, feature_sums, limits.min_samples_leaf);
+        return find_gini_cut(order_, limits, cost_);
+    }
+    // Column `feature` of the samples alone; the cut need not be found if it costs `limit` or more.
+    Cut cut_feature(const Samples& samples, const Limits& limits, std::size_t feature, const CodedRows& coded,
+                    double limit) {
+        order_.measure_feature(samples, feature, coded, limit, limits.min_samples_leaf);
+        return find_gini_cut(order_, limits, cost_);
+    }
+
+  private:
+    ClassOrder order_;
+    std::vector<double> cost_;
+};
+
+inline Cut cut_purest(const Samples& samples, const Limits& limits, const double* feature_sums,
+                      double gamma) {
+    const Extents extents = measure_extents(samples, feature_sums);
+    if (const auto cut = cut_off_largest(extents, gamma, limits)) return *cut;
+    return cut_between(measure_halves(samples, feature_sums, find_middle(extents)), limits);
+}
+
+}  // namespace lhtree

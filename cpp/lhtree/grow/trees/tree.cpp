@@ -1,0 +1,114 @@
+#include "lhtree/grow/trees/tree.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+
+#include "lhtree/grow/trees/branch.hpp"
+
+namespace lhtree {
+
+namespace {
+
+// A part of a tree, numbered breadth-first by itself.
+struct Draft {
+    Blocks blocks;
+    std::vector<Block> rows;              // of every block
+    std::vector<std::int32_t> elsewhere;  // draft that goes on from a block; -1: none
+};
+
+// Grows from `root` until blocks have at most `small` rows; those are handed to `leave`, which names their
+// draft.
+template <class Leave>
+Draft grow_from(const Block& root, std::size_t small, Brancher& brancher, Watch& watch, const Leave& leave) {
+    Draft draft;
+    std::deque<Block> work{root};
+    std::int32_t next = 1;  // number of the next child
+    while (!work.empty()) {
+        watch.check();
+        const Block block = work.front();
+        work.pop_front();
+        draft.rows.push_back(block);
+        if (block.size() <= small) {
+            draft.elsewhere.push_back(leave(block));
+            const double nothing[2] = {1.0, 0.0};
+            draft.blocks.add(0, nothing, {}, {}, -1);
+            continue;
+        }
+        const Outcome outcome = brancher.grow(block);
+        draft.elsewhere.push_back(-1);
+        draft.blocks.add(block.size(), outcome.weight, outcome.hyperplane, outcome.membership,
+                         outcome.is_branching ? next : -1);
+        if (!outcome.is_branching) continue;
+        work.push_back(outcome.children[0]);
+        work.push_back(outcome.children[1]);
+        next += 2;
+    }
+    return draft;
+}
+
+// The drafts as one tree (the first has the root), numbered breadth-first, and the leaf of every row.
+Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
+    Grown grown;
+    grown.leaf_of_row.resize(rows.size());
+    struct Place {
+        std::size_t draft, block;
+    };
+    std::deque<Place> work{{0, 0}};
+    std::int32_t next = 1;
+    while (!work.empty()) {
+        Place place = work.front();
+        work.pop_front();
+        while (drafts[place.draft].elsewhere[place.block] >= 0)
+            place = {static_cast<std::size_t>(drafts[place.draft].elsewhere[place.block]), 0};
+        const Draft& draft = drafts[place.draft];
+        const auto number = static_cast<std::int32_t>(grown.blocks.size());
+        const std::int32_t left = draft.blocks.left[place.block];
+        grown.blocks.add(draft.blocks, place.block, left < 0 ? -1 : next);
+        if (left >= 0) {
+            work.push_back({place.draft, static_cast<std::size_t>(left)});
+            work.push_back({place.draft, static_cast<std::size_t>(left) + 1});
+            next += 2;
+            continue;
+        }
+        for (std::size_t i = draft.rows[place.block].begin; i < draft.rows[place.block].end; ++i)
+            grown.leaf_of_row[static_cast<std::size_t>(rows.row()[i])] = number;
+    }
+    return grown;
+}
+
+}  // namespace
+
+Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+           Watch& watch) {
+    PartedRows rows(samples);
+    const Settings settings(options, rows);
+    // First the trunk, large blocks whose rows all threads share, breadth-first; then subtrees that stay in a
+    // core's cache until they are done, one thread each. Every block's draws and sums are its own, so the
+    // order is free.
+    constexpr std::size_t cache_bytes = std::size_t{1} << 19;
+    const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.n_features + 1);
+    const Block root{0, rows.size(), rows.n_rest(), 0, key};
+    std::vector<Block> later;
+    std::vector<Draft> drafts(1);
+    {
+        Brancher brancher(settings, rows, n_threads, watch);
+        drafts[0] =
+            grow_from(root, rows.size() > 2 * small ? small : 0, brancher, watch, [&](const Block& block) {
+                later.push_back(block);
+                return static_cast<std::int32_t>(later.size());
+            });
+    }
+    drafts.resize(1 + later.size());
+    std::atomic<std::size_t> next{0};  // each thread keeps its workspace from subtree to subtree
+    run(std::min(n_threads, later.size()), n_threads, watch, [&](std::size_t) {
+        Brancher brancher(settings, rows, 1, watch);
+        for (std::size_t i = next++; i < later.size(); i = next++)
+            drafts[1 + i] = grow_from(later[i], 0, brancher, watch, [](const Block&) { return -1; });
+    });
+    Grown grown = assemble(drafts, rows);
+    if (samples.in_place && !samples.is_last) rows.restore();
+    return grown;
+}
+
+}  // namespace lhtree

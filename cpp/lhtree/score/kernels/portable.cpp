@@ -1,0 +1,2 @@
+#define LHTREE_KERNELS portable_score_kernels
+#include "lhtree/score/kernels/body.hpp"

@@ -1,0 +1,161 @@
+#include "lhtree/score/layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace lhtree {
+
+namespace {
+
+constexpr std::uint32_t padded4(std::uint32_t n) {
+    return (n + 3) / 4 * 4;
+}
+
+// Values padded with zeros to a multiple of 4.
+template <class T>
+void append(std::vector<T>& to, const T* values, std::uint32_t n) {
+    to.insert(to.end(), values, values + n);
+    to.resize(to.size() + padded4(n) - n);
+}
+
+std::uint32_t n_weights(const ForestView& forest, std::int64_t block) {
+    return static_cast<std::uint32_t>(forest.hyperplane_ptr[block + 1] - forest.hyperplane_ptr[block]);
+}
+
+std::uint32_t count_terms(const ForestView& forest, std::int64_t begin, std::int64_t end,
+                          std::size_t n_features) {
+    std::uint32_t most = 1;
+    for (std::int64_t block = begin; block < end; ++block) most = std::max(most, n_weights(forest, block));
+    if (n_features > 65536) return 0;
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
+        if (most <= n_terms) return n_terms;
+    return 0;
+}
+
+std::size_t block_bytes(std::uint32_t n_terms, std::uint32_t n, bool is_dense) {
+    if (n_terms == 0)
+        return sizeof(Wide) + padded4(n) * (sizeof(float) + (is_dense ? 0 : sizeof(std::int32_t)));
+    if (n_terms <= 4) return sizeof(Narrow<4>);
+    if (n_terms <= 8) return sizeof(Narrow<8>);
+    return n_terms <= 12 ? sizeof(Narrow<12>) : sizeof(Narrow<16>);
+}
+
+template <std::size_t size>
+void fill(Narrow<size>& to, const ForestView& forest, std::int64_t block) {
+    const std::int64_t begin = forest.hyperplane_ptr[block];
+    for (std::uint32_t i = 0; i < n_weights(forest, block); ++i) {
+        to.features[i] = static_cast<std::uint16_t>(forest.hyperplane_feature[begin + i]);
+        to.weights[i] = forest.hyperplane_weight[begin + i];
+    }
+}
+
+void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense, std::uint32_t rank) {
+    const std::int64_t begin = forest.hyperplane_ptr[block];
+    const std::uint32_t n = n_weights(forest, block);
+    to.n = padded4(n);
+    to.is_dense = is_dense;
+    to.rank = rank & 0x7fffffffu;
+    auto* behind = reinterpret_cast<unsigned char*>(&to + 1);
+    if (!is_dense) {
+        std::memcpy(behind, forest.hyperplane_feature.data() + begin, n * sizeof(std::int32_t));
+        behind += to.n * sizeof(std::int32_t);
+    }
+    std::memcpy(behind, forest.hyperplane_weight.data() + begin, n * sizeof(float));
+}
+
+// Whether a leaf has another range than 0 to 1, for which there is a kernel of its own.
+bool needs_ranges(const ForestView& forest) {
+    for (std::size_t block = 0; block < forest.low.size(); ++block)
+        if (forest.left[block] < 0 && (forest.low[block] != 0.0 || forest.high[block] != 1.0)) return true;
+    return false;
+}
+
+}  // namespace
+
+PackedForest pack(const ForestView& forest, std::size_t n_features) {
+    PackedForest packed;
+    std::vector<Ref> refs;
+    std::vector<std::int32_t> depth;
+    const bool has_ranges = needs_ranges(forest);
+    packed.blocks.resize(sizeof(Narrow<16>) / 8, 0);
+    const double nowhere = -std::numeric_limits<double>::infinity();
+    std::memcpy(packed.blocks.data(), &nowhere, sizeof nowhere);
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+        const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
+        const std::uint32_t n_terms = count_terms(forest, begin, end, n_features);
+        const auto is_dense = [&](std::int64_t block) { return n_weights(forest, block) == n_features; };
+        // First where every block goes, then what it holds: a block names its children.
+        refs.clear();
+        std::size_t at = packed.blocks.size();
+        if (n_terms > 4 && n_terms <= 8) at = padded(at);  // whole cache lines
+        std::size_t n_leaves = packed.leaves.size();
+        for (std::int64_t block = begin; block < end; ++block) {
+            if (forest.left[block] < 0) {
+                refs.push_back(leaf_bit | static_cast<Ref>(n_leaves++));
+            } else {
+                refs.push_back(static_cast<Ref>(at));
+                at += (block_bytes(n_terms, n_weights(forest, block), is_dense(block)) + 7) / 8;
+            }
+            if (at >= leaf_bit || n_leaves >= leaf_bit)
+                throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
+        }
+        packed.trees.push_back({refs[0], forest.target[tree], n_terms, static_cast<Ref>(packed.blocks.size()),
+                                static_cast<Ref>(at)});
+        packed.blocks.resize(at, 0);
+        depth.assign(refs.size(), 0);
+        std::uint32_t rank = 0;
+        for (std::int64_t block = begin; block < end; ++block) {
+            const auto number = static_cast<std::size_t>(block - begin);
+            const Ref ref = refs[number];
+            if (forest.left[block] < 0) {
+                const std::int64_t first = forest.membership_ptr[block];
+                const auto n = static_cast<std::uint32_t>(forest.membership_ptr[block + 1] - first);
+                packed.leaves.push_back(
+                    {forest.intercept[block], static_cast<std::uint32_t>(packed.slopes.size()), padded4(n)});
+                if (has_ranges) packed.ranges.push_back({forest.low[block], forest.high[block]});
+                packed.leaf_block.push_back(static_cast<std::int32_t>(number));
+                packed.leaf_depth.push_back(depth[number]);
+                append(packed.slopes, forest.membership_slope.data() + first, n);
+                append(packed.slope_features, forest.membership_feature.data() + first, n);
+                if (packed.slopes.size() > 0xffffffffu)
+                    throw std::length_error(
+                        "the model has too many slopes to score: fewer or smaller trees are needed");
+                continue;
+            }
+            auto* const place = reinterpret_cast<unsigned char*>(&packed.blocks[ref]);
+            const auto left = static_cast<std::size_t>(forest.left[block]);
+            depth[left] = depth[left + 1] = depth[number] + 1;
+            Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0, 0};
+            std::memcpy(place, &head, sizeof(double) + sizeof head.child);
+            if (n_terms == 0)
+                fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block), rank);
+            else if (n_terms <= 4)
+                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
+            else if (n_terms <= 8)
+                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block);
+            else if (n_terms <= 12)
+                fill(*reinterpret_cast<Narrow<12>*>(place), forest, block);
+            else
+                fill(*reinterpret_cast<Narrow<16>*>(place), forest, block);
+            ++rank;
+        }
+    }
+    std::vector<std::uint32_t> order(packed.trees.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto unsorted = std::move(packed.trees);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return unsorted[a].n_terms < unsorted[b].n_terms;
+    });
+    packed.trees.clear();
+    packed.place.resize(order.size());
+    for (const std::uint32_t number : order) {
+        packed.place[number] = static_cast<std::uint32_t>(packed.trees.size());
+        packed.trees.push_back(unsorted[number]);
+    }
+    return packed;
+}
+
+}  // namespace lhtree

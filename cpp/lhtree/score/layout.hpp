@@ -1,0 +1,88 @@
+// A forest laid out for walking: what a block needs lies together, and leaves are apart from branching
+// blocks.
+#pragma once
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "lhtree/shared/blocks.hpp"
+#include "lhtree/shared/matrix.hpp"
+
+namespace lhtree {
+
+constexpr std::size_t cache_line = 64;
+
+// Memory that begins with a cache line.
+template <class T>
+struct LineAllocator {
+    using value_type = T;
+
+    LineAllocator() = default;
+    template <class Other>
+    LineAllocator(const LineAllocator<Other>&) {}
+
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{cache_line}));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{cache_line}); }
+    bool operator==(const LineAllocator&) const { return true; }
+    bool operator!=(const LineAllocator&) const { return false; }
+};
+
+// Where a walk goes next: the number of a leaf, or of the eight bytes at which a block begins.
+using Ref = std::uint32_t;
+constexpr Ref leaf_bit = Ref{1} << 31;
+
+// A branching block with a few weights, padded with zeros; with eight it is one cache line.
+template <std::size_t size>
+struct Narrow {
+    double offset;
+    Ref child[2];
+    std::uint16_t features[size];
+    float weights[size];
+};
+// Any other: `n` weights (padded with zeros to a multiple of 4) follow, behind their features unless it is
+// dense, which is to use every feature in order.
+struct Wide {
+    double offset;
+    Ref child[2];
+    std::uint32_t n;
+    std::uint32_t is_dense : 1, rank : 31;  // rank among the branching blocks of its tree
+};
+
+struct Leaf {
+    double intercept;
+    std::uint32_t at, n;  // slopes, padded like weights, and their features
+};
+
+struct Range {
+    double low, high;
+};
+
+struct PackedTree {
+    Ref root;  // its first branching block, if it has one
+    std::int32_t target;
+    // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>,
+    // 12 in Narrow<12>, 16 in Narrow<16>, 0 in Wide.
+    std::uint32_t n_terms;
+    Ref begin, end;  // its blocks
+};
+
+struct PackedForest {
+    std::vector<PackedTree> trees;  // sorted by n_terms, so that trees of one layout can be walked together …
+    std::vector<std::uint32_t> place;  // … and where the tree of each number went
+    // Of all trees, in units of eight bytes. The first leads nowhere: no weights, its offset infinitely far
+    // below.
+    std::vector<std::uint64_t, LineAllocator<std::uint64_t>> blocks;
+    std::vector<Leaf> leaves;
+    std::vector<Range> ranges;             // of the estimates of leaves; empty: 0 to 1
+    std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree …
+    std::vector<std::int32_t> leaf_depth;  // … and how many blocks are above it
+    std::vector<double> slopes;
+    std::vector<std::int32_t> slope_features;
+};
+
+// Lays out arrays in which find_fault finds nothing. Throws std::length_error if they are too large.
+PackedForest pack(const ForestView& forest, std::size_t n_features);
+
+}  // namespace lhtree

@@ -1,0 +1,69 @@
+// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/score/kernels/kernels.hpp"
+#include "lhtree/shared/blocks.hpp"
+#include "lhtree/shared/normalise.hpp"
+
+namespace lhtree {
+
+// What a score is asked for; each is a value per row and class.
+enum class Score : std::uint8_t { wolf, membership, confidence, proba };
+
+class Scorer {
+  public:
+    // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
+    Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
+           std::vector<double> prior, Confidence confidence);
+
+    std::size_t n_features() const { return centre_.size(); }
+    std::size_t n_classes() const { return prior_.size(); }
+    std::size_t n_trees() const { return forest_.trees.size(); }
+
+    // x: rows of features as the user knows them. out: n_rows × n_classes. False if an infinity was met.
+    template <class Value>
+    bool score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch, double* out) const;
+    // out: the class of every row.
+    template <class Value>
+    bool predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
+    template <class Value>
+    bool apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    // membership, confidence: n_rows × n_trees, μ and d of every tree.
+    template <class Value>
+    bool per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
+                  double* confidence) const;
+    // ptr: n_rows × n_trees + 1, where the way of every row down every tree begins …
+    template <class Value>
+    bool measure_ways(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const;
+    // … and those ways, from the root to the leaf: blocks numbered within their tree; the feature sum of
+    // each, for the leaf its estimate before it is clipped.
+    template <class Value>
+    bool trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
+               std::int32_t* block, double* value) const;
+    // Probabilities from mean corrected memberships (n_rows × n_classes), which they replace, and mean
+    // memberships.
+    void settle(const double* membership, std::size_t n_rows, double* wolf) const;
+
+  private:
+    struct Tile;
+
+    PackedForest forest_;
+    std::vector<double> n_trees_of_;  // trees per class
+    std::vector<double> centre_, scale_, prior_;
+    Confidence confidence_;
+
+    void sum_trees(Tile& tile, Score what) const;
+    std::size_t tile_rows() const;
+
+    // Walks the rows of a tile down all trees and calls use(place, leaf, confidence) for each, in the order
+    // of the trees.
+    template <class Use>
+    void each_tree(Tile& tile, const Use& use) const;
+    template <class Value, class Use>
+    bool each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const;
+};
+
+}  // namespace lhtree

@@ -1,0 +1,53 @@
+#include "lhtree/shared/normalise.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <type_traits>
+#include <vector>
+
+#include "lhtree/shared/kernels/normalise.hpp"
+
+namespace lhtree {
+
+template <class Value>
+bool normalise(const Strided<Value>& x, const double* centre, const double* scale, std::size_t n_threads,
+               Watch& watch, float* z) {
+    const auto normalise_row = [] {
+        if constexpr (std::is_same_v<Value, double>)
+            return normalise_kernels().float64;
+        else
+            return normalise_kernels().float32;
+    }();
+    constexpr std::size_t tile_rows = 64;  // few enough to stay in cache while columns are gathered
+    const std::size_t m = x.n_features, n_tiles = (x.n_rows + tile_rows - 1) / tile_rows;
+    std::atomic<bool> is_finite{true};
+    constexpr std::size_t tiles_per_task = 64;
+    run((n_tiles + tiles_per_task - 1) / tiles_per_task, n_threads, watch, [&](std::size_t task) {
+        std::vector<Value> tile(x.feature_stride == 1 ? 0 : tile_rows * m);
+        const std::size_t last = std::min(n_tiles, (task + 1) * tiles_per_task);
+        for (std::size_t i = task * tiles_per_task; i < last; ++i) {
+            const std::size_t begin = i * tile_rows, n = std::min(x.n_rows, begin + tile_rows) - begin;
+            const Value* rows = x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride;
+            std::ptrdiff_t stride = x.row_stride;
+            if (x.feature_stride != 1) {
+                for (std::size_t f = 0; f < m; ++f) {
+                    const Value* column = rows + static_cast<std::ptrdiff_t>(f) * x.feature_stride;
+                    for (std::size_t row = 0; row < n; ++row)
+                        tile[row * m + f] = column[static_cast<std::ptrdiff_t>(row) * x.row_stride];
+                }
+                rows = tile.data();
+                stride = static_cast<std::ptrdiff_t>(m);
+            }
+            for (std::size_t row = 0; row < n; ++row)
+                if (!normalise_row(rows + static_cast<std::ptrdiff_t>(row) * stride, centre, scale, m,
+                                   z + (begin + row) * m))
+                    is_finite = false;
+        }
+    });
+    return is_finite;
+}
+
+template bool normalise(const Strided<double>&, const double*, const double*, std::size_t, Watch&, float*);
+template bool normalise(const Strided<float>&, const double*, const double*, std::size_t, Watch&, float*);
+
+}  // namespace lhtree
