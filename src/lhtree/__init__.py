@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ._scorer import Scorer
     from ._tree import LHTClassifier
     from .abstain import coverage_curve
+    from .evaluation import Evaluation, evaluate
     from .export import export_c, export_onnx, export_sql
     from .graphviz import export_graphviz
     from .persist import load_scorer
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Evaluation",
     "LHForestClassifier",
     "LHTClassifier",
     "ModelFileError",
     "Scorer",
     "__version__",
     "coverage_curve",
+    "evaluate",
     "export_c",
     "export_graphviz",
     "export_onnx",
@@ -64,11 +67,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Evaluation": ".evaluation",
     "LHForestClassifier": "._forest",
     "LHTClassifier": "._tree",
     "ModelFileError": "._json",
     "Scorer": "._scorer",
     "coverage_curve": ".abstain",
+    "evaluate": ".evaluation",
     "export_c": ".export",
     "export_graphviz": ".graphviz",
     "export_onnx": ".export",

@@ -110,7 +110,7 @@ class TestModels:
         model = lhtree.LHForestClassifier(5, random_state=0).fit(X_train, y_train)
         assert json.loads(ran.out)["holdout"]["accuracy"] == pytest.approx(model.score(X_test, y_test))
         ran = succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.2)
-        assert "Measured on rows held back" in ran.out
+        assert "Hold-out results" in ran.out
         assert lhtree.inspect("new.lht")["n_samples"] == 240  # 0.8 of all rows for every tree
 
     def test_metadata(self, capsys):

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..evaluation import Evaluation, evaluate
 from ._errors import ExitCode, Problem, writing
-from ._metrics import judge, list_figures, measure
 from ._options import (
     Categorical,
     DataFile,
@@ -158,8 +158,7 @@ def fit(
         drop_missing_target=drop_missing_target,
     )
     facts: dict[str, Any] = {"table": _describe(training, data)}
-    if holdout is not None:
-        facts["holdout"] = _hold_out(estimator, training, holdout, seed)
+    measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
     start = time.perf_counter()
     estimator.fit(training.X, training.y)
     seconds = time.perf_counter() - start
@@ -170,9 +169,9 @@ def fit(
     facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
     facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
     if is_json:
-        show_json(facts)
+        show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
-        _show(facts)
+        _show(facts, measured)
 
 
 def _build(
@@ -222,7 +221,7 @@ def _read_metadata(pairs: list[str]) -> dict[str, str] | None:
     return kept or None
 
 
-def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> dict[str, Any]:
+def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
     """Fit on a part of the rows, drawn by class, and measure on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
@@ -236,7 +235,7 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> di
         )
     rows, held = train_test_split(np.arange(len(codes)), test_size=share, stratify=codes, random_state=seed)
     model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
-    return measure(judge(model, training.X.iloc[held], codes[held]), classes.tolist())
+    return evaluate(model, training.X.iloc[held], training.y[held])
 
 
 def _describe(training: Training, path: str) -> dict[str, Any]:
@@ -261,7 +260,7 @@ def _describe(training: Training, path: str) -> dict[str, Any]:
     }
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
     table, model = facts["table"], facts["model"]
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
@@ -276,9 +275,9 @@ def _show(facts: dict[str, Any]) -> None:
             ("classes", _list(classes)),
         ]
     )
-    if "holdout" in facts:
-        print("\nMeasured on rows held back, with a model of the others:")
-        show_facts(list_figures(facts["holdout"]))
+    if measured is not None:
+        print("\nHold-out results, of a model fitted on the other rows:")
+        show_facts(measured.figures())
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
     print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")
