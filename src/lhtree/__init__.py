@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from .sparsity import sparsity_curve
     from .text import export_text
+    from .tuning import Tuning, tune
     from .weights import weight_table
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "LHTClassifier",
     "ModelFileError",
     "Scorer",
+    "Tuning",
     "__version__",
     "coverage_curve",
     "evaluate",
@@ -63,6 +65,7 @@ __all__ = [
     "report",
     "save",
     "sparsity_curve",
+    "tune",
     "weight_table",
 ]
 
@@ -72,6 +75,7 @@ _HOMES = {
     "LHTClassifier": "._tree",
     "ModelFileError": "._json",
     "Scorer": "._scorer",
+    "Tuning": ".tuning",
     "coverage_curve": ".abstain",
     "evaluate": ".evaluation",
     "export_c": ".export",
@@ -94,6 +98,7 @@ _HOMES = {
     "report": "._report",
     "save": "._files",
     "sparsity_curve": ".sparsity",
+    "tune": ".tuning",
     "weight_table": ".weights",
 }
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._columns import refuse_infinity
+from .._judge import match_labels
 from .._validate import check_rows
-from ..evaluation import match_labels
 
 N_WRONG, N_UNSURE, N_SAMPLES = 60, 40, 200
 _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._fitted import Fitted, read
-from ..evaluation import Evaluation, judge
+from .._judge import judge
+from ..evaluation import Evaluation
 from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
 from ._rows import Rows, check_labelled, choose_samples

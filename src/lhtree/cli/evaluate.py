@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..evaluation import Evaluation, judge, write_percent
+from .._judge import judge
+from ..evaluation import Evaluation, write_percent
 from ._align import Aligner, load_scorer, take_features, tell_unseen
 from ._classes import match_classes, refuse_missing
 from ._errors import Problem

@@ -55,6 +55,14 @@ class Direction(str, Enum):
     MIXED = "mixed"
 
 
+class Membership(str, Enum):
+    """How a leaf turns a row into a membership."""
+
+    MARGINAL = "marginal"
+    LEAST_SQUARES = "least_squares"
+    CONSTANT = "constant"
+
+
 class ClassWeight(str, Enum):
     """Weights of classes."""
 
@@ -80,38 +88,53 @@ def fit(
     ] = Direction.MEAN_DIFFERENCE,
     trees: Annotated[
         int | None,
-        typer.Option("--trees", metavar="N", help="Trees per class of a forest; 100 if not given."),
+        typer.Option("--trees", metavar="N", help="Number of trees per class of a forest. Default: 100."),
     ] = None,
     beta: Annotated[
-        str, typer.Option("--beta", metavar="NUMBER", help="0 to 1: larger ones use fewer features; or auto.")
+        str,
+        typer.Option(
+            "--beta", metavar="NUMBER", help="From 0 to 1: larger values use fewer features; or auto."
+        ),
     ] = "auto",
     gamma: Annotated[
         str,
         typer.Option(
-            "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
+            "--gamma", metavar="NUMBER", help="Minimum rows, or share of rows, a pure cut must separate."
         ),
     ] = "10",
     min_samples_leaf: Annotated[
         int,
         typer.Option(
-            "--min-samples-leaf", metavar="N", help="Least rows of a leaf; larger for noisy classes."
+            "--min-samples-leaf", metavar="N", help="Minimum rows of a leaf; larger for noisy classes."
         ),
     ] = 1,
+    membership: Annotated[
+        Membership,
+        typer.Option(
+            "--membership",
+            metavar="NAME",
+            help="Membership within a leaf: marginal (the paper's), least_squares or constant.",
+        ),
+    ] = Membership.MARGINAL,
+    max_depth: Annotated[
+        int | None,
+        typer.Option("--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit."),
+    ] = None,
     class_weight: Annotated[
         ClassWeight | None,
         typer.Option(
             "--class-weight",
-            help="balanced: rare classes count as much as others; helps with --min-samples-leaf 20 or so.",
+            help="balanced: rare classes count as much as others; works best with --min-samples-leaf 20 or so.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     threads: Threads = -1,
     holdout: Annotated[
         float | None,
         typer.Option(
             "--holdout",
             metavar="SHARE",
-            help="Measure first on this share of the rows, held back; the model is then fitted on all rows.",
+            help="Hold out this share of the rows and report results on it; the saved model is fitted on all rows.",
         ),
     ] = None,
     drop: Drop = None,
@@ -119,7 +142,9 @@ def fit(
     drop_missing_target: DropMissingTarget = False,
     metadata: Annotated[
         list[str] | None,
-        typer.Option("--metadata", metavar="KEY=VALUE", help="Kept in the file; may be repeated."),
+        typer.Option(
+            "--metadata", metavar="KEY=VALUE", help="Note to store in the model file; may be repeated."
+        ),
     ] = None,
     format: Format = None,
     delimiter: Delimiter = None,
@@ -130,22 +155,30 @@ def fit(
 ) -> None:
     """Train a model on a table and save it.
 
-    Columns whose values are all numbers are numbers, other text is categories, and empty fields are missing values.
-    The file keeps columns and categories, so that lhtree predict takes the same kind of table.
+    Columns that hold only numbers are numeric, other text is categorical, and empty fields are missing values. The
+    model file stores columns and categories, so that lhtree predict accepts the same kind of table.
     """
     import lhtree
 
     check_least(
-        trees=(1 if trees is None else trees, 1), min_samples_leaf=(min_samples_leaf, 1), seed=(seed, 0)
+        trees=(1 if trees is None else trees, 1),
+        min_samples_leaf=(min_samples_leaf, 1),
+        max_depth=(1 if max_depth is None else max_depth, 1),
+        seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
     estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
-    estimator.set_params(min_samples_leaf=min_samples_leaf, class_weight=class_weight and class_weight.value)
+    estimator.set_params(
+        min_samples_leaf=min_samples_leaf,
+        membership=membership.value,
+        max_depth=max_depth,
+        class_weight=class_weight and class_weight.value,
+    )
     if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
         note(
-            f"lhtree: --gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
+            f"lhtree: --gamma has no effect with --direction {direction.value}: use --min-samples-leaf instead",
             quiet=quiet or is_json,
         )
     check_place(out, data)
