@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,7 @@ def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> I
 
     They are the same for a seed, and none comes twice.
     """
-    for number, setting in enumerate(_find_different(params, n_rows, n_settings, seed), 1):
-        yield setting
-        if number == n_settings:
-            return
+    return islice(_find_different(params, n_rows, n_settings, seed), n_settings)
 
 
 def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:

@@ -53,8 +53,8 @@ def evaluate(
 ) -> None:
     """Measure a model on a table whose classes are known, as a rule on rows it was not trained on.
 
-    Accuracy has a 95 % interval. The last table shows the accuracy on the rows with the largest WOLF values: those
-    that would be decided at each coverage, and the threshold to pass on.
+    The last table shows the accuracy at each coverage: if only the rows with
+    the largest WOLF values are decided.
     """
     n_threads = count_threads(threads)
     scorer = load_scorer(model)

@@ -155,8 +155,9 @@ def fit(
 ) -> None:
     """Train a model on a table and save it.
 
-    Columns that hold only numbers are numeric, other text is categorical, and empty fields are missing values. The
-    model file stores columns and categories, so that lhtree predict accepts the same kind of table.
+    Columns that hold only numbers are numeric, other text is categorical, and
+    empty fields are missing values. The model file stores columns and
+    categories, so that lhtree predict accepts the same kind of table.
     """
     import lhtree
 
@@ -169,13 +170,18 @@ def fit(
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
-    estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
-    estimator.set_params(
-        min_samples_leaf=min_samples_leaf,
-        membership=membership.value,
-        max_depth=max_depth,
-        class_weight=class_weight and class_weight.value,
-    )
+    chosen = {
+        "direction": direction.value,
+        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
+        "gamma": _read_number("--gamma", gamma),
+        "min_samples_leaf": min_samples_leaf,
+        "membership": membership.value,
+        "max_depth": max_depth,
+        "class_weight": class_weight and class_weight.value,
+        "random_state": seed,
+        "n_jobs": count_threads(threads),
+    }
+    estimator = _build(model, trees, chosen, quiet=quiet)
     if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
         note(
             f"lhtree: --gamma has no effect with --direction {direction.value}: use --min-samples-leaf instead",
@@ -207,27 +213,10 @@ def fit(
         _show(facts, measured)
 
 
-def _build(
-    kind: Kind,
-    direction: Direction,
-    trees: int | None,
-    beta: str,
-    gamma: str,
-    seed: int,
-    n_threads: int,
-    *,
-    quiet: bool,
-) -> Any:
+def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool) -> Any:
     """The estimator, not fitted."""
     from lhtree import LHForestClassifier, LHTClassifier
 
-    chosen: dict[str, Any] = {
-        "direction": direction.value,
-        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
-        "gamma": _read_number("--gamma", gamma),
-        "random_state": seed,
-        "n_jobs": n_threads,
-    }
     if kind is Kind.FOREST:
         return LHForestClassifier(trees or 100, verbose=0 if quiet else 1, **chosen)
     if trees is not None:

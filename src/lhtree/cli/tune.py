@@ -105,10 +105,12 @@ def tune(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search settings by cross-validation: direction, beta, gamma, leaf size, membership, depth and trees.
+    """Search the best settings for a table by cross-validation.
 
-    The default setting and the direction "mixed" come first, then random settings. A setting that is behind the best
-    by more than chance is abandoned early. The same seed gives the same result if the time suffices.
+    The defaults and the direction "mixed" come first, then random settings of
+    direction, beta, gamma, leaf size, membership, depth and number of trees. A
+    setting that is behind the best by more than chance is abandoned early. The
+    same seed gives the same result if the time suffices.
     """
     import lhtree
 
