@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._report import report
     from .abstain import coverage_curve
+    from .evaluation import Evaluation, evaluate
     from .export import export_c, export_onnx, export_sql
     from .files import ModelFileError, inspect
     from .forest import LHForestClassifier
@@ -29,16 +30,20 @@ if TYPE_CHECKING:
     from .sparsity import sparsity_curve
     from .text import export_text
     from .tree import LHTClassifier
+    from .tuning import Tuning, tune
     from .weights import weight_table
 
 __version__ = "0.1.0"
 __all__ = [
+    "Evaluation",
     "LHForestClassifier",
     "LHTClassifier",
     "ModelFileError",
     "Scorer",
+    "Tuning",
     "__version__",
     "coverage_curve",
+    "evaluate",
     "export_c",
     "export_graphviz",
     "export_onnx",
@@ -59,15 +64,19 @@ __all__ = [
     "report",
     "save",
     "sparsity_curve",
+    "tune",
     "weight_table",
 ]
 
 _HOMES = {
+    "Evaluation": ".evaluation",
     "LHForestClassifier": ".forest",
     "LHTClassifier": ".tree",
     "ModelFileError": ".files",
     "Scorer": ".scorer",
+    "Tuning": ".tuning",
     "coverage_curve": ".abstain",
+    "evaluate": ".evaluation",
     "export_c": ".export",
     "export_graphviz": ".graphviz",
     "export_onnx": ".export",
@@ -88,6 +97,7 @@ _HOMES = {
     "report": "._report",
     "save": ".persist",
     "sparsity_curve": ".sparsity",
+    "tune": ".tuning",
     "weight_table": ".weights",
 }
 

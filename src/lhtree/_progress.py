@@ -9,7 +9,9 @@ from ._extras import import_extra
 
 
 @contextmanager
-def show_progress(n_tasks: int | None, what: str = "growing trees") -> Iterator[Callable[[int], None] | None]:
+def show_progress(
+    n_tasks: int | None, what: str = "growing trees"
+) -> Iterator[Callable[[float], None] | None]:
     """Show a progress bar where somebody looks: in a terminal or a notebook; None: nobody knows how long."""
     console = import_extra("rich.console", "progress").Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):

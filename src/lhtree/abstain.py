@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._coverage import CoverageCurve, measure_coverage
 from ._extras import import_extra
 from ._parameters import is_real, refuse
 from .model import encode_known, read
@@ -87,42 +88,6 @@ class Decisions:
     __repr__ = __str__
 
 
-@dataclass(frozen=True, eq=False)
-class CoverageCurve:
-    """Accuracy against coverage: one point for every WOLF value that can be a threshold, largest first.
-
-    All arrays have shape (n_points,): at ``threshold`` the share ``coverage`` of the rows is decided
-    (``n_decided`` of them), and ``accuracy`` of those rightly. The last point decides every row.
-    """
-
-    threshold: NDArray[np.float64]
-    n_decided: NDArray[np.int64]
-    coverage: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-
-    def reach(self, accuracy: float) -> dict[str, float]:
-        """The point with the largest coverage that has at least this accuracy."""
-        if not is_real(accuracy) or not 0.0 <= accuracy <= 1.0:
-            raise refuse("accuracy", accuracy, "a number from 0 to 1")
-        good = np.flatnonzero(self.accuracy >= accuracy)
-        if not len(good):
-            raise refuse("accuracy", accuracy, f"at most {self.accuracy.max():.4f}, the best on these rows")
-        point = good[-1]
-        names = ("threshold", "n_decided", "coverage", "accuracy")
-        return {name: getattr(self, name)[point].item() for name in names}
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per point."""
-        columns = {
-            "threshold": self.threshold,
-            "n_decided": self.n_decided,
-            "coverage": self.coverage,
-            "accuracy": self.accuracy,
-        }
-        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(columns)
-        return frame
-
-
 def decide(model: Any, X: Any, threshold: float | None = None, coverage: float | None = None) -> Decisions:
     """Predict rows whose winning WOLF value is at least the threshold; see ``model.predict_or_abstain``."""
     if (threshold is None) == (coverage is None):
@@ -185,16 +150,7 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     predicted, wolf = _predict(model, X)
     truth = encode_known(y, classes, len(wolf))
     is_right = truth == encode_known(predicted, classes, len(wolf))
-    order = np.argsort(-wolf, kind="stable")
-    falls = np.flatnonzero(np.diff(wolf[order]) < 0.0)
-    last = np.append(falls, len(order) - 1)  # rows of equal value are decided together
-    n_decided = last + 1
-    return CoverageCurve(
-        threshold=wolf[order][last],
-        n_decided=n_decided,
-        coverage=n_decided / len(order),
-        accuracy=np.cumsum(is_right[order])[last] / n_decided,
-    )
+    return measure_coverage(wolf, is_right)
 
 
 def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:

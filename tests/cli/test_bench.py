@@ -1,10 +1,10 @@
-"""``lhtree bench``; the comparison itself is tested in ``test_cli_search.py``."""
+"""``lhtree bench``; the comparison itself is tested in ``tests/evaluate``."""
 
 import json
 
 import pytest
 
-from lhtree.cli._compare import PEERS, Peer
+from lhtree._comparison import PEERS, Peer
 from support.shop import fail, shop, succeed  # noqa: F401
 
 QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "--only", "tree")

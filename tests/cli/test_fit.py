@@ -38,6 +38,10 @@ class TestModels:
                 ["--trees", 3, "--min-samples-leaf", 20, "--class-weight", "balanced"],
                 lhtree.LHForestClassifier(3, min_samples_leaf=20, class_weight="balanced", random_state=0),
             ),
+            (
+                ["--model", "tree", "--membership", "least_squares", "--max-depth", 3],
+                lhtree.LHTClassifier(membership="least_squares", max_depth=3, random_state=0),
+            ),
             (["--trees", 3, "--threads", 2], lhtree.LHForestClassifier(3, random_state=0)),
         ],
     )
@@ -56,7 +60,8 @@ class TestModels:
         arguments = ("--target", "y", "--model", kind, "--direction", direction)
         ran = succeed(capsys, "fit", "data.csv", *arguments, "--out", "new.lht", "--gamma", 50)
         assert (
-            ran.err == f"lhtree: --gamma has no effect with --direction {direction}; --min-samples-leaf has\n"
+            ran.err
+            == f"lhtree: --gamma has no effect with --direction {direction}: use --min-samples-leaf instead\n"
         )
         assert succeed(capsys, "fit", "data.csv", *arguments, "--out", "old.lht").err == ""
         X = make_table().drop(columns="y")
@@ -110,7 +115,7 @@ class TestModels:
         model = lhtree.LHForestClassifier(5, random_state=0).fit(X_train, y_train)
         assert json.loads(ran.out)["holdout"]["accuracy"] == pytest.approx(model.score(X_test, y_test))
         ran = succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.2)
-        assert "Measured on rows held back" in ran.out
+        assert "Hold-out results" in ran.out
         assert lhtree.inspect("new.lht")["n_samples"] == 240  # 0.8 of all rows for every tree
 
     def test_metadata(self, capsys):
@@ -199,7 +204,8 @@ class TestRefusals:
         assert "is not valid: pass" in self.refuse(capsys, *options, code=1)
 
     @pytest.mark.parametrize(
-        "options", [["--trees", 0], ["--seed", -1], ["--model", "bush"], ["--direction", "up"]]
+        "options",
+        [["--trees", 0], ["--seed", -1], ["--max-depth", 0], ["--membership", "full"], ["--model", "bush"]],
     )
     def test_what_typer_refuses(self, capsys, options):
         ran = run(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", *options)

@@ -1,4 +1,4 @@
-"""``lhtree tune``; the search itself is tested in ``test_cli_search.py``."""
+"""``lhtree tune``; the search itself is tested in ``tests/evaluate``."""
 
 import json
 import shlex
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import lhtree
+from lhtree import tuning
 from lhtree.cli import _show
-from support.shop import fail, make_table, shop, succeed  # noqa: F401
+from support.shop import fail, make_table, run, shop, succeed  # noqa: F401
 
 QUICK = (
     "tune",
@@ -31,24 +32,20 @@ class TestTune:
     def test_the_table(self, capsys):
         ran = succeed(capsys, *QUICK)
         title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
-        assert title == "Settings for 300 rows of 4 columns, accuracy in % over 3 folds, the best first"
-        assert header.split() == [
-            "direction",
-            "trees",
-            "beta",
-            "gamma",
-            "accuracy",
-            "log",
-            "loss",
-            "fit",
-            "folds",
-        ]
+        assert title == "Settings for 300 rows of 4 columns by accuracy over 3 folds, the best first"
+        assert header.split() == ["accuracy", "fit", "folds", "options"]
         assert len(rows) == 3
         facts = json.loads(succeed(capsys, *QUICK, "--json").out)
-        assert rows[0].split()[0] == facts["best"]["direction"]
-        assert max(map(len, [header, *rows])) <= 80
+        assert rows[0].startswith(f"{100 * facts['best_score']:.2f} % ± ")
         assert "The best accuracy is optimistic" in ran.out
         assert ran.err == ""
+
+    def test_another_metric(self, capsys):
+        ran = succeed(capsys, *QUICK, "--metric", "roc_auc")
+        assert "by ROC AUC over 3 folds" in ran.out
+        facts = json.loads(succeed(capsys, *QUICK, "--metric", "roc_auc", "--json").out)
+        assert facts["metric"] == "roc_auc"
+        assert ran.out.splitlines()[3].startswith(f"{facts['best_score']:.4f} ± ")
 
     def test_json_says_the_same_twice(self, capsys):
         first, again = (json.loads(succeed(capsys, *QUICK, "--json").out) for _ in range(2))
@@ -56,11 +53,8 @@ class TestTune:
             for candidate in facts["candidates"]:
                 assert candidate.pop("fit_seconds") > 0
         assert first == again
-        (best,) = (candidate for candidate in first["candidates"] if candidate["is_best"])
-        assert best["parameters"] == first["best"]
-        assert best["accuracy"] == max(
-            candidate["accuracy"] for candidate in first["candidates"] if len(candidate["folds"]) == 3
-        )
+        best = first["candidates"][0]
+        assert (best["parameters"], best["score"]) == (first["best"], first["best_score"])
 
     def test_the_best_is_fitted_and_saved(self, capsys):
         ran = succeed(capsys, *QUICK, "--out", "tuned.lht", "--json", "--seed", 3)
@@ -74,10 +68,21 @@ class TestTune:
         assert (model.predict_proba(X) == expected.predict_proba(X)).all()
 
     @pytest.mark.parametrize("kind", ["tree", "forest"])
-    def test_the_command_fits_what_was_saved(self, capsys, kind):
-        asked = ("--candidates", 4, "--folds", 2, "--model", kind, "--out", "tuned.lht", "--json")
+    def test_the_command_fits_what_was_saved(self, capsys, monkeypatch, kind):
+        setting = {
+            "direction": "mixed",
+            "beta": 0.25,
+            "min_samples_leaf": 7,
+            "membership": "constant",
+            "max_depth": 5,
+        }
+        if kind == "forest":
+            setting["n_estimators"] = 9
+        monkeypatch.setattr(tuning, "draw_settings", lambda *asked: iter([setting]))
+        asked = ("--candidates", 1, "--folds", 2, "--model", kind, "--out", "tuned.lht", "--json")
         command = json.loads(succeed(capsys, "tune", "data.csv", "-t", "y", *asked).out)["command"]
         tuned = lhtree.load("tuned.lht")
+        assert setting.items() <= tuned.get_params().items()
         Path("tuned.lht").unlink()
         succeed(capsys, *shlex.split(command)[1:])
         fitted = lhtree.load("tuned.lht")
@@ -87,10 +92,8 @@ class TestTune:
 
     def test_a_forest_within_no_time(self, capsys):
         ran = succeed(capsys, "tune", "data.csv", "-t", "y", "--time-limit", 0, "--threads", 1)
-        assert "1, time up" in ran.out
-        assert (
-            "lhtree fit data.csv --target y --direction mean_difference --seed 0 --out model.lht" in ran.out
-        )
+        assert "1, stopped" in ran.out
+        assert "lhtree fit data.csv --target y --seed 0 --out model.lht" in ran.out
 
     def test_what_was_said_about_the_table_is_in_the_command(self, capsys):
         table = make_table().rename(columns={"shop": "the shop"})
@@ -114,7 +117,7 @@ class TestTune:
             (2, ("--time-limit", "nan"), "--time-limit nan is too small: pass 0 or more"),
             (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
             (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
-            (1, ("--folds", 301), "300 rows cannot make 301 folds: pass a smaller --folds"),
+            (1, ("--folds", 301), "300 rows cannot make 301 folds: choose at most 300 folds"),
             (4, ("--out", "no/model.lht"), "cannot write no/model.lht: there is no folder no"),
         ],
     )
@@ -126,6 +129,27 @@ class TestTune:
         Path("few.csv").write_text("a,y\n1,x\n2,x\n3,x\n4,z\n")
         ran = fail(capsys, "tune", "few.csv", "-t", "y")
         assert "two classes of at least two rows each" in ran.err
+
+    def test_interrupted_it_reports_the_best_so_far(self, capsys, monkeypatch):
+        n_fits = 0
+
+        def fit(self, X, y):
+            nonlocal n_fits
+            n_fits += 1
+            if n_fits == 4:
+                raise KeyboardInterrupt
+            return original(self, X, y)
+
+        original = lhtree.LHTClassifier.fit
+        monkeypatch.setattr(lhtree.LHTClassifier, "fit", fit)
+        ran = run(capsys, *QUICK)
+        assert (ran.code, ran.err) == (130, "lhtree: interrupted\n")
+        first, second = ran.out.splitlines()[3:5]
+        assert " s  2, stopped " in first.replace("ms ", "s ")
+        assert " s  1, stopped " in second.replace("ms ", "s ")
+        assert "To fit the best setting on all rows:\n  lhtree fit data.csv" in ran.out
+        n_fits = 3
+        assert run(capsys, *QUICK).out == ""
 
     def test_a_bar_where_somebody_looks(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal

@@ -4,16 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.metrics import (
-    brier_score_loss,
-    confusion_matrix,
-    log_loss,
-    precision_score,
-    recall_score,
-)
 
-from lhtree import LHForestClassifier, LHTClassifier, coverage_curve, sparsity_curve
-from lhtree._report._evaluation import thin
+from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
 from lhtree._report._rows import Rows, choose_samples
 from lhtree._report._summary import Table
 from support.clouds import make_clouds
@@ -34,22 +26,11 @@ def test_figures_are_those_of_the_model_on_the_rows_held_out(wine):
     X, y, X_test, y_test = wine
     model = LHTClassifier().fit(X, y)
     facts = make_summary(model, X, y, Table(X_test, y_test))
-    shown, guess, proba = facts["test"], model.predict(X_test), model.predict_proba(X_test)
-    assert shown["n_rows"] == len(X_test)
-    assert shown["accuracy"] == model.score(X_test, y_test)
     assert facts["given"]["accuracy"] == model.score(X, y)
-    assert shown["baseline"] == y_test.value_counts(normalize=True).max()
-    assert shown["confusion"] == confusion_matrix(y_test, guess).tolist()
-    assert shown["recall"] == pytest.approx(recall_score(y_test, guess, average=None))
-    assert shown["precision"] == pytest.approx(precision_score(y_test, guess, average=None))
-    assert shown["log_loss"] == pytest.approx(log_loss(y_test, proba))
-    assert shown["brier"] == pytest.approx(brier_score_loss(y_test, proba, scale_by_half=False))
-    assert sum(each["n_rows"] for each in shown["calibration"]) == len(X_test)
-    right = sum(each["n_rows"] * each["right"] for each in shown["calibration"])
-    assert right == pytest.approx((guess == y_test).sum())
-    curve = coverage_curve(model, X_test, y_test)
-    assert shown["coverage"]["accuracy"] == curve.accuracy.tolist()
-    assert shown["coverage"]["coverage"] == curve.coverage.tolist()
+    measured = evaluate(model, X_test, y_test).to_dict()
+    names = [one.pop("class") for one in facts["test"]["classes"]]
+    assert names == [f"class {one.pop('class')}" for one in measured["classes"]]
+    assert facts["test"] == measured
     assert facts["features"]["importance"] == model.feature_importances_.tolist()
     assert facts["data"] == {"n_rows": len(X), "counts": y.value_counts(sort=False).sort_index().tolist()}
     assert "not-held-out" not in kinds(facts)
@@ -165,14 +146,6 @@ def test_a_class_of_one_row_has_no_sparsity_curve(two):
     X, y = two
     y = np.where(np.arange(len(y)) == 7, 2, y)
     assert make_summary(LHTClassifier().fit(X, y), X, y, betas="auto")["sparsity"] is None
-
-
-def test_long_coverage_curves_keep_their_ends():
-    X, y = make_clouds(3000, 4, 2)
-    curve = coverage_curve(LHForestClassifier(n_estimators=5, random_state=0).fit(X, y), X, y)
-    thinned = thin(curve)
-    assert len(thinned["coverage"]) == 200 < len(curve.coverage)
-    assert (thinned["coverage"][0], thinned["coverage"][-1]) == (curve.coverage[0], 1.0)
 
 
 class TestWarnings:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from ..evaluation import Evaluation
 from ..model import Model
 from ._rows import Rows
 
@@ -40,7 +41,7 @@ def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows
     return found if test is None else [*found, *_check_copies(given.X, test.X)]
 
 
-def find_score_warnings(given: dict[str, Any], test: dict[str, Any] | None) -> list[Warned]:
+def find_score_warnings(given: Evaluation, test: Evaluation | None) -> list[Warned]:
     """Warnings about the figures of the model card."""
     found = []
     if test is None:
@@ -52,24 +53,24 @@ def find_score_warnings(given: dict[str, Any], test: dict[str, Any] | None) -> l
                 "do worse on new rows. Pass X_test and y_test to see how much.",
             )
         )
-    elif given["accuracy"] - test["accuracy"] > 0.1:
+    elif given.accuracy - test.accuracy > 0.1:
         found.append(
             _warn(
                 "gap",
                 "Much better on the rows it has seen",
-                f"It is right on {100 * given['accuracy']:.1f} % of the rows given and on "
-                f"{100 * test['accuracy']:.1f} % of those held out: it has learned some rows by "
+                f"It is right on {100 * given.accuracy:.1f} % of the rows given and on "
+                f"{100 * test.accuracy:.1f} % of those held out: it has learned some rows by "
                 "heart. A larger min_samples_leaf makes it more cautious, with the paper's cuts also a larger gamma.",
             )
         )
     shown = given if test is None else test
-    if shown["accuracy"] <= shown["baseline"]:
+    if shown.accuracy <= shown.most_frequent:
         found.append(
             _warn(
                 "no-better",
                 "No better than a guess",
-                f"Always naming the largest class is right on {100 * shown['baseline']:.1f} % of the rows; the model "
-                f"on {100 * shown['accuracy']:.1f} %.",
+                f"Always naming the largest class is right on {100 * shown.most_frequent:.1f} % of the rows; the model "
+                f"on {100 * shown.accuracy:.1f} %.",
             )
         )
     return found

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._judge import match_labels
 from ..model import read
 from ..tables.frames import refuse_infinity
 
@@ -32,14 +33,7 @@ def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
         raise ValueError(
             f"{name_y} has shape {labels.shape} and {name_x} has {len(checked)} rows: pass one class per row."
         )
-    code_of = {label: code for code, label in enumerate(model.classes_.tolist())}
-    codes = [code_of.get(label, -1) for label in labels.tolist()]
-    if -1 in codes:
-        raise ValueError(
-            f"{name_y} has the class {labels.tolist()[codes.index(-1)]!r}, which the model does not know: pass classes "
-            f"among {model.classes_.tolist()}, or leave those rows out."
-        )
-    return Rows(checked, np.array(codes, dtype=np.int64))
+    return Rows(checked, match_labels(labels, model.classes_, name_y))
 
 
 def choose_samples(rows: Rows, proba: NDArray[np.float64]) -> dict[str, NDArray[np.int64]]:

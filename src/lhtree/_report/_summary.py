@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from ..abstain import coverage_curve
+from .._judge import judge
+from ..evaluation import Evaluation
 from ..model import Model, read
 from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
-from ._evaluation import evaluate
 from ._rows import Rows, check_labelled, choose_samples
 from ._trees import describe_trees
 
@@ -43,13 +43,12 @@ def summarise(
     test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
     # A number alone would be taken for a value.
     classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
-    proba = _ask(fitted, "proba", rows.X)
-    on_given = _evaluate(model, fitted, given, rows, proba)
-    if test is None or test_rows is None:
-        on_test, shown, shown_proba = None, rows, proba
-    else:
-        shown, shown_proba = test_rows, _ask(fitted, "proba", test_rows.X)
-        on_test = _evaluate(model, fitted, test, test_rows, shown_proba)
+    part = judge(model, given.X, rows.codes)
+    on_given = Evaluation.from_parts([part], classes)
+    on_test, shown = None, rows
+    if test is not None and test_rows is not None:
+        part, shown = judge(model, test.X, test_rows.codes), test_rows
+        on_test = Evaluation.from_parts([part], classes)
     return {
         "lhtree": __version__,
         "title": title or f"{type(model).__name__} for {_join(classes)}",
@@ -59,25 +58,13 @@ def summarise(
         "model": _describe_model(model, fitted),
         "features": _describe_features(fitted, rows.X),
         "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
-        "given": on_given,
-        "test": on_test,
+        "given": on_given.to_dict(),
+        "test": None if on_test is None else on_test.to_dict(),
         "warnings": find_score_warnings(on_given, on_test) + find_warnings(fitted, classes, rows, test_rows),
         "trees": describe_trees(fitted, rows, max_bytes),
-        "samples": _describe_samples(shown, shown_proba, is_test=test is not None),
+        "samples": _describe_samples(shown, part.proba, is_test=test is not None),
         "sparsity": _measure_sparsity(model, given, rows.codes, betas),
     }
-
-
-def _ask(fitted: Model, method: str, X: NDArray[Any]) -> NDArray[Any]:
-    answer: NDArray[Any] = getattr(fitted.scorer, method)(X)
-    return answer
-
-
-def _evaluate(
-    model: Any, fitted: Model, table: Table, rows: Rows, proba: NDArray[np.float64]
-) -> dict[str, Any]:
-    guess = _ask(fitted, "predict", rows.X)
-    return evaluate(rows.codes, guess, proba, coverage_curve(model, table.X, table.y))
 
 
 def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:

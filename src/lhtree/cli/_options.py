@@ -13,60 +13,69 @@ from ._errors import ExitCode, Problem
 
 DataFile = Annotated[
     str,
-    typer.Argument(
-        metavar="DATA", help="Table: CSV, TSV, Parquet or Arrow, also packed with gzip; - is stdin."
-    ),
+    typer.Argument(metavar="DATA", help="Table: CSV, TSV, Parquet or Arrow, optionally gzipped; - is stdin."),
 ]
 ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file that lhtree fit or lhtree.save wrote.")
 ]
-Target = Annotated[str, typer.Option("--target", "-t", metavar="NAME", help="Column that holds the classes.")]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="NAME", help="Column that contains the classes.")
+]
 Names = list[str] | None
 Drop = Annotated[
-    Names, typer.Option("--drop", "--id", metavar="NAME", help="Leave out a column; may be repeated.")
+    Names, typer.Option("--drop", "--id", metavar="NAME", help="Ignore a column; may be repeated.")
 ]
 Categorical = Annotated[
     Names,
     typer.Option(
-        "--categorical", metavar="NAME", help="A column of numbers that are categories; may be repeated."
+        "--categorical", metavar="NAME", help="Treat a numeric column as categorical; may be repeated."
     ),
 ]
 DropMissingTarget = Annotated[
-    bool, typer.Option("--drop-missing-target", help="Leave out rows without a class.")
+    bool, typer.Option("--drop-missing-target", help="Ignore rows without a class.")
 ]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="csv, tsv, parquet or arrow; detected automatically.",
+        help="csv, tsv, parquet or arrow. Default: detected automatically.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option("--delimiter", metavar="SIGN", help="Between the fields of a CSV; detected automatically."),
+    typer.Option(
+        "--delimiter", metavar="SIGN", help="Field delimiter of a CSV. Default: detected automatically."
+    ),
 ]
 Decimal = Annotated[
-    str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign of a CSV, . or a comma.")
+    str, typer.Option("--decimal", metavar="SIGN", help="Decimal separator of a CSV: a point or a comma.")
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of a CSV; UTF-8, or what its first bytes say."),
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Text encoding of a CSV. Default: UTF-8, or as its byte-order mark says.",
+    ),
 ]
 Unseen = Annotated[
     str,
     typer.Option(
         "--unseen",
         metavar="WAY",
-        help="Categories not seen in training: error, or missing.",
+        help="Categories not seen in training: error, or treat as missing.",
         autocompletion=lambda: list(UNSEEN),
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar and no notes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", help="Threads, which change no result; -1 takes all cores.")
+    int,
+    typer.Option(
+        "--threads", metavar="N", help="Number of threads; -1 uses all cores. Results do not depend on it."
+    ),
 ]
 
 

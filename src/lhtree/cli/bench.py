@@ -1,4 +1,4 @@
-"""``lhtree bench``: the user's table, lhtree and what else is installed."""
+"""``lhtree bench``: lhtree against the other libraries that are installed, on the user's table."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from .._comparison import PEERS, Result, compare
+from .._folds import split_folds
+from ..evaluation import Evaluation
 from ..tables.names import find_nearest
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
-from ._compare import PEERS, Result, compare
 from ._errors import ExitCode, Problem
-from ._folds import Score, split_folds
 from ._options import (
     Categorical,
     DataFile,
@@ -34,11 +35,11 @@ EXAMPLES = (
     "lhtree bench data.csv --target y --only mixed --only rf --folds 3 --json",
 )
 _NOTES = (
-    "All models are at their defaults, on one thread, on the same folds and features:",
-    "numbers as they are, and a column per category. Missing values are left missing;",
-    "all of these models take them, so nothing is imputed.",
-    "fit: on the training rows of a fold. one row: predict_proba of a row that is an",
-    "array already. Both are medians.",
+    "All models use their defaults, one thread, and the same folds and features:",
+    "numbers as they are, and one column per category. Missing values stay missing;",
+    "all of these models accept them, so nothing is imputed.",
+    "fit: on the training rows of a fold. one row: predict_proba of a single row that",
+    "is already an array. Both are medians.",
 )
 
 
@@ -49,14 +50,12 @@ def bench(
         Names,
         typer.Option(
             metavar="MODEL",
-            help="Compare this one; may be repeated: tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
-            "catboost. All that are installed if not given.",
+            help="Model to compare; may be repeated: tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
+            "catboost. Default: all that are installed.",
         ),
     ] = None,
-    folds: Annotated[
-        int, typer.Option(metavar="N", help="Parts of the rows that are held back in turn.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of folds and models.")] = 0,
+    folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     drop: Drop = None,
     categorical: Categorical = None,
     drop_missing_target: DropMissingTarget = False,
@@ -67,7 +66,7 @@ def bench(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare lhtree with CART, forests and boosting on your own table, by cross-validation."""
+    """Compare lhtree with CART, random forests and boosting on your own table, by cross-validation."""
     check_least(folds=(folds, 2), seed=(seed, 0))
     names = _choose(only)
     training = read_training(
@@ -105,7 +104,7 @@ def _show(training: Training, results: list[Result], absent: list[str], n_folds:
     n_rows, n_columns = training.X.shape
     title = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds, accuracy in % with 95 % interval"
     columns = ("model", ">accuracy", ">interval", ">log loss", ">fit", ">one row")
-    rows = (_write_row(result, result.score) for result in results if result.score is not None)
+    rows = (_write_row(result, result.measured) for result in results if result.measured is not None)
     show_table(title, columns, rows)
     for result in results:
         if result.failure is not None:
@@ -115,12 +114,12 @@ def _show(training: Training, results: list[Result], absent: list[str], n_folds:
         print(line)
 
 
-def _write_row(result: Result, score: Score) -> list[str]:
+def _write_row(result: Result, measured: Evaluation) -> list[str]:
     return [
         PEERS[result.name].title,
-        f"{100 * score.accuracy:.2f}",
-        f"{100 * score.low:.2f} to {100 * score.high:.2f}",
-        f"{score.log_loss:.3f}",
+        f"{100 * measured.accuracy:.2f}",
+        f"{100 * measured.accuracy_low:.2f} to {100 * measured.accuracy_high:.2f}",
+        f"{measured.log_loss:.3f}",
         write_seconds(result.fit_seconds),
         write_seconds(result.row_seconds),
     ]
@@ -132,26 +131,16 @@ def _list_facts(training: Training, results: list[Result], absent: list[str], n_
         "n_rows": n_rows,
         "n_columns": n_columns,
         "n_folds": n_folds,
-        "models": [
-            {
-                "model": result.name,
-                "failure": result.failure,
-                **(
-                    {}
-                    if result.score is None
-                    else {
-                        "accuracy": result.score.accuracy,
-                        "accuracy_low": result.score.low,
-                        "accuracy_high": result.score.high,
-                        "spread": result.score.spread,
-                        "log_loss": result.score.log_loss,
-                        "fit_seconds": result.fit_seconds,
-                        "row_seconds": result.row_seconds,
-                    }
-                ),
-            }
-            for result in results
-        ],
+        "models": [_list_model(result) for result in results],
         "not_installed": absent,
         "notes": " ".join(_NOTES),
     }
+
+
+def _list_model(result: Result) -> dict[str, Any]:
+    facts: dict[str, Any] = {"model": result.name, "failure": result.failure}
+    if result.measured is None:
+        return facts
+    names = ("accuracy", "accuracy_low", "accuracy_high", "log_loss")
+    facts |= {name: getattr(result.measured, name) for name in names}
+    return facts | {"fit_seconds": result.fit_seconds, "row_seconds": result.row_seconds}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._judge import judge
+from ..evaluation import Evaluation, write_percent
 from ..tables.batches import open_stream
 from ..tables.names import check_known
 from ..tables.source import Reading
 from ..tables.target import match_classes, refuse_missing
 from ._errors import Problem
-from ._metrics import join, judge, list_figures, measure, write_percent
 from ._model import Encoder, load_scorer, tell_unseen
 from ._options import (
     DataFile,
@@ -34,7 +33,8 @@ EXAMPLES = (
     "lhtree evaluate model.lht test.csv --target y",
     "lhtree evaluate model.lht test.csv --target y --json",
 )
-_MOST_CLASSES = 20  # beyond these a confusion table is not readable; --json has it
+_MOST_CLASSES = 20  # beyond these a confusion matrix is not readable; --json has it
+_COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
 
 
 def evaluate(
@@ -51,10 +51,10 @@ def evaluate(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure a model on a table whose classes are known: rows it was not trained on, as a rule.
+    """Measure a model on a table whose classes are known, as a rule on rows it was not trained on.
 
-    Accuracy has an interval of 95 %. Coverage tells how many rows have a WOLF value of at least a threshold, and how
-    many of those are predicted rightly.
+    The last table shows the accuracy at each coverage: if only the rows with
+    the largest WOLF values are decided.
     """
     n_threads = count_threads(threads)
     scorer = load_scorer(model)
@@ -72,35 +72,35 @@ def evaluate(
                 if len(known):
                     parts.append(judge(encoder.scorer, features, codes[known], n_threads=n_threads))
                 update(stream.share() or 0.0, "predicting")
+    n_rows = sum(len(part.codes) for part in parts)
     if n_missing and not drop_missing_target:
-        raise refuse_missing(n_missing, n_missing + sum(len(part.codes) for part in parts), target)
-    if not parts:
+        raise refuse_missing(n_missing, n_missing + n_rows, target)
+    if not n_rows:
         raise Problem(f"{stream.name} has no rows with a class: pass a table with rows")
-    judged = join(parts)
-    facts = measure(judged, scorer.classes_.tolist()) | {"n_dropped": n_missing}
+    measured = Evaluation.from_parts(parts, scorer.classes_.tolist())
     if n_missing:
         note(f"lhtree: {n_missing} rows without a class were left out", quiet=quiet)
     tell_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
-        show_json(facts)
+        show_json(measured.to_dict() | {"n_dropped": n_missing})
     else:
-        _show(facts)
+        _show(measured)
 
 
-def _show(facts: dict[str, Any]) -> None:
-    show_facts(list_figures(facts))
-    classes = facts["classes"]
+def _show(measured: Evaluation) -> None:
+    show_facts(measured.figures())
+    classes = measured.classes
     print()
     show_table(
         "Classes",
-        ("class", ">rows", ">predicted", ">precision", ">recall"),
+        ("class", ">rows", ">predicted", ">recall", ">precision"),
         (
             (
-                one["class"],
-                one["n_rows"],
-                one["n_predicted"],
-                write_percent(one["precision"]),
-                write_percent(one["recall"]),
+                one.label,
+                one.n_rows,
+                one.n_predicted,
+                write_percent(one.recall),
+                write_percent(one.precision),
             )
             for one in classes
         ),
@@ -108,21 +108,22 @@ def _show(facts: dict[str, Any]) -> None:
     if len(classes) <= _MOST_CLASSES:
         print()
         show_table(
-            "Rows of each class (down) by what is predicted (across)",
-            ("", *(f">{one['class']}" for one in classes)),
-            ((one["class"], *counts) for one, counts in zip(classes, facts["confusion"], strict=True)),
+            "Confusion matrix (rows: true class, columns: predicted)",
+            ("", *(f">{one.label}" for one in classes)),
+            ((one.label, *counts) for one, counts in zip(classes, measured.confusion.tolist(), strict=True)),
         )
+    points = {point["n_decided"]: point for point in map(measured.coverage.at, _COVERAGES)}  # equal ones once
     print()
     show_table(
-        "Rows with a WOLF value of at least a threshold",
-        (">threshold", ">rows", ">coverage", ">accuracy"),
+        "Accuracy at each coverage",
+        (">coverage", ">rows", ">WOLF at least", ">accuracy"),
         (
             (
-                f"{one['threshold']:g}",
-                one["n_decided"],
-                write_percent(one["coverage"]),
-                write_percent(one["accuracy"]),
+                write_percent(point["coverage"]),
+                point["n_decided"],
+                f"{point['threshold']:.4f}",
+                write_percent(point["accuracy"]),
             )
-            for one in facts["coverage"]
+            for point in points.values()
         ),
     )

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ..evaluation import Evaluation, evaluate
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
 from ._errors import ExitCode, Problem, writing
-from ._metrics import judge, list_figures, measure
 from ._options import (
     Categorical,
     DataFile,
@@ -55,6 +55,14 @@ class Direction(str, Enum):
     MIXED = "mixed"
 
 
+class Membership(str, Enum):
+    """How a leaf turns a row into a membership."""
+
+    MARGINAL = "marginal"
+    LEAST_SQUARES = "least_squares"
+    CONSTANT = "constant"
+
+
 class ClassWeight(str, Enum):
     """Weights of classes."""
 
@@ -80,38 +88,53 @@ def fit(
     ] = Direction.MEAN_DIFFERENCE,
     trees: Annotated[
         int | None,
-        typer.Option("--trees", metavar="N", help="Trees per class of a forest; 100 if not given."),
+        typer.Option("--trees", metavar="N", help="Number of trees per class of a forest. Default: 100."),
     ] = None,
     beta: Annotated[
-        str, typer.Option("--beta", metavar="NUMBER", help="0 to 1: larger ones use fewer features; or auto.")
+        str,
+        typer.Option(
+            "--beta", metavar="NUMBER", help="From 0 to 1: larger values use fewer features; or auto."
+        ),
     ] = "auto",
     gamma: Annotated[
         str,
         typer.Option(
-            "--gamma", metavar="NUMBER", help="Least rows, or share of them, that a pure cut takes off."
+            "--gamma", metavar="NUMBER", help="Minimum rows, or share of rows, a pure cut must separate."
         ),
     ] = "10",
     min_samples_leaf: Annotated[
         int,
         typer.Option(
-            "--min-samples-leaf", metavar="N", help="Least rows of a leaf; larger for noisy classes."
+            "--min-samples-leaf", metavar="N", help="Minimum rows of a leaf; larger for noisy classes."
         ),
     ] = 1,
+    membership: Annotated[
+        Membership,
+        typer.Option(
+            "--membership",
+            metavar="NAME",
+            help="Membership within a leaf: marginal (the paper's), least_squares or constant.",
+        ),
+    ] = Membership.MARGINAL,
+    max_depth: Annotated[
+        int | None,
+        typer.Option("--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit."),
+    ] = None,
     class_weight: Annotated[
         ClassWeight | None,
         typer.Option(
             "--class-weight",
-            help="balanced: rare classes count as much as others; helps with --min-samples-leaf 20 or so.",
+            help="balanced: rare classes count as much as others; works best with --min-samples-leaf 20 or so.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of all random draws.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
     threads: Threads = -1,
     holdout: Annotated[
         float | None,
         typer.Option(
             "--holdout",
             metavar="SHARE",
-            help="Measure first on this share of the rows, held back; the model is then fitted on all rows.",
+            help="Hold out this share of the rows and report results on it; the saved model is fitted on all rows.",
         ),
     ] = None,
     drop: Drop = None,
@@ -119,7 +142,9 @@ def fit(
     drop_missing_target: DropMissingTarget = False,
     metadata: Annotated[
         list[str] | None,
-        typer.Option("--metadata", metavar="KEY=VALUE", help="Kept in the file; may be repeated."),
+        typer.Option(
+            "--metadata", metavar="KEY=VALUE", help="Note to store in the model file; may be repeated."
+        ),
     ] = None,
     format: Format = None,
     delimiter: Delimiter = None,
@@ -130,22 +155,36 @@ def fit(
 ) -> None:
     """Train a model on a table and save it.
 
-    Columns whose values are all numbers are numbers, other text is categories, and empty fields are missing values.
-    The file keeps columns and categories, so that lhtree predict takes the same kind of table.
+    Columns that hold only numbers are numeric, other text is categorical, and
+    empty fields are missing values. The model file stores columns and
+    categories, so that lhtree predict accepts the same kind of table.
     """
     import lhtree
 
     check_least(
-        trees=(1 if trees is None else trees, 1), min_samples_leaf=(min_samples_leaf, 1), seed=(seed, 0)
+        trees=(1 if trees is None else trees, 1),
+        min_samples_leaf=(min_samples_leaf, 1),
+        max_depth=(1 if max_depth is None else max_depth, 1),
+        seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
-    estimator = _build(model, direction, trees, beta, gamma, seed, count_threads(threads), quiet=quiet)
-    estimator.set_params(min_samples_leaf=min_samples_leaf, class_weight=class_weight and class_weight.value)
+    chosen = {
+        "direction": direction.value,
+        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
+        "gamma": _read_number("--gamma", gamma),
+        "min_samples_leaf": min_samples_leaf,
+        "membership": membership.value,
+        "max_depth": max_depth,
+        "class_weight": class_weight and class_weight.value,
+        "random_state": seed,
+        "n_jobs": count_threads(threads),
+    }
+    estimator = _build(model, trees, chosen, quiet=quiet)
     if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
         note(
-            f"lhtree: --gamma has no effect with --direction {direction.value}; --min-samples-leaf has",
+            f"lhtree: --gamma has no effect with --direction {direction.value}: use --min-samples-leaf instead",
             quiet=quiet or is_json,
         )
     check_place(out, data)
@@ -158,8 +197,7 @@ def fit(
         drop_missing_target=drop_missing_target,
     )
     facts: dict[str, Any] = {"table": _describe(training, data)}
-    if holdout is not None:
-        facts["holdout"] = _hold_out(estimator, training, holdout, seed)
+    measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
     start = time.perf_counter()
     estimator.fit(training.X, training.y)
     seconds = time.perf_counter() - start
@@ -170,32 +208,15 @@ def fit(
     facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
     facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
     if is_json:
-        show_json(facts)
+        show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
-        _show(facts)
+        _show(facts, measured)
 
 
-def _build(
-    kind: Kind,
-    direction: Direction,
-    trees: int | None,
-    beta: str,
-    gamma: str,
-    seed: int,
-    n_threads: int,
-    *,
-    quiet: bool,
-) -> Any:
+def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool) -> Any:
     """The estimator, not fitted."""
     from lhtree import LHForestClassifier, LHTClassifier
 
-    chosen: dict[str, Any] = {
-        "direction": direction.value,
-        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
-        "gamma": _read_number("--gamma", gamma),
-        "random_state": seed,
-        "n_jobs": n_threads,
-    }
     if kind is Kind.FOREST:
         return LHForestClassifier(trees or 100, verbose=0 if quiet else 1, **chosen)
     if trees is not None:
@@ -222,7 +243,7 @@ def _read_metadata(pairs: list[str]) -> dict[str, str] | None:
     return kept or None
 
 
-def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> dict[str, Any]:
+def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
     """Fit on a part of the rows, drawn by class, and measure on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
@@ -236,7 +257,7 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> di
         )
     rows, held = train_test_split(np.arange(len(codes)), test_size=share, stratify=codes, random_state=seed)
     model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
-    return measure(judge(model, training.X.iloc[held], codes[held]), classes.tolist())
+    return evaluate(model, training.X.iloc[held], training.y[held])
 
 
 def _describe(training: Training, path: str) -> dict[str, Any]:
@@ -261,7 +282,7 @@ def _describe(training: Training, path: str) -> dict[str, Any]:
     }
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
     table, model = facts["table"], facts["model"]
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
@@ -276,9 +297,9 @@ def _show(facts: dict[str, Any]) -> None:
             ("classes", _list(classes)),
         ]
     )
-    if "holdout" in facts:
-        print("\nMeasured on rows held back, with a model of the others:")
-        show_facts(list_figures(facts["holdout"]))
+    if measured is not None:
+        print("\nHold-out results, of a model fitted on the other rows:")
+        show_facts(measured.figures())
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
     print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")

@@ -1,17 +1,17 @@
-"""``lhtree tune``: settings that suit a table, by cross-validation and within a time."""
+"""``lhtree tune``: settings that suit a table, by cross-validation within a time limit."""
 
 from __future__ import annotations
 
 import shlex
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
 from ._errors import writing
-from ._folds import split_folds
 from ._options import (
     Categorical,
     DataFile,
@@ -29,9 +29,12 @@ from ._options import (
     count_threads,
 )
 from ._output import check_place
-from ._search import Candidate, Task, draw_settings, find_best, find_rank, search
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 from .fit import Kind
+
+if TYPE_CHECKING:
+    from .._race import Candidate
+    from ..tuning import Tuning
 
 EXAMPLES = (
     "lhtree tune data.csv --target y",
@@ -40,28 +43,56 @@ EXAMPLES = (
 )
 
 
+_NAMES = {"roc_auc": "ROC AUC", "brier": "Brier score"}
+_OPTIONS = {
+    "direction": "--direction",
+    "n_estimators": "--trees",
+    "beta": "--beta",
+    "gamma": "--gamma",
+    "min_samples_leaf": "--min-samples-leaf",
+    "membership": "--membership",
+    "max_depth": "--max-depth",
+}
+
+
+class Metric(str, Enum):
+    """What the best setting has most (or least) of."""
+
+    ACCURACY = "accuracy"
+    BALANCED_ACCURACY = "balanced_accuracy"
+    LOG_LOSS = "log_loss"
+    BRIER = "brier"
+    ROC_AUC = "roc_auc"
+    AVERAGE_PRECISION = "average_precision"
+
+
 def tune(
     data: DataFile,
     target: Target,
     model: Annotated[
         Kind, typer.Option("--model", help="One tree per class, or a forest of them.")
     ] = Kind.FOREST,
+    metric: Annotated[
+        Metric,
+        typer.Option(
+            metavar="NAME",
+            help="What to choose by: accuracy, balanced_accuracy, log_loss, brier, roc_auc or average_precision.",
+        ),
+    ] = Metric.ACCURACY,
     time_limit: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="No fit goes on after this time, but for the very first."),
+        typer.Option(metavar="SECONDS", help="Time limit; only the very first fit may exceed it."),
     ] = 60.0,
     candidates: Annotated[
-        int, typer.Option(metavar="N", help="Settings to try, the two defaults first.")
+        int, typer.Option(metavar="N", help="Number of settings to try, defaults first.")
     ] = 30,
-    folds: Annotated[
-        int, typer.Option(metavar="N", help="Parts of the rows that are held back in turn.")
-    ] = 5,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of folds, candidates and forests.")] = 0,
+    folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     threads: Threads = -1,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Fit the best setting on all rows, then, and save it."
+            "--out", "-o", metavar="FILE", help="Fit the best setting on all rows and save the model."
         ),
     ] = None,
     drop: Drop = None,
@@ -74,12 +105,15 @@ def tune(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search beta, gamma, direction and the number of trees by cross-validation.
+    """Search the best settings for a table by cross-validation.
 
-    The paper's defaults and the direction "mixed" come first, then random
-    settings. One that is behind the best by more than chance is left early.
-    The same seed gives the same result where the time suffices.
+    The defaults and the direction "mixed" come first, then random settings of
+    direction, beta, gamma, leaf size, membership, depth and number of trees. A
+    setting that is behind the best by more than chance is abandoned early. The
+    same seed gives the same result if the time suffices.
     """
+    import lhtree
+
     check_least(time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0))
     n_threads = count_threads(threads)
     if out is not None:
@@ -93,97 +127,94 @@ def tune(
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
     )
-    found = _search(training, model.value, candidates, folds, time_limit, seed, n_threads, quiet=quiet)
-    best = find_best(found)
     table = _write_table_options(target, drop, categorical, drop_missing_target, how)
-    chosen = [*best.setting.options(), "--seed", str(seed), "--out", str(out or "model.lht")]
-    command = shlex.join(["lhtree", "fit", data, *table, *chosen])
-    if is_json:
-        show_json(_list_facts(training, found, best, folds, command))
-    else:
-        _show(training, found, folds, command)
-    if out is not None:
-        _save(best, training, out, seed, n_threads, quiet=quiet)
+    so_far: list[Tuning] = []
 
+    def show(tuned: Tuning) -> None:
+        kind = ["--model", "tree"] if model is Kind.TREE else []
+        chosen = _write_options(tuned, tuned.candidates[0])
+        ending = ["--seed", str(seed), "--out", str(out or "model.lht")]
+        command = shlex.join(["lhtree", "fit", data, *table, *kind, *chosen, *ending])
+        if is_json:
+            show_json(_list_facts(training, tuned, command))
+        else:
+            _show(training, tuned, command)
 
-def _search(
-    training: Training,
-    kind: str,
-    n_candidates: int,
-    n_folds: int,
-    seconds: float,
-    seed: int,
-    n_threads: int,
-    *,
-    quiet: bool,
-) -> list[Candidate]:
-    splits = split_folds(training.y, n_folds, seed)
-    task = Task(training.X, training.y, splits, seed, n_threads)
-    settings = draw_settings(kind, len(training.y), n_candidates, seed)
-    with show_bar(n_candidates, "candidate 1", quiet=quiet) as move:
+    try:
+        with show_bar(candidates, "candidate 1", quiet=quiet) as move:
 
-        def tell(found: list[Candidate]) -> None:
-            best = 100 * find_best(found).score.accuracy
-            n_done = sum(
-                1.0 if candidate.is_behind else len(candidate.folds) / n_folds for candidate in found
+            def hear(tuned: Tuning) -> None:
+                so_far[:] = [tuned]
+                best = f"best so far {_write_score(tuned, tuned.best_score_)}"
+                move(tuned.n_done, f"candidate {len(tuned.candidates)}, {best}")
+
+            tuned = lhtree.tune(
+                model.value,
+                training.X,
+                training.y,
+                metric=metric.value,
+                seconds=time_limit,
+                n_candidates=candidates,
+                cv=folds,
+                random_state=seed,
+                n_jobs=n_threads,
+                refit=out is not None,
+                callback=hear,
             )
-            move(n_done, f"candidate {len(found)}, best so far {best:.2f} %")
+    except KeyboardInterrupt:
+        if so_far:
+            show(so_far[0])
+        raise
+    show(tuned)
+    if out is not None:
+        with writing(out):
+            lhtree.save(tuned.best_estimator_, out)
+        note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)
 
-        return search(task, settings, seconds, tell)
 
-
-def _show(training: Training, found: list[Candidate], n_folds: int, command: str) -> None:
+def _show(training: Training, tuned: Tuning, command: str) -> None:
     n_rows, n_columns = training.X.shape
-    title = f"Settings for {n_rows:,} rows of {n_columns:,} columns, accuracy in % over {n_folds} folds, the best first"
-    columns = ("direction", ">trees", ">beta", ">gamma", ">accuracy", ">log loss", ">fit", "folds")
-    rows = sorted(found, key=find_rank)
-    show_table(title, columns, (_write_row(candidate, n_folds) for candidate in rows))
-    print("\nThe best accuracy is optimistic: it is the largest of several, each measured")
+    name = _NAMES.get(tuned.metric, tuned.metric.replace("_", " "))
+    show_table(
+        f"Settings for {n_rows:,} rows of {n_columns:,} columns by {name} over {tuned.n_folds} folds, the best first",
+        (f">{name}", ">fit", "folds", "options"),
+        (_write_row(tuned, candidate) for candidate in tuned.candidates),
+    )
+    print(f"\nThe best {name} is optimistic: it is the best of several, each measured")
     print("with some luck. Rows held back from this search would tell more.")
     print(f"\nTo fit the best setting on all rows:\n  {clean(command)}")
 
 
-def _write_row(candidate: Candidate, n_folds: int) -> list[str]:
-    setting, score = candidate.setting, candidate.score
-    n_done = len(candidate.folds)
+def _write_row(tuned: Tuning, candidate: Candidate) -> list[str]:
+    n_done, state = len(candidate.scores), tuned.describe_state(candidate)
+    score, spread = (_write_score(tuned, value) for value in (candidate.score, candidate.spread))
     return [
-        setting.direction,
-        "–" if setting.trees is None else str(setting.trees),
-        str(setting.beta),
-        "–" if setting.gamma is None else str(setting.gamma),
-        f"{100 * score.accuracy:.2f} ± {100 * score.spread:.2f}"
-        if n_done > 1
-        else f"{100 * score.accuracy:.2f}",
-        f"{score.log_loss:.3f}",
-        write_seconds(sum(candidate.seconds) / n_done),
-        f"{n_done}{'' if n_done == n_folds else ', behind' if candidate.is_behind else ', time up'}",
+        f"{score} ± {spread}" if n_done > 1 else score,
+        write_seconds(candidate.fit_seconds),
+        str(n_done) if state == "done" else f"{n_done}, {state}",
+        " ".join(_write_options(tuned, candidate)) or "(defaults)",
     ]
 
 
-def _list_facts(
-    training: Training, found: list[Candidate], best: Candidate, n_folds: int, command: str
-) -> dict[str, Any]:
-    candidates = [
-        {
-            "parameters": candidate.setting.parameters(),
-            "is_best": candidate is best,
-            "is_behind": candidate.is_behind,
-            "accuracy": candidate.score.accuracy,
-            "spread": candidate.score.spread,
-            "log_loss": candidate.score.log_loss,
-            "fit_seconds": sum(candidate.seconds) / len(candidate.seconds),
-            "folds": [fold.accuracy for fold in candidate.folds],
-        }
-        for candidate in found
-    ]
+def _write_score(tuned: Tuning, value: float) -> str:
+    return f"{100 * value:.2f} %" if tuned.metric.endswith("accuracy") else f"{value:.4f}"
+
+
+def _write_options(tuned: Tuning, candidate: Candidate) -> list[str]:
+    """Options of ``lhtree fit`` for a setting."""
+    options = []
+    for name, value in tuned.find_changes(candidate).items():
+        options += [_OPTIONS[name], str(value)]
+    return options
+
+
+def _list_facts(training: Training, tuned: Tuning, command: str) -> dict[str, Any]:
     n_rows, n_columns = training.X.shape
     return {
         "n_rows": n_rows,
         "n_columns": n_columns,
-        "n_folds": n_folds,
-        "candidates": candidates,
-        "best": best.setting.parameters(),
-        "note": "the best accuracy is optimistic: it is the largest of several",
+        **tuned.to_dict(),
+        "note": f"the best {tuned.metric} is optimistic: it is the best of several",
         "command": command,
     }
 
@@ -204,13 +235,3 @@ def _write_table_options(
     ):
         options += [] if value is None else [option, value]
     return options if how.decimal == "." else [*options, "--decimal", how.decimal]
-
-
-def _save(best: Candidate, training: Training, out: Path, seed: int, n_threads: int, *, quiet: bool) -> None:
-    import lhtree
-
-    fitted = best.setting.build(seed, n_threads).fit(training.X, training.y)
-    fitted.set_params(n_jobs=None)  # of this machine, not of the model
-    with writing(out):
-        lhtree.save(fitted, out)
-    note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)

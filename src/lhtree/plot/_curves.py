@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..abstain import CoverageCurve
+from .._coverage import CoverageCurve
 from ._style import INK, LINE, NORMAL, REST, SMALL, TARGET, marker, strip, take_axes
 from ._take import new_panels, take_panels
 

@@ -8,8 +8,8 @@ function showOverview(facts) {
   const trees = facts.model.n_trees;
   find("lead").append(
     `${trees === 1 ? "One tree" : `${trees} trees`} with ${count(facts.model.n_blocks, "block")} over ${count(facts.features.names.length, "feature")}. `
-    + `It names the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "given row")}; `
-    + `always naming the largest class would be right for ${percent(figures.baseline)}.`);
+    + `It predicts the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "given row")}; `
+    + `always predicting the most frequent class would be right for ${percent(figures.most_frequent)}.`);
   find("measured-on").append(facts.test
     ? `Measured on ${count(figures.n_rows, "row")} held out, which the model should not have seen. On the ${count(facts.given.n_rows, "row")} given as training data its accuracy is ${percent(facts.given.accuracy)}.`
     : `Measured on the ${count(figures.n_rows, "row")} given to this report. If the model was trained on them, expect less on new rows.`);
@@ -31,22 +31,22 @@ function showConfusion(facts, figures, where) {
   };
   const known = (share) => (share === null ? "–" : percent(share));
   const isWide = facts.classes.length > 4 || facts.labels.some((name) => name.length > 12);
-  return el("figure", { class: isWide ? "card full" : "card" }, el("figcaption", {}, "What it takes for what"),
+  return el("figure", { class: isWide ? "card full" : "card" }, el("figcaption", {}, "Confusion matrix"),
     table(["", ...facts.labels.map((name) => short(name, 40))], figures.confusion.map((row, i) => [
       short(facts.labels[i], 40), ...row.map((n, j) => cell(n, row, i === j))]), { class: "confusion" }),
-    el("p", { class: "note" }, `A line per true class, a column per class named, counted over the ${where}.`),
-    table(["class", "found", "named rightly"], facts.labels.map((name, i) => [short(name, 40), known(figures.recall[i]), known(figures.precision[i])])),
-    el("p", { class: "note" }, "Found: the share of a class that is recognised (recall). Named rightly: the share of what is named so that is so (precision)."));
+    el("p", { class: "note" }, `Rows: true class; columns: predicted class. Counts of the ${where}.`),
+    table(["class", "recall", "precision"], facts.labels.map((name, i) => [short(name, 40), known(figures.classes[i].recall), known(figures.classes[i].precision)])),
+    el("p", { class: "note" }, "Recall: the share of a class that is predicted as such. Precision: the share of predictions of a class that are correct."));
 }
 
 function showCoverage(figures, where) {
   const { coverage, accuracy, threshold } = figures.coverage;
   const low = Math.min(0.9, Math.floor(10 * Math.min(...accuracy)) / 10);
   return chart({
-    title: "If it may abstain", x: "share of rows it answers", y: "accuracy", low, high: 1,
-    note: `Accuracy on the ${where} it answers, when it leaves out those it is least sure of.`,
+    title: "Accuracy at each coverage", x: "coverage (share of rows decided)", y: "accuracy", low, high: 1,
+    note: `Accuracy on the ${where} that are decided when those with the smallest WOLF values are left out.`,
     series: [{ points: coverage.map((share, i) => [share, accuracy[i]]), dot: coverage.length > 30 ? null : "dot" }],
-    heads: ["answers", "accuracy", "WOLF at least"],
+    heads: ["coverage", "accuracy", "WOLF at least"],
     rows: coverage.map((share, i) => [percent(share), percent(accuracy[i]), format(threshold[i])]),
   });
 }
@@ -55,12 +55,12 @@ function showCalibration(figures, where) {
   const bins = figures.calibration;
   const most = Math.max(...bins.map((bin) => bin.n_rows));
   return chart({
-    title: "Do its probabilities come true?", x: "probability it gives", y: "share that is right",
-    note: `On the ${where}. On the dashed line, what is promised 80 % comes true 80 % of the time; above it, the model is too modest. Larger dots hold more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
+    title: "Calibration", x: "probability of the predicted class", y: "accuracy",
+    note: `On the ${where}. On the dashed line, predictions with a probability of 80 % are correct 80 % of the time; above it, probabilities are too low. Larger dots hold more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
     even: [[0, 0], [1, 1]],
-    series: [{ className: null, points: bins.map((bin) => [bin.promised, bin.right]), radius: bins.map((bin) => 4 + 8 * Math.sqrt(bin.n_rows / most)) }],
-    heads: ["it says", "it is right", "rows"],
-    rows: bins.map((bin) => [percent(bin.promised), percent(bin.right), bin.n_rows]),
+    series: [{ className: null, points: bins.map((bin) => [bin.probability, bin.accuracy]), radius: bins.map((bin) => 4 + 8 * Math.sqrt(bin.n_rows / most)) }],
+    heads: ["probability", "accuracy", "rows"],
+    rows: bins.map((bin) => [percent(bin.probability), percent(bin.accuracy), bin.n_rows]),
   });
 }
 

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.learn import learn_encoding
-from ._folds import Measure, Score, Split, measure, summarise
+from ._folds import Split, judge_fold
+from ._judge import Part
+from .evaluation import Evaluation
+from .tables.learn import learn_encoding
 
 _ROW_SECONDS = 0.05  # of a fold
 _ROW_CALLS = 500
@@ -82,10 +84,10 @@ PEERS = {
 
 
 class Result(NamedTuple):
-    """How a model did, or why it did not; times are medians over the folds and over single rows."""
+    """How well a model did, or why it failed; times are medians over the folds and over single rows."""
 
     name: str
-    score: Score | None = None
+    measured: Evaluation | None = None  # on the rows of all folds
     fit_seconds: float = 0.0
     row_seconds: float = 0.0
     failure: str | None = None
@@ -99,18 +101,16 @@ def compare(
     seed: int,
     tell: Callable[[str, int], None] = lambda title, n_done: None,
 ) -> list[Result]:
-    """Fit every model on every fold; ``tell`` hears which model is at work and how many fits are done."""
-    from threadpoolctl import threadpool_limits
-
+    """Fit every model on every fold; ``tell`` is called with the model at work and the number of fits done."""
     features = encode(X)
-    codes = np.unique(y, return_inverse=True)[1]
+    classes, codes = np.unique(y, return_inverse=True)
     results = []
-    # HistGradientBoosting has no option for its threads, and linear algebra has threads of its own.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers have much to say about themselves
         for number, name in enumerate(names):
             first = number * len(splits)
-            results.append(_measure(name, features, codes, splits, seed, _after(first, PEERS[name], tell)))
+            heard = _after(first, PEERS[name], tell)
+            results.append(_measure(name, features, codes, classes.tolist(), splits, seed, heard))
     return results
 
 
@@ -127,28 +127,35 @@ def _measure(
     name: str,
     X: NDArray[np.float64],
     codes: NDArray[np.int64],
+    labels: Sequence[Any],
     splits: Sequence[Split],
     seed: int,
     tell: Callable[[int], None],
 ) -> Result:
+    from threadpoolctl import threadpool_limits
+
     peer = PEERS[name]
-    folds: list[Measure] = []
+    parts: list[Part] = []
     seconds, row_seconds = [], []
     for number, (train, test) in enumerate(splits):
         tell(number)
         # XGBoost wants the classes of its training rows numbered without gaps.
-        classes, known = np.unique(codes[train], return_inverse=True)
+        known, numbered = np.unique(codes[train], return_inverse=True)
         try:
+            # HistGradientBoosting has no option for its threads, and linear algebra has threads of its own. A limit
+            # holds for libraries that are loaded, so the package comes first.
             model = peer.build(seed)
-            begin = time.perf_counter()
-            model.fit(X[train], known)
-            seconds.append(time.perf_counter() - begin)
-            proba = model.predict_proba(X[test], **peer.options)
-            row_seconds.append(_time_row(model, X[test], peer.options))
+            with threadpool_limits(1):
+                begin = time.perf_counter()
+                model.fit(X[train], numbered)
+                seconds.append(time.perf_counter() - begin)
+                proba = model.predict_proba(X[test], **peer.options)
+                row_seconds.append(_time_row(model, X[test], peer.options))
         except peer.errors() as error:
             return Result(name, failure=str(error).partition("\n")[0])
-        folds.append(measure(proba, classes, codes[test]))
-    return Result(name, summarise(folds), statistics.median(seconds), statistics.median(row_seconds))
+        parts.append(judge_fold(proba, known, codes[test], len(labels)))
+    measured = Evaluation.from_parts(parts, labels)
+    return Result(name, measured, statistics.median(seconds), statistics.median(row_seconds))
 
 
 def _time_row(model: Any, X: NDArray[np.float64], options: Mapping[str, Any]) -> float:

@@ -1,0 +1,80 @@
+"""Accuracy against coverage: what is gained if a model decides only the rows it is surest of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._extras import import_extra
+from ._parameters import is_real, refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NAMES = ("threshold", "n_decided", "coverage", "accuracy")
+_N_EVEN = 200  # points of a thinned curve
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageCurve:
+    """Accuracy against coverage: one point for every value that can be a threshold, largest first.
+
+    All arrays have shape (n_points,): at ``threshold`` the share ``coverage`` of the rows is decided
+    (``n_decided`` of them), and ``accuracy`` of those correctly. The last point decides every row.
+    """
+
+    threshold: NDArray[np.float64]
+    n_decided: NDArray[np.int64]
+    coverage: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+    def reach(self, accuracy: float) -> dict[str, float]:
+        """The point with the largest coverage that has at least this accuracy."""
+        if not is_real(accuracy) or not 0.0 <= accuracy <= 1.0:
+            raise refuse("accuracy", accuracy, "a number from 0 to 1")
+        good = np.flatnonzero(self.accuracy >= accuracy)
+        if not len(good):
+            raise refuse("accuracy", accuracy, f"at most {self.accuracy.max():.4f}, the best on these rows")
+        return self._point(good[-1])
+
+    def at(self, coverage: float) -> dict[str, float]:
+        """The point with the smallest coverage that is at least this one."""
+        if not is_real(coverage) or not 0.0 <= coverage <= 1.0:
+            raise refuse("coverage", coverage, "a number from 0 to 1")
+        return self._point(np.searchsorted(self.coverage, coverage))
+
+    def thin(self) -> CoverageCurve:
+        """At most 200 points, whose coverages are evenly spaced."""
+        points = np.unique(np.searchsorted(self.coverage, np.arange(1, _N_EVEN + 1) / _N_EVEN))
+        return CoverageCurve(*(getattr(self, name)[points] for name in _NAMES))
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """The four columns, each a list with one value per point."""
+        return {name: getattr(self, name).tolist() for name in _NAMES}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point."""
+        columns = {name: getattr(self, name) for name in _NAMES}
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(columns)
+        return frame
+
+    def _point(self, point: Any) -> dict[str, float]:
+        return {name: getattr(self, name)[point].item() for name in _NAMES}
+
+
+def measure_coverage(
+    sureness: NDArray[np.float64], is_right: NDArray[np.bool_], weight: NDArray[np.float64] | None = None
+) -> CoverageCurve:
+    """The curve of rows that are decided in the order of ``sureness``, largest first; arrays of shape (n,)."""
+    order = np.argsort(-sureness, kind="stable")
+    ordered = sureness[order]
+    last = np.append(
+        np.flatnonzero(np.diff(ordered) < 0.0), len(order) - 1
+    )  # equal rows are decided together
+    mass = (np.ones(len(order)) if weight is None else weight)[order]
+    decided = np.cumsum(mass)[last]
+    right = np.cumsum(mass * is_right[order])[last]
+    return CoverageCurve(ordered[last], last + 1, decided / decided[-1], right / decided)

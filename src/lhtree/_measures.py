@@ -1,0 +1,104 @@
+"""Measures of predicted classes and probabilities, in plain NumPy; ``weight`` is None where every row weighs 1."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Weight = NDArray[np.float64] | None
+_N_BINS = 10
+_LEAST = np.finfo(
+    np.float64
+).eps  # as in scikit-learn's log_loss: a class that was ruled out costs 36, not infinity
+
+
+class Bin(NamedTuple):
+    """Rows of similar probability: its mean, and the accuracy on them."""
+
+    n_rows: int
+    probability: float
+    accuracy: float
+
+
+def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of an accuracy, which stays within 0 and 1."""
+    z = 1.959964
+    spare = z * z / n_rows
+    centre = (accuracy + spare / 2) / (1 + spare)
+    half = z * math.sqrt(accuracy * (1 - accuracy) / n_rows + spare / (4 * n_rows)) / (1 + spare)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def count_rows(n_rows: int, weight: Weight) -> float:
+    """How many rows of equal weight would tell as much (Kish's effective sample size)."""
+    if weight is None:
+        return n_rows
+    share = weight / weight.max()  # whose squares are finite
+    return float(share.sum() ** 2 / (share**2).sum())
+
+
+def count_confusion(
+    codes: NDArray[Any], predicted: NDArray[Any], n_classes: int, weight: Weight
+) -> NDArray[Any]:
+    """Rows, or their weights, by true class (down) and predicted class (across), shape (K, K)."""
+    pairs = codes.astype(np.int64) * n_classes + predicted
+    return np.bincount(pairs, weight, n_classes**2).reshape(n_classes, n_classes)
+
+
+def find_log_loss(of_truth: NDArray[np.float64], weight: Weight) -> float:
+    """Mean negative logarithm of the probabilities of the true classes."""
+    return float(-np.average(np.log(np.maximum(of_truth, _LEAST)), weights=weight))
+
+
+def find_brier(squares: NDArray[np.float64], of_truth: NDArray[np.float64], weight: Weight) -> float:
+    """Mean squared error of probabilities, summed over the classes; ``squares`` are the sums of their squares."""
+    return float(np.average(squares - 2.0 * of_truth + 1.0, weights=weight))
+
+
+def rank(
+    score: NDArray[np.float64], is_class: NDArray[np.bool_], weight: Weight
+) -> tuple[float | None, float | None]:
+    """ROC AUC and average precision of a score that should be larger on rows of a class.
+
+    None where the rows, or all others, are absent; average precision needs rows of the class only.
+    """
+    order = np.argsort(-score, kind="stable")
+    ordered = score[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), len(order) - 1)  # equal scores share a threshold
+    mass = np.ones(len(order)) if weight is None else (weight / weight.max())[order]  # products are finite
+    found = np.cumsum(mass * is_class[order])[last]
+    false = np.cumsum(mass * ~is_class[order])[last]
+    steps = np.diff(found, prepend=0.0)
+    precision = float((steps * found / (found + false)).sum() / found[-1]) if found[-1] else None
+    if not (found[-1] and false[-1]):
+        return None, precision
+    area = (np.diff(false, prepend=0.0) * (found - steps / 2.0)).sum()
+    return float(area / found[-1] / false[-1]), precision
+
+
+def calibrate(
+    probability: NDArray[np.float64], is_right: NDArray[np.bool_], weight: Weight
+) -> tuple[Bin, ...]:
+    """Probability of the predicted class against accuracy, in ten bins of equal width; empty bins are left out."""
+    bin_of = np.minimum((probability * _N_BINS).astype(np.int64), _N_BINS - 1)
+    mass = np.ones(len(bin_of)) if weight is None else weight
+    n_rows, total, promised, right = (
+        np.bincount(bin_of, values, _N_BINS) for values in (None, mass, mass * probability, mass * is_right)
+    )
+    bins = np.flatnonzero(n_rows)
+    columns = (n_rows[bins], promised[bins] / total[bins], right[bins] / total[bins])
+    return tuple(map(Bin, *(column.tolist() for column in columns)))
+
+
+def divide(part: NDArray[Any], whole: NDArray[Any]) -> list[float | None]:
+    """Ratios, None where there is nothing to divide by."""
+    return [float(p / w) if w else None for p, w in zip(part, whole, strict=True)]
+
+
+def mean(values: list[float | None]) -> float | None:
+    """The mean, None where a value is None."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if len(known) == len(values) else None

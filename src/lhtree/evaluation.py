@@ -1,0 +1,251 @@
+"""How well a classifier does on rows whose classes are known; scikit-learn is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._coverage import CoverageCurve, measure_coverage
+from ._extras import import_extra
+from ._judge import Part, check_weight, judge, match_labels
+from ._measures import (
+    Bin,
+    calibrate,
+    count_confusion,
+    count_rows,
+    divide,
+    find_brier,
+    find_interval,
+    find_log_loss,
+    mean,
+    rank,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_SHOWN = 20  # classes
+
+
+class ClassScores(NamedTuple):
+    """Measures of one class against all others; None where there are no rows to measure on."""
+
+    label: Any
+    n_rows: int
+    n_predicted: int
+    recall: float | None
+    precision: float | None
+    roc_auc: float | None
+    average_precision: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What ``lhtree.evaluate`` gives: measures of a classifier on some rows.
+
+    Attributes
+    ----------
+    n_rows : int
+    accuracy : float
+    accuracy_low, accuracy_high : float
+        Wilson's 95 % interval of the accuracy. With weights it is that of the effective number of rows.
+    most_frequent : float
+        Share of the most frequent class: the accuracy of always predicting it.
+    balanced_accuracy : float
+        Mean recall of the classes that have rows.
+    log_loss, brier : float
+        As ``log_loss`` and ``brier_score_loss`` of scikit-learn.
+    roc_auc : float or None
+        Area under the ROC curve; for three or more classes the mean over one-vs-rest. None where a class has no rows.
+    average_precision : float or None
+        Of the rarer of two classes, or the mean over three or more. None where a class has no rows.
+    classes : tuple of ClassScores
+        Each with ``label``, ``n_rows``, ``n_predicted``, ``recall``, ``precision``, ``roc_auc``, ``average_precision``.
+    confusion : array of shape (K, K)
+        Rows (or their weights) by true class (down) and predicted class (across).
+    calibration : tuple of Bin
+        ``n_rows``, mean ``probability`` of the predicted class and ``accuracy``, in up to ten bins of that probability.
+    coverage : CoverageCurve
+        Accuracy at each coverage, at up to 200 evenly spaced ones, where the rows with the largest WOLF value (or, of
+        a model without WOLF, the largest probability) are decided first.
+    """
+
+    n_rows: int
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    most_frequent: float
+    balanced_accuracy: float
+    log_loss: float
+    brier: float
+    roc_auc: float | None
+    average_precision: float | None
+    classes: tuple[ClassScores, ...]
+    confusion: NDArray[Any]
+    calibration: tuple[Bin, ...]
+    coverage: CoverageCurve
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Part], labels: Sequence[Any]) -> Evaluation:
+        """Measure the rows of all parts; ``labels`` are the K classes.
+
+        Probabilities are joined one class at a time, so that this takes little more memory than the parts.
+        """
+        codes, predicted, sureness = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("codes", "predicted", "sureness")
+        )
+        weights = [part.weight for part in parts if part.weight is not None]
+        weight = np.concatenate(weights) if weights else None
+        of_truth, of_predicted = (
+            np.concatenate([part.proba[np.arange(len(part.codes)), getattr(part, name)] for part in parts])
+            for name in ("codes", "predicted")
+        )
+        brier = find_brier(np.concatenate([(part.proba**2).sum(axis=1) for part in parts]), of_truth, weight)
+        confusion = count_confusion(codes, predicted, len(labels), weight)
+        mass, right = confusion.sum(axis=1), confusion.diagonal()
+        recall, precision = divide(right, mass), divide(right, confusion.sum(axis=0))
+        scores = [
+            rank(np.concatenate([part.proba[:, number] for part in parts]), codes == number, weight)
+            for number in range(len(labels))
+        ]
+        areas, precisions = [score[0] for score in scores], [score[1] for score in scores]
+        is_pair = len(labels) == 2
+        accuracy = float(right.sum() / mass.sum())
+        low, high = find_interval(accuracy, count_rows(len(codes), weight))
+        return cls(
+            n_rows=len(codes),
+            accuracy=accuracy,
+            accuracy_low=low,
+            accuracy_high=high,
+            most_frequent=float(mass.max() / mass.sum()),
+            balanced_accuracy=float(np.mean([share for share in recall if share is not None])),
+            log_loss=find_log_loss(of_truth, weight),
+            brier=brier / 2.0 if is_pair else brier,
+            roc_auc=areas[1] if is_pair else mean(areas),
+            average_precision=precisions[find_rarer(confusion)] if is_pair else mean(precisions),
+            classes=tuple(
+                ClassScores(
+                    label,
+                    int((codes == number).sum()),
+                    int((predicted == number).sum()),
+                    recall[number],
+                    precision[number],
+                    *scores[number],
+                )
+                for number, label in enumerate(labels)
+            ),
+            confusion=confusion,
+            calibration=calibrate(of_predicted, codes == predicted, weight),
+            coverage=measure_coverage(sureness, codes == predicted, weight).thin(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers, strings, lists and dictionaries, fit for JSON."""
+        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return told | {
+            "classes": [
+                {"class": _name(one.label)}
+                | {name: value for name, value in one._asdict().items() if name != "label"}
+                for one in self.classes
+            ],
+            "confusion": self.confusion.tolist(),
+            "calibration": [one._asdict() for one in self.calibration],
+            "coverage": self.coverage.to_dict(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The measures of each class, one row per class."""
+        pandas = import_extra("pandas", "pandas")
+        frame: pd.DataFrame = pandas.DataFrame(self.classes, columns=ClassScores._fields).set_index("label")
+        return frame
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main measures, as names and text."""
+        rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
+        interval = f"95 % interval {100 * self.accuracy_low:.2f} to {100 * self.accuracy_high:.2f}"
+        ranked = (("ROC AUC", self.roc_auc, ""), ("average precision", self.average_precision, rarer))
+        return [
+            ("rows", f"{self.n_rows:,}"),
+            ("accuracy", f"{write_percent(self.accuracy)} ({interval})"),
+            ("most frequent class", write_percent(self.most_frequent)),
+            ("balanced accuracy", write_percent(self.balanced_accuracy)),
+            *((name, f"{value:.4f}{of}") for name, value, of in ranked if value is not None),
+            ("log loss", f"{self.log_loss:.4f}"),
+            ("Brier score", f"{self.brier:.4f}"),
+        ]
+
+    def __str__(self) -> str:
+        lines = [f"{name:<19}  {text}" for name, text in self.figures()]
+        shown = self.classes[:_MOST_SHOWN]
+        width = max(5, *(len(str(one.label)) for one in shown))
+        lines += ["", f"{'class':<{width}}     rows  predicted     recall  precision"]
+        lines += [
+            f"{one.label!s:<{width}} {one.n_rows:>8,} {one.n_predicted:>10,} {write_percent(one.recall):>10} "
+            f"{write_percent(one.precision):>10}"
+            for one in shown
+        ]
+        n_more = len(self.classes) - len(shown)
+        return "\n".join([*lines, f"… and {n_more} more classes" if n_more else ""]).rstrip()
+
+    __repr__ = __str__
+
+
+def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evaluation:
+    """Measure a classifier on rows whose classes are known, as a rule rows that it was not trained on.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Any estimator of lhtree, a ``Scorer``, or any classifier of scikit-learn with ``predict_proba``.
+    X : array-like of shape (n, m)
+        Rows.
+    y : array-like of shape (n,)
+        Their classes, all of which the model must know.
+    sample_weight : array-like of shape (n,), optional
+        Weights of at least 0; rows of weight 0 are left out.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, evaluate
+    >>> X, y = load_wine(return_X_y=True)
+    >>> measured = evaluate(LHTClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> measured.n_rows
+    89
+    >>> measured.confusion.shape
+    (3, 3)
+    """
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"model={model!r} has no predict_proba: pass a classifier that has it, for example "
+            "sklearn.calibration.CalibratedClassifierCV of this one."
+        )
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"model={model!r} is not fitted: call fit first.")
+    codes = match_labels(y, model.classes_)
+    part = judge(model, X, codes, check_weight(sample_weight, len(codes)))
+    return Evaluation.from_parts([part], model.classes_.tolist())
+
+
+def find_rarer(confusion: NDArray[Any]) -> int:
+    """Number of the rarer of two classes, the second if they are equally frequent."""
+    first, second = confusion.sum(axis=1)
+    return 0 if first < second else 1
+
+
+def write_percent(share: float | None) -> str:
+    """A share in percent; None is a dash."""
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
+def _name(label: Any) -> Any:
+    return label if isinstance(label, (str, int, float, bool)) else str(label)

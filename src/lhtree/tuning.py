@@ -1,0 +1,268 @@
+"""Settings that suit some rows: the defaults first, then random ones, raced fold by fold within a time limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ._extras import import_extra
+from ._folds import Split, split_folds
+from ._parameters import check_count, is_integer, is_real, refuse
+from ._progress import show_progress
+from ._race import METRICS, Candidate, Task, find_rank, search
+from ._settings import Setting, draw_settings
+from ._validate import encode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What ``lhtree.tune`` gives.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The best values of the parameters that were searched.
+    best_score_ : float
+        Their mean score over the folds. It is optimistic: the best of several, each measured with some luck.
+    best_estimator_ : estimator or None
+        The estimator with these parameters, fitted on all rows; None without ``refit``.
+    candidates : tuple of Candidate
+        All settings that were measured, the best first: ``params``, mean ``score``, its ``spread`` over the folds,
+        ``scores`` and ``evaluations`` of every fold, ``fit_seconds`` and ``is_behind``.
+    metric : str
+    n_folds : int
+    """
+
+    best_params_: Setting
+    best_score_: float
+    best_estimator_: Any
+    candidates: tuple[Candidate, ...]
+    metric: str
+    n_folds: int
+    defaults: Setting  # of the estimator's class
+
+    @property
+    def n_done(self) -> float:
+        """How many candidates are done, where one under way counts by its folds."""
+        shares = (
+            len(candidate.scores) / self.n_folds for candidate in self.candidates if not candidate.is_behind
+        )
+        return sum(shares) + sum(candidate.is_behind for candidate in self.candidates)
+
+    def describe_state(self, candidate: Candidate) -> str:
+        """Whether a candidate saw all folds ("done"), was left behind, or was stopped by the time limit."""
+        if len(candidate.scores) == self.n_folds:
+            return "done"
+        return "behind" if candidate.is_behind else "stopped"
+
+    def find_changes(self, candidate: Candidate) -> Setting:
+        """The parameters of a candidate that are not at their defaults."""
+        return {name: value for name, value in candidate.params.items() if value != self.defaults[name]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the estimator, fit for JSON."""
+        return {
+            "metric": self.metric,
+            "n_folds": self.n_folds,
+            "best": self.best_params_,
+            "best_score": self.best_score_,
+            "candidates": [
+                {
+                    "parameters": candidate.params,
+                    "score": candidate.score,
+                    "spread": candidate.spread,
+                    "log_loss": candidate.log_loss,
+                    "fit_seconds": candidate.fit_seconds,
+                    "folds": candidate.scores,
+                    "state": self.describe_state(candidate),
+                }
+                for candidate in self.candidates
+            ],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per candidate, the best first: its parameters and what was measured."""
+        rows = [
+            candidate["parameters"]
+            | {name: candidate[name] for name in ("score", "spread", "log_loss", "fit_seconds", "state")}
+            | {"n_folds": len(candidate["folds"])}
+            for candidate in self.to_dict()["candidates"]
+        ]
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(rows)
+        return frame
+
+    def __str__(self) -> str:
+        name = self.metric.replace("_", " ")
+        lines = [
+            f"Best {name} over {self.n_folds} folds: {self.best_score_:.4f}",
+            "",
+            f"{name:>17}  {'fit':>8}  folds     parameters that are not at their defaults",
+        ]
+        for candidate in self.candidates[:_MOST_SHOWN]:
+            changes = ", ".join(f"{key}={value!r}" for key, value in self.find_changes(candidate).items())
+            state = self.describe_state(candidate)
+            lines.append(
+                f"{candidate.score:8.4f} ± {candidate.spread:.4f}  {candidate.fit_seconds:6.2f} s  "
+                f"{len(candidate.scores)} {'' if state == 'done' else state:<7} {changes or '–'}"
+            )
+        n_more = len(self.candidates) - _MOST_SHOWN
+        return "\n".join([*lines, *([f"… and {n_more} more"] if n_more > 0 else [])])
+
+    __repr__ = __str__
+
+
+def tune(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: str = "accuracy",
+    seconds: float = 60.0,
+    n_candidates: int = 30,
+    cv: Any = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    refit: bool = True,
+    callback: Callable[[Tuning], None] | None = None,
+    verbose: int = 0,
+) -> Tuning:
+    """Search settings of a tree or a forest by cross-validation, within a time limit.
+
+    The estimator as it is and the direction "mixed" come first and take turns, then random settings of direction,
+    beta, gamma, min_samples_leaf, membership, max_depth and, for a forest, n_estimators follow. One that is behind the
+    best by more than chance is left early. The same ``random_state`` gives the same result where the time suffices.
+
+    Parameters
+    ----------
+    estimator : {"tree", "forest"} or estimator
+        ``LHTClassifier()``, ``LHForestClassifier()``, or one of these whose other parameters are kept.
+    X : array-like of shape (n, m)
+        Rows, as for ``fit``.
+    y : array-like of shape (n,)
+        Their classes.
+    metric : str, default="accuracy"
+        What the best has most of: "accuracy", "balanced_accuracy", "roc_auc" or "average_precision"; or least of:
+        "log_loss" or "brier". See ``lhtree.evaluate``.
+    seconds : float, default=60
+        No fit goes on after this time but the very first, so that there is always a result.
+    n_candidates : int, default=30
+        Settings to try at most.
+    cv : int, splitter or iterable of (train, test), default=5
+        Number of stratified folds, or folds as in scikit-learn.
+    random_state : int, default=0
+        Random seed of folds, settings and models.
+    n_jobs : int, optional
+        Threads of every fit, which change no result; the estimator's own by default.
+    refit : bool, default=True
+        Whether to fit the best setting on all rows.
+    callback : callable, optional
+        Called with the ``Tuning`` so far after every fold.
+    verbose : int, default=0
+        1 shows a progress bar in terminals and notebooks.
+
+    Returns
+    -------
+    Tuning
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import tune
+    >>> tuned = tune("tree", *load_wine(return_X_y=True), n_candidates=3, cv=3)
+    >>> len(tuned.candidates)
+    3
+    >>> sorted(tuned.best_params_)
+    ['beta', 'direction', 'gamma', 'max_depth', 'membership', 'min_samples_leaf']
+    """
+    estimator = _find_estimator(estimator)
+    if metric not in METRICS:
+        raise refuse("metric", metric, f"one of {', '.join(map(repr, METRICS))}")
+    if seconds != math.inf and (not is_real(seconds) or seconds < 0):
+        raise refuse("seconds", seconds, "a number of at least 0 (infinity sets no limit)")
+    n_candidates = check_count("n_candidates", n_candidates, 1)
+    seed = check_count("random_state", random_state, 0)
+    labels = np.asarray(y)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape} and X has {n_rows} rows: pass one class per row.")
+    classes, codes = encode(labels)
+    splits = _split(cv, X, codes, seed)
+    _check_ranked(metric, classes, codes, splits)
+
+    own = {"random_state": seed} if n_jobs is None else {"random_state": seed, "n_jobs": n_jobs}
+    params = estimator.get_params(deep=False)
+
+    def build(setting: Setting) -> Any:
+        return clone(estimator).set_params(**setting, **own)
+
+    def sum_up(found: Sequence[Candidate]) -> Tuning:
+        ranked = sorted((one.copy() for one in found), key=lambda one: find_rank(one, metric))
+        defaults = type(estimator)().get_params(deep=False)
+        return Tuning(ranked[0].params, ranked[0].score, None, tuple(ranked), metric, len(splits), defaults)
+
+    bar: Any = show_progress(n_candidates, "tuning") if verbose else nullcontext()
+    with bar as progress:
+
+        def tell(found: Sequence[Candidate]) -> None:
+            so_far = sum_up(found)
+            if progress is not None:
+                progress(so_far.n_done)
+            if callback is not None:
+                callback(so_far)
+
+        task = Task(build, X, classes, codes, splits, metric)
+        found = search(task, draw_settings(params, n_rows, n_candidates, seed), seconds, tell)
+    result = sum_up(found)
+    if not refit:
+        return result
+    best = build(result.best_params_).fit(X, y).set_params(n_jobs=params["n_jobs"])
+    return Tuning(**(vars(result) | {"best_estimator_": best}))
+
+
+def _find_estimator(estimator: Any) -> Any:
+    from . import LHForestClassifier, LHTClassifier
+
+    named = {"tree": LHTClassifier, "forest": LHForestClassifier}
+    if isinstance(estimator, str) and estimator in named:
+        return named[estimator]()
+    if not isinstance(estimator, (LHTClassifier, LHForestClassifier)):
+        raise refuse("estimator", estimator, "'tree', 'forest', an LHTClassifier or an LHForestClassifier")
+    return estimator
+
+
+def _split(cv: Any, X: Any, codes: NDArray[np.int32], seed: int) -> list[Split]:
+    if is_integer(cv):
+        return split_folds(codes, check_count("cv", cv, 2), seed)
+    if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
+        raise refuse("cv", cv, "a number of folds, a splitter of scikit-learn or pairs (train, test)")
+    pairs = cv.split(X, codes) if hasattr(cv, "split") else cv
+    splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    if not splits:
+        raise refuse("cv", cv, "at least one pair (train, test)")
+    return splits
+
+
+def _check_ranked(
+    metric: str, classes: NDArray[Any], codes: NDArray[np.int32], splits: Sequence[Split]
+) -> None:
+    """Refuse a metric that cannot be measured on a fold without rows of a class."""
+    for _, test in splits if metric in ("roc_auc", "average_precision") else ():
+        absent = np.setdiff1d(np.arange(len(classes)), codes[test])
+        if len(absent):
+            label = classes.tolist()[absent[0]]
+            raise ValueError(
+                f"metric={metric!r} needs rows of every class in every fold, and one has none of the class {label!r}: "
+                "choose fewer folds or another metric."
+            )

@@ -1,0 +1,327 @@
+"""``lhtree.tune``: folds, settings, the race and its result."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedKFold
+
+from lhtree import LHForestClassifier, LHTClassifier, _race, evaluate, tune
+from lhtree._folds import judge_fold, split_folds, take_rows
+from lhtree._race import METRICS, Candidate, OutOfTimeError, Task, find_rank, search
+from lhtree._settings import draw_settings
+from lhtree.evaluation import Evaluation
+from support.clouds import make_clouds
+from support.shop import make_table
+
+pd = pytest.importorskip("pandas")
+
+
+class TestFolds:
+    @given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 7), st.integers(0, 2**32 - 1))
+    def test_every_row_is_tested_once_and_classes_are_spread(self, y, n_folds, seed):
+        y = np.array(y)
+        sizes = sorted(np.bincount(y))
+        if sizes[-2:][0] < 2 or len(sizes) < 2 or len(y) < n_folds:
+            with pytest.raises(ValueError, match=r"two classes of at least two rows|cannot make \d folds"):
+                split_folds(y, n_folds, seed)
+            return
+        splits = split_folds(y, n_folds, seed)
+        assert sorted(np.concatenate([test for _, test in splits])) == list(range(len(y)))
+        counts = np.array([np.bincount(y[test], minlength=4) for _, test in splits])
+        assert np.ptp(counts, axis=0).max() <= 1
+        assert np.ptp(counts.sum(axis=1)) <= 1
+        for train, test in splits:
+            assert sorted([*train, *test]) == list(range(len(y)))
+            assert len(np.unique(y[train])) >= 2
+
+    def test_folds_depend_on_the_seed_alone(self):
+        y = np.arange(30) % 3
+        for first, again, other in zip(
+            split_folds(y, 5, 0), split_folds(y, 5, 0), split_folds(y, 5, 1), strict=True
+        ):
+            assert (first[1] == again[1]).all()
+            assert (first[1] != other[1]).any()
+
+    def test_classes_that_were_not_trained_on(self):
+        proba = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+        part = judge_fold(proba, np.array([1, 2]), np.array([2, 0, 3]), 4)
+        measured = Evaluation.from_parts([part], "abcd")
+        assert measured.confusion.trace() == 1
+        assert measured.log_loss == pytest.approx(2 / 3 * -math.log(np.finfo(float).eps))
+
+    def test_rows_of_any_table(self):
+        polars = pytest.importorskip("polars")
+        rows, frame = np.array([2, 0]), pd.DataFrame({"a": [1, 2, 3]})
+        assert take_rows(frame, rows)["a"].tolist() == [3, 1]
+        assert take_rows(polars.DataFrame(frame.to_dict("list")), rows)["a"].to_list() == [3, 1]
+        assert take_rows(frame.to_numpy(), rows).tolist() == [[3], [1]]
+        assert take_rows([[1], [2], [3]], rows) == [[3], [1]]
+
+
+class TestSettings:
+    @pytest.mark.parametrize("estimator", [LHTClassifier(), LHForestClassifier(max_depth=4, gamma=7)])
+    def test_defaults_come_first_and_nothing_twice(self, estimator):
+        params = estimator.get_params()
+        found = list(draw_settings(params, 1000, 40, 0))
+        assert found == list(draw_settings(params, 1000, 40, 0))
+        assert found[2:] != list(draw_settings(params, 1000, 40, 1))[2:]
+        assert len(found) == len({str(setting) for setting in found}) == 40
+        assert found[0].items() <= params.items()
+        assert found[1] == found[0] | {"direction": "mixed"}
+        assert all(set(setting) == set(found[0]) for setting in found)
+        assert ("n_estimators" in found[0]) == isinstance(estimator, LHForestClassifier)
+        leaves = [setting["min_samples_leaf"] for setting in found]
+        assert {1, 5, 20, 50} <= set(leaves)
+        assert all(1 <= leaf <= 100 for leaf in leaves)
+        assert {setting["membership"] for setting in found} == {"marginal", "least_squares", "constant"}
+        assert len({setting["max_depth"] for setting in found}) > 3
+        for setting in found:
+            assert setting["direction"] == "mean_difference" or setting["gamma"] == params["gamma"]
+            assert setting["beta"] == "auto" or 0 < setting["beta"] < 1
+            type(estimator)(**setting)
+
+    def test_few_rows_allow_few_counts(self):
+        found = list(draw_settings(LHTClassifier().get_params(), 30, 40, 0))
+        assert {setting["min_samples_leaf"] for setting in found} == {1, 2, 3}
+
+    @pytest.mark.parametrize(
+        ("params", "second"),
+        [({"direction": "mixed"}, "mean_difference"), ({"offset": "gini"}, "mixed")],
+    )
+    def test_the_second_has_the_other_direction(self, params, second):
+        params = LHTClassifier(**params).get_params()
+        found = list(draw_settings(params, 1000, 30, 0))
+        assert found[1]["direction"] == second
+        if params["offset"] == "gini":  # where gamma has no effect
+            assert {setting["gamma"] for setting in found} == {10}
+
+    def test_mixed_needs_gini_cuts(self):
+        found = list(draw_settings(LHTClassifier(offset="purity").get_params(), 1000, 30, 0))
+        assert {setting["direction"] for setting in found} == {"mean_difference", "fisher"}
+
+    def test_few_and_too_many_are_asked_for(self):
+        params = LHTClassifier().get_params()
+        assert len(list(draw_settings(params, 10, 1, 0))) == 1
+        assert 100 < len(list(draw_settings(params, 10, 500, 0))) <= 500
+
+
+def make_task(n_folds=3, metric="accuracy"):
+    frame = make_table(150)
+    classes, codes = np.unique(frame.pop("y"), return_inverse=True)
+    return Task(build, frame, classes, codes, split_folds(codes, n_folds, 0), metric)
+
+
+def build(setting):
+    kind = LHForestClassifier if "n_estimators" in setting else LHTClassifier
+    return kind(**setting, random_state=0)
+
+
+def draw(n_settings):
+    return draw_settings(LHTClassifier().get_params(), 150, n_settings, 0)
+
+
+class TestRace:
+    def test_the_same_for_a_seed(self):
+        found, again = (search(make_task(), draw(8), math.inf) for _ in range(2))
+        assert [(one.params, one.scores, one.is_behind) for one in found] == [
+            (one.params, one.scores, one.is_behind) for one in again
+        ]
+        assert len(found) == 8
+        assert [len(candidate.scores) for candidate in found[:2]] == [3, 3]
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_folds_are_measured_as_by_hand(self, metric):
+        task = make_task(metric=metric)
+        setting = {"direction": "mixed", "n_estimators": 5, "beta": 0.2}
+        (found,) = search(task, iter([setting]), math.inf)
+        y = task.classes[task.codes]
+        for (train, test), score, seconds in zip(task.splits, found.scores, found.seconds, strict=True):
+            model = build(setting).fit(task.X.iloc[train], y[train])
+            measured = evaluate(model, task.X.iloc[test], y[test])
+            assert score == pytest.approx(getattr(measured, metric))
+            assert seconds > 0
+
+    def test_average_precision_is_always_that_of_the_class_rarer_in_all_rows(self):
+        task = make_task(metric="average_precision")
+        rarer = int(np.bincount(task.codes).argmin())
+        few = np.flatnonzero(task.codes == 1 - rarer)[:9]
+        rows = np.concatenate([np.flatnonzero(task.codes == rarer)[:30], few])
+        others = np.setdiff1d(np.arange(150), rows)
+        (found,) = search(task._replace(splits=[(others, rows)]), iter([{"n_estimators": 3}]), math.inf)
+        assert found.scores[0] == found.evaluations[0].classes[rarer].average_precision
+        assert found.scores[0] != found.evaluations[0].average_precision
+
+    def test_who_is_behind_is_left(self):
+        task = make_task(5)
+        useless = {"gamma": 1000}
+        settings = [{"direction": "mixed", "n_estimators": 20}, useless, useless]
+        best, default, behind = found = search(task, iter(settings), math.inf)
+        assert [len(candidate.scores) for candidate in (best, default)] == [5, 5]
+        assert [candidate.is_behind for candidate in (best, default, behind)] == [False, False, True]
+        assert len(behind.scores) < 5
+        assert min(found, key=lambda one: find_rank(one, "accuracy")) is best
+
+    @pytest.mark.parametrize(("metric", "best"), [("accuracy", 0.9), ("log_loss", 0.1)])
+    def test_ranks(self, metric, best):
+        def make(score, loss):
+            evaluation = evaluate(LHTClassifier().fit([[0.0], [1.0]], [0, 1]), [[0.0], [1.0]], [0, 1])
+            object.__setattr__(evaluation, "log_loss", loss)
+            return Candidate({}, [score], [evaluation])
+
+        candidates = [make(0.1, 0.5), make(best, 0.3), make(best, 0.2), make(0.5, 0.1)]
+        assert min(candidates, key=lambda one: find_rank(one, metric)) is candidates[2]
+
+    def test_without_time_there_is_a_result_still(self):
+        heard = []
+        found = search(make_task(), draw(8), 0.0, lambda now: heard.append(len(now)))
+        assert [len(candidate.scores) for candidate in found] == [1]
+        assert heard == [1]
+
+    @pytest.mark.parametrize(
+        ("seconds", "n_folds"),
+        [(0, [1]), (1, [1]), (2, [1, 1]), (3, [1, 1]), (5, [2, 2]), (6, [3, 3]), (8, [3, 3, 2])],
+    )
+    def test_the_defaults_take_turns(self, monkeypatch, seconds, n_folds):
+        n_done = 0
+
+        def tell(found):
+            nonlocal n_done
+            n_done += 1
+
+        monkeypatch.setattr(_race.time, "monotonic", lambda: float(n_done))  # a fold takes a second
+        settings = iter([{"direction": "mean_difference"}, {"direction": "mixed"}, {"n_estimators": 5}])
+        found = search(make_task(), settings, seconds, tell)
+        assert [len(candidate.scores) for candidate in found] == n_folds
+        assert [len(candidate.seconds) for candidate in found] == n_folds
+        assert [len(candidate.evaluations) for candidate in found] == n_folds
+
+    def test_time_that_runs_out_ends_the_fit(self):
+        X, y = make_clouds(4000, 8, 3)
+        model = LHForestClassifier(400, direction="mixed", random_state=0)
+        with pytest.raises(OutOfTimeError):
+            _race._make_stoppable(model, -math.inf).fit(X, y)
+        model.set_params(n_estimators=4)
+        patient = _race._make_stoppable(model, math.inf).fit(X, y)
+        assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
+
+
+def make_noisy():
+    """Three classes, of which every fifth row has a wrong one."""
+    X, y = make_clouds(240, 5, 3)
+    return X, np.where(np.arange(240) % 5 == 0, (y + 1) % 3, y)
+
+
+class TestTune:
+    def test_the_best_is_fitted_on_all_rows(self):
+        X, y = make_noisy()
+        names = np.array(["a", "b", "c"])[y]
+        tuned = tune("forest", X, names, n_candidates=4, cv=3, seconds=600, random_state=5)
+        best = tuned.candidates[0]
+        assert (tuned.best_params_, tuned.best_score_) == (best.params, best.score)
+        assert best.score == max(one.score for one in tuned.candidates if len(one.scores) == 3)
+        expected = LHForestClassifier(**best.params, random_state=5).fit(X, names)
+        assert tuned.best_estimator_.get_params() == expected.get_params()
+        assert (tuned.best_estimator_.predict_proba(X) == expected.predict_proba(X)).all()
+
+    def test_other_parameters_are_kept(self):
+        X, y = make_noisy()
+        model = LHTClassifier(class_weight="balanced", normalize="standard", random_state=3)
+        tuned = tune(model, X, y, n_candidates=3, cv=2, random_state=1, n_jobs=1)
+        kept = tuned.best_estimator_.get_params()
+        assert (kept["class_weight"], kept["normalize"]) == ("balanced", "standard")
+        assert (kept["random_state"], kept["n_jobs"]) == (1, None)
+        assert model.random_state == 3
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_the_best_has_most_or_least_of_the_metric(self, metric):
+        tuned = tune("tree", *make_noisy(), metric=metric, n_candidates=6, cv=2, refit=False)
+        done = [candidate.score for candidate in tuned.candidates if len(candidate.scores) == 2]
+        assert tuned.best_score_ == (max if METRICS[metric] > 0 else min)(done)
+        assert tuned.best_estimator_ is None
+
+    def test_leaves_of_many_rows_are_found_where_classes_are_noisy(self):
+        generator = np.random.default_rng(0)
+        X = generator.normal(size=(400, 4))
+        y = (X[:, 0] + generator.normal(0, 1.5, 400) > 0).astype(int)
+        tuned = tune("tree", X, y, n_candidates=15, seconds=600)
+        assert tuned.best_params_["min_samples_leaf"] > 1
+        (default,) = (one for one in tuned.candidates if not tuned.find_changes(one))
+        assert tuned.best_score_ > default.score + 0.03
+
+    def test_folds_of_scikit_learn(self):
+        X, y = make_noisy()
+        splitter = StratifiedKFold(3, shuffle=True, random_state=0)
+        splits = list(splitter.split(X, y))
+        for cv in (splitter, splits):
+            tuned = tune("tree", X, y, n_candidates=1, cv=cv)
+            model = LHTClassifier(random_state=0)
+            by_hand = [model.fit(X[train], y[train]).score(X[test], y[test]) for train, test in splits]
+            assert tuned.candidates[0].scores == pytest.approx(by_hand)
+
+    @pytest.mark.parametrize("library", ["pandas", "polars", "list"])
+    def test_tables(self, library):
+        frame = make_table(90)
+        y = frame.pop("y").tolist()
+        if library == "polars":
+            frame = pytest.importorskip("polars").DataFrame(frame.to_dict("list"), strict=False)
+        elif library == "list":
+            frame = frame[["size", "weight"]].to_numpy().tolist()
+        tuned = tune("tree", frame, y, n_candidates=1, cv=3)
+        assert tuned.best_estimator_.classes_.tolist() == ["kept", "sold"]
+
+    def test_callback_and_bar(self, capsys, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
+        heard = []
+        tuned = tune("tree", *make_noisy(), n_candidates=3, cv=2, callback=heard.append, verbose=1)
+        assert [one.n_done for one in heard[:4]] == [0.5, 1.0, 1.5, 2.0]
+        assert heard[-1].n_done == tuned.n_done == 3.0
+        assert heard[-1].best_params_ == tuned.best_params_
+        assert "tuning" in capsys.readouterr().err
+
+    def test_shown(self):
+        tuned = tune("forest", *make_noisy(), n_candidates=12, cv=2, seconds=600, refit=False)
+        lines = str(tuned).splitlines()
+        assert repr(tuned) == str(tuned)
+        assert lines[0] == f"Best accuracy over 2 folds: {tuned.best_score_:.4f}"
+        assert len(lines) == 3 + 10 + 1
+        assert lines[-1] == "… and 2 more"
+        changes = tuned.find_changes(tuned.candidates[0])
+        assert all(f"{name}={value!r}" in lines[3] for name, value in changes.items())
+
+    def test_frame_and_dictionary(self):
+        tuned = tune("tree", *make_noisy(), n_candidates=8, cv=3, refit=False)
+        frame, told = tuned.to_frame(), json.loads(json.dumps(tuned.to_dict(), allow_nan=False))
+        assert frame["score"].tolist() == [one["score"] for one in told["candidates"]]
+        assert frame["n_folds"].tolist() == [len(one["folds"]) for one in told["candidates"]]
+        assert (frame["state"] == "behind").any()
+        assert set(tuned.best_params_) < set(frame.columns)
+        assert told["best"] == tuned.best_params_
+        ended = tune("tree", *make_noisy(), seconds=0)
+        assert ended.to_frame()["state"].tolist() == ["stopped"]
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({"estimator": "bush"}, "estimator='bush' .* 'tree', 'forest'"),
+            ({"metric": "luck"}, "metric='luck' .* 'roc_auc'"),
+            ({"seconds": -1}, "seconds=-1 .* at least 0"),
+            ({"seconds": math.nan}, "seconds=nan .* at least 0"),
+            ({"n_candidates": 0}, "n_candidates=0 .* at least 1"),
+            ({"random_state": None}, "random_state=None .* integer"),
+            ({"cv": 1}, "cv=1 .* at least 2"),
+            ({"cv": 2.5}, "cv=2.5 .* number of folds"),
+            ({"cv": []}, r"cv=\[\] .* at least one pair"),
+            ({"cv": 500}, "240 rows cannot make 500 folds"),
+            ({"y": [0, 1]}, r"y has shape \(2,\) and X has 240 rows"),
+            ({"metric": "roc_auc", "y": [0] * 3 + [1] * 237}, "metric='roc_auc' .* class 0: choose fewer"),
+        ],
+    )
+    def test_refusals(self, options, told):
+        X, y = make_noisy()
+        given = {"estimator": "tree", "X": X, "y": y} | options
+        with pytest.raises(ValueError, match=told):
+            tune(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
