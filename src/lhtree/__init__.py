@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .tuning import Tuning, tune
     from .weights import weight_table
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Evaluation",
     "LHForestClassifier",

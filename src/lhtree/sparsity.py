@@ -15,6 +15,7 @@ from ._extras import import_extra
 from ._parameters import is_integer, is_real, refuse
 from ._progress import show_progress
 from .base import BaseLHT
+from .model import read
 from .tree import LHTClassifier
 
 if TYPE_CHECKING:
@@ -157,11 +158,11 @@ def _measure(model: BaseLHT, X: Any, y: Any, split: Any) -> tuple[float, float, 
         return_estimator=True,
         error_score="raise",
     )
-    forest = result["estimator"][0]._forest
-    n_branching = int((forest.left >= 0).sum())
-    n_features = len(np.unique(forest.hyperplane_feature))
-    per_block = len(forest.hyperplane_feature) / n_branching if n_branching else 0.0
-    return result["test_score"][0], result["train_score"][0], n_features, per_block, forest.n_blocks
+    trees = read(result["estimator"][0]).trees
+    n_branching = int((trees.left >= 0).sum())
+    n_features = len(np.unique(trees.hyperplane_feature))
+    per_block = len(trees.hyperplane_feature) / n_branching if n_branching else 0.0
+    return result["test_score"][0], result["train_score"][0], n_features, per_block, trees.n_blocks
 
 
 def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:

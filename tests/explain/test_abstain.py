@@ -19,10 +19,12 @@ class Known:
     """A model with the WOLF values it was given."""
 
     classes = classes_ = np.array(["a", "b"])
-    _fitted = property(lambda self: self)
 
     def __init__(self, wolf):
         self.wolf = wolf
+
+    def _read(self):
+        return self
 
     def predict(self, X):
         return np.array(["a", "b"])[self.wolf.argmax(axis=1)]

@@ -121,7 +121,7 @@ def test_more_than_there_is_memory(tree, tmp_path, monkeypatch):
 def test_integers_of_one_hash(tree, refused):
     """Integers that all have one hash would take a set minutes."""
     many = [(2**61 - 1) * i for i in range(50_000)]
-    change = {"encoding": {"names": ["a"], "categories": [many]}}
+    change = encode(["a"], [categories(*many)])
     assert "integer of more than 64 bits" in refused(
         sealing.edit_model(tree, lambda model: model.update(change))
     )
@@ -277,6 +277,17 @@ def test_hostile_values(forest, refused, name, place, value, expected):
     assert expected in refused(sealing.edit_array(forest, name, place, value))
 
 
+NUMBERS = {"kind": "numbers"}
+
+
+def categories(*some):
+    return {"kind": "one_hot", "categories": list(some)}
+
+
+def encode(names, columns):
+    return {"encoding": {"names": names, "has_names": True, "columns": columns}}
+
+
 MODELS = {
     "no estimator": ({"estimator": 5}, "estimator is not the name"),
     "classes": ({"classes": []}, "classes is not dtype and values"),
@@ -287,22 +298,14 @@ MODELS = {
     "fit": ({"classes": {"dtype": "|i1", "values": [0, 1, 300]}}, "do not fit"),
     "cut": ({"classes": {"dtype": "<U1", "values": ["a", "b", "long"]}}, "do not fit"),
     "few": ({"classes": {"dtype": "<i8", "values": [0, 1]}}, "one value per share"),
-    "names": ({"feature_names": ["a"]}, "not one text per column"),
-    "names of numbers": ({"feature_names": [1, 2, 3]}, "feature_names is not one text per column"),
     "encoding": ({"encoding": {"names": []}}, "encoding is not names"),
-    "few encoded": ({"encoding": {"names": ["a"], "categories": [["x"]]}}, "does not have as many features"),
-    "other names": (
-        {"feature_names": ["a", "b"], "encoding": {"names": ["a", "c"], "categories": [None, ["x", "y"]]}},
-        "encoding has other names than feature_names",
-    ),
-    "two alike": (
-        {"encoding": {"names": ["a"], "categories": [["x", "x", "y"]]}},
-        "encoding is not names",
-    ),
-    "nested": (
-        {"encoding": {"names": ["a"], "categories": [[[], "x", "y"]]}},
-        "encoding is not names",
-    ),
+    "few names": (encode(["a"], [NUMBERS] * 3), "encoding is not names"),
+    "names of numbers": (encode([1, 2, 3], [NUMBERS] * 3), "encoding is not names"),
+    "few encoded": (encode(["a"], [categories("x")]), "does not have as many features"),
+    "two alike": (encode(["a"], [categories("x", "x", "y")]), "encoding is not names"),
+    "nested": (encode(["a"], [categories([], "x", "y")]), "encoding is not names"),
+    "unknown kind": (encode(["a"], [{"kind": "magic"}]), "encoding is not names"),
+    "unseen": ({"unseen": "ignore"}, "unseen is not one of missing"),
     "confidence": ({"confidence": "most"}, "confidence is not one of"),
     "confidences": ({"confidence": ["last"]}, "confidence is not one of"),
     "seed": ({"seed": -1}, "seed"),

@@ -109,7 +109,8 @@ def test_categories_come_back(again, tmp_path, chosen):
     assert scorer.n_features_in_ == 3
     with pytest.raises(ValueError, match="X: The feature names should match"):
         scorer.predict(frame[["colour", "b", "a"]])
-    assert inspect(tmp_path / "model.lht")["encoding"]["categories"] == [None, None, ["green", "red"]]
+    columns = inspect(tmp_path / "model.lht")["encoding"]["columns"]
+    assert columns == [{"kind": "numbers"}] * 2 + [{"kind": "one_hot", "categories": ["green", "red"]}]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,8 @@ def test_inspect(tmp_path, three):
     assert facts["parameters"]["n_estimators"] == 4
     assert facts["classes"] == [0, 1, 2]
     assert facts["n_features"] == facts["n_columns"] == 5
-    assert facts["feature_names"] is facts["encoding"] is facts["metadata"] is None
+    assert facts["feature_names"] is facts["metadata"] is None
+    assert facts["encoding"]["names"] == ["x0", "x1", "x2", "x3", "x4"]
     assert facts["n_trees"] == 12
     assert facts["n_samples"] == 192
     assert facts["n_blocks"] == sum(tree.n_blocks for tree in forest.trees_)
