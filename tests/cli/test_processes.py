@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -57,31 +56,64 @@ def test_a_reader_that_has_seen_enough():
     assert child.returncode == 4
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs signals and limits")
-@pytest.mark.parametrize(
+signals = pytest.mark.parametrize(
     ("name", "code", "told"),
-    [
-        ("SIGINT", 130, "lhtree: interrupted\n"),
-        ("SIGTERM", 143, ""),
-        ("SIGHUP", 129, ""),
-    ],
+    [("SIGINT", 130, "lhtree: interrupted\n"), ("SIGTERM", 143, ""), ("SIGHUP", 129, "")],
 )
-def test_interrupted(name, code, told):
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="needs signals")
+
+
+def check_interrupted(child, code, told):
+    """The child ends by itself, says why, and leaves nothing half-written."""
+    assert child.wait(120) == code
+    assert child.stderr.read() == told
+    assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]
+
+
+@needs_signals
+@signals
+def test_interrupted_while_it_waits_for_rows(name, code, told):
     os.mkfifo("endless.csv")
-    child = subprocess.Popen(
-        [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     with child, open("endless.csv", "w", encoding="utf-8") as pipe:
         pipe.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 400_000)
-        pipe.flush()
-        while not any(name.endswith(".part") for name in os.listdir()):
-            time.sleep(0.01)
+        pipe.flush()  # the pipe holds far less, so most rows have been read
         child.send_signal(getattr(signal, name))
-        assert child.wait(60) == code
-        assert child.stderr.read() == told
-    assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]
+        check_interrupted(child, code, told)
+
+
+@needs_signals
+@signals
+def test_interrupted_while_it_imports(name, code, told):
+    start = "import lhtree.cli as cli; install = cli._signals.install\n"
+    start += "cli._signals.install = lambda: (install(), print('started', flush=True))\ncli.main()"
+    command = [sys.executable, "-c", start, "predict", "model.lht", "-", "--out", "out.csv"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as child:
+        assert child.stdout.readline() == "started\n"
+        child.send_signal(getattr(signal, name))
+        check_interrupted(child, code, told)
+
+
+@needs_signals
+@signals
+def test_interrupted_where_nobody_can_raise(name, code, told):
+    """What a handler raises in a finaliser is lost; the command ends all the same, and before it writes its file."""
+    code_of_child = f"""
+import os, signal, sys
+from lhtree.cli import main, predict
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        sum(range(10))
+make_batch = predict._make_batch
+predict._make_batch = lambda *given: (Last(), make_batch(*given))[1]
+main()
+"""
+    command = [sys.executable, "-c", code_of_child, "predict", "model.lht", "data.csv", "--out", "out.csv"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
+        check_interrupted(child, code, told)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits")

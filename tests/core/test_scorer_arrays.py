@@ -9,6 +9,7 @@ import pytest
 import lhtree
 from lhtree import base
 from lhtree._validate import check_rows
+from lhtree.tables.encoding import Encoding
 
 METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply", "per_tree", "trace")
 
@@ -176,7 +177,7 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
     for given in (X.tolist(), X.view(Child), X.astype(">f8"), shift(X)):
         np.testing.assert_array_equal(model.predict_proba(given), expected)
         assert prepared.pop() is given
-    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    model._encoding = Encoding.plain(4, list("abcd"))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict_proba(X)
     assert prepared.pop() is X

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import signal
 import sys
 from typing import Any
 
 from .. import __version__
 from .._extras import import_extra
+from . import _signals
 from ._errors import Guard, tell_usage
 
 # In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
@@ -27,7 +27,7 @@ def main() -> None:
     """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
     guard = Guard()
     with guard.telling():
-        _stop_in_order()
+        _signals.install()
         _open_closed()
         _allow_any_sign()
         usage_error = import_extra(
@@ -85,15 +85,3 @@ def _allow_any_sign() -> None:
     """Write what the terminal's encoding lacks as Python writes it, rather than fail."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _stop_in_order() -> None:
-    """Leave in order when asked to end or when the terminal is closed, so that half-written files are removed."""
-
-    def stop(number: int, frame: object) -> None:
-        sys.exit(128 + number)
-
-    for name in ("SIGTERM", "SIGHUP"):  # Windows lacks the second
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
-            signal.signal(number, stop)

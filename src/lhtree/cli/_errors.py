@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from functools import wraps
 from typing import Any, NoReturn
 
 from ..tables.errors import OptionError, ReadError, TableError
+from . import _signals
 
 
 class ExitCode(IntEnum):
@@ -32,6 +34,17 @@ class Problem(Exception):  # noqa: N818  # most are no errors of ours
     def __init__(self, message: str, code: ExitCode = ExitCode.DATA) -> None:
         super().__init__(message)
         self.code = code
+
+
+_EXPECTED = (
+    Problem,
+    ValueError,  # the library's, on the user's data; ModelFileError and TableError are such
+    TypeError,
+    OSError,
+    ModuleNotFoundError,
+    MemoryError,
+    KeyboardInterrupt,
+)
 
 
 class Guard:
@@ -56,23 +69,24 @@ class Guard:
         """Tell expected errors in one line and leave with their exit code."""
         try:
             yield
-        except BrokenPipeError:  # the reader has seen enough: nothing to tell
-            _close_stdout()
-            raise SystemExit(ExitCode.WRITE) from None
-        except (
-            Problem,
-            ValueError,  # the library's, on the user's data; ModelFileError and TableError are such
-            TypeError,
-            OSError,
-            ModuleNotFoundError,
-            MemoryError,
-            KeyboardInterrupt,
-        ) as error:
-            if self.is_debug:
+            _signals.check()
+        except SystemExit:
+            raise
+        except BaseException as error:
+            number = _signals.find_received()
+            if number is not None and not self.is_debug:  # whatever became of it on its way
+                self._leave(KeyboardInterrupt() if number == signal.SIGINT else None, 128 + number)
+            if isinstance(error, BrokenPipeError):  # the reader has seen enough: nothing to tell
+                self._leave(None, ExitCode.WRITE)
+            if self.is_debug or not isinstance(error, _EXPECTED):
                 raise
-            _close_stdout()
+            self._leave(error, find_code(error))
+
+    def _leave(self, error: BaseException | None, code: int) -> NoReturn:
+        _close_stdout()
+        if error is not None:
             print(f"lhtree: {describe(error)}", file=sys.stderr)
-            raise SystemExit(find_code(error)) from None
+        raise SystemExit(code) from None
 
 
 def describe(error: BaseException) -> str:
@@ -147,6 +161,7 @@ def reading(path: object) -> Iterator[None]:
 @contextmanager
 def writing(path: object) -> Iterator[None]:
     """Say which file cannot be written, with the exit code for that; nothing of it is there then."""
+    _signals.check()
     try:
         yield
     except BrokenPipeError:

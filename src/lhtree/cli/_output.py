@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Protocol
 from .._extras import import_extra
 from .._write import open_whole, write_whole
 from ..tables.readers import find_arrow_kind
+from . import _signals
 from ._errors import ExitCode, Problem, writing
 
 _ENDINGS = {
@@ -186,6 +187,7 @@ def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[W
         )
         yield writer
         writer.close()
+        _signals.check()  # before the file takes its place
 
 
 def _find_kind(path: str | None) -> str:

@@ -10,6 +10,7 @@ from ..tables.batches import open_stream
 from ..tables.names import check_known
 from ..tables.source import Reading
 from ..tables.target import match_classes, refuse_missing
+from . import _signals
 from ._errors import Problem
 from ._model import Encoder, load_scorer, tell_unseen
 from ._options import (
@@ -71,6 +72,7 @@ def evaluate(
                 features = encoder.encode(rows)[known]
                 if len(known):
                     parts.append(judge(encoder.scorer, features, codes[known], n_threads=n_threads))
+                _signals.check()
                 update(stream.share() or 0.0, "predicting")
     n_rows = sum(len(part.codes) for part in parts)
     if n_missing and not drop_missing_target:

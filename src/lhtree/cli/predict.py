@@ -14,6 +14,7 @@ from ..scorer import Scorer
 from ..tables.batches import Stream, open_stream
 from ..tables.names import check_known
 from ..tables.source import FORMATS, Reading
+from . import _signals
 from ._errors import ExitCode, Problem
 from ._model import Encoder, load_scorer, tell_unseen
 from ._options import (
@@ -98,6 +99,7 @@ def predict(
             for rows in stream.batches(columns, batch_rows):
                 predictions = _predict(encoder.scorer, encoder.encode(rows), proba, confidence, n_threads)
                 output.write(_make_batch(rows.records, kept, predictions))
+                _signals.check()
                 update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
     tell_unseen(encoder.n_unseen, quiet=quiet)
 
