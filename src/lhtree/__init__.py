@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         plot_weights,
     )
     from .scorer import Scorer, load_scorer
+    from .selection.tuning import Tuning, tune
     from .sparsity import sparsity_curve
     from .text import export_text
     from .tree import LHTClassifier
-    from .tuning import Tuning, tune
     from .weights import weight_table
 
 __version__ = "0.2.0"
@@ -74,7 +74,7 @@ _HOMES = {
     "LHTClassifier": ".tree",
     "ModelFileError": ".files",
     "Scorer": ".scorer",
-    "Tuning": ".tuning",
+    "Tuning": ".selection.tuning",
     "coverage_curve": ".abstain",
     "evaluate": ".evaluation",
     "export_c": ".export",
@@ -97,7 +97,7 @@ _HOMES = {
     "report": "._report",
     "save": ".persist",
     "sparsity_curve": ".sparsity",
-    "tune": ".tuning",
+    "tune": ".selection.tuning",
     "weight_table": ".weights",
 }
 

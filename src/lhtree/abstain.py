@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._coverage import CoverageCurve, measure_coverage
 from ._extras import import_extra
 from ._parameters import is_real, refuse
+from .curves import CoverageCurve, measure_coverage
 from .model import encode_known, read
 
 if TYPE_CHECKING:

@@ -239,8 +239,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     @property
     def trees_(self) -> TreeViews:
         """Views of all trees, one per column of ``apply``."""
-        model = self._read()
-        return TreeViews(model.trees, model.classes, model.feature_names)
+        return TreeViews(self._read())
 
     @property
     def n_leaves_(self) -> int:

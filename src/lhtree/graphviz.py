@@ -7,7 +7,7 @@ from typing import Any
 from ._parameters import check_count
 from .model import choose_trees, read
 from .text import find_heaviest
-from .views import TreeView
+from .views import TreeView, TreeViews
 
 
 def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
@@ -31,7 +31,8 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     -------
     str
     """
-    chosen = choose_trees(tree, read(model).trees.n_trees)
+    views = TreeViews(read(model))
+    chosen = choose_trees(tree, len(views))
     check_count("n_features", n_features, 0)
     check_count("max_depth", max_depth, 0)
     lines = [
@@ -40,7 +41,7 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
         '  edge [fontname="Helvetica", fontsize=9];',
     ]
     for number in chosen:
-        view = model.trees_[number]
+        view = views[number]
         title = f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title)}; color=none;"]
         lines += _describe_blocks(view, number, n_features, max_depth)

@@ -34,7 +34,7 @@ class Interpretable:
         from .explain._row import take_row
 
         fitted = read(self)
-        return Explanation(fitted, take_row(fitted, row))
+        return Explanation(fitted, take_row(fitted, row), _draw)
 
     def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
         """Explain the predictions of many rows.
@@ -88,3 +88,10 @@ class Interpretable:
         from .abstain import decide
 
         return decide(self, X, threshold, coverage)
+
+
+def _draw(explanation: Explanation, **options: Any) -> Any:
+    """What ``Explanation.plot`` does; explanations themselves know no pictures."""
+    from .plot import plot_path
+
+    return plot_path(explanation, **options)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ._parameters import check_count
 from .files import read_file
+from .interpret import Interpretable
 from .model import Model
 from .tables.frames import refuse_infinity
 
 
-class Scorer:
+class Scorer(Interpretable):
     """A saved model that can predict and nothing else; ``lhtree.load_scorer`` makes it.
 
     Methods take arrays of shape (n, m), or tables with categories if the model was fitted with such. They give what the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,72 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_validate
 
-from ._extras import import_extra
 from ._parameters import is_integer, is_real, refuse
 from ._progress import show_progress
 from .base import BaseLHT
+from .curves import SparsityCurve
 from .model import read
 from .tree import LHTClassifier
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 BETAS = (0.0, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9)
-
-
-@dataclass(frozen=True, eq=False)
-class SparsityCurve:
-    """What was measured for every beta and every split; each array has shape (n_betas, n_splits).
-
-    ``accuracy`` is on the rows held back and ``training_accuracy`` on the others. ``n_features`` counts the features
-    that any hyperplane uses, ``features_per_block`` is how many a branching block uses in the mean (0 without any),
-    and ``n_blocks`` counts the blocks of all trees.
-    """
-
-    betas: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    training_accuracy: NDArray[np.float64]
-    n_features: NDArray[np.float64]
-    features_per_block: NDArray[np.float64]
-    n_blocks: NDArray[np.float64]
-
-    @property
-    def sparsest(self) -> float:
-        """Largest beta whose mean accuracy is within one standard error of the best one's."""
-        mean = self.accuracy.mean(axis=1)
-        best = int(mean.argmax())
-        error = _spread(self.accuracy)[best] / np.sqrt(self.accuracy.shape[1])
-        return float(self.betas[mean >= mean[best] - error].max())
-
-    def to_dict(self) -> dict[str, list[float]]:
-        """Means over the splits, a list with a value per beta for every column of ``to_frame``."""
-        columns = {
-            "beta": self.betas,
-            "accuracy": self.accuracy.mean(axis=1),
-            "spread": _spread(self.accuracy),
-            "training_accuracy": self.training_accuracy.mean(axis=1),
-            "n_features": self.n_features.mean(axis=1),
-            "features_per_block": self.features_per_block.mean(axis=1),
-            "n_blocks": self.n_blocks.mean(axis=1),
-        }
-        return {name: values.tolist() for name, values in columns.items()}
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per beta: means over the splits, and the standard deviation of the accuracy as ``spread``."""
-        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(self.to_dict())
-        return frame
-
-    def __str__(self) -> str:
-        lines = ["  beta  accuracy ± spread  features  per block  blocks"]
-        columns = self.to_dict()
-        names = ("beta", "accuracy", "spread", "n_features", "features_per_block", "n_blocks")
-        for beta, accuracy, spread, features, per_block, blocks in zip(
-            *(columns[name] for name in names), strict=True
-        ):
-            lines.append(
-                f"{beta:6g}    {accuracy:.4f} ± {spread:.4f}  {features:8.1f}  {per_block:9.1f}  {blocks:6.1f}"
-            )
-        return "\n".join(lines)
 
 
 def sparsity_curve(
@@ -163,10 +107,3 @@ def _measure(model: BaseLHT, X: Any, y: Any, split: Any) -> tuple[float, float, 
     n_features = len(np.unique(trees.hyperplane_feature))
     per_block = len(trees.hyperplane_feature) / n_branching if n_branching else 0.0
     return result["test_score"][0], result["train_score"][0], n_features, per_block, trees.n_blocks
-
-
-def _spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Standard deviation over the splits; 0 where there is only one."""
-    if values.shape[1] == 1:
-        return np.zeros(len(values))
-    return values.std(axis=1, ddof=1)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._parameters import check_count
 from .model import choose_trees, read
-from .views import TreeView
+from .views import TreeView, TreeViews
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
@@ -31,10 +31,11 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     -------
     str
     """
-    chosen = choose_trees(tree, read(model).trees.n_trees)
+    views = TreeViews(read(model))
+    chosen = choose_trees(tree, len(views))
     check_count("n_features", n_features, 0)
     check_count("max_depth", max_depth, 0)
-    return "\n\n".join(_describe_tree(model.trees_[number], n_features, max_depth) for number in chosen)
+    return "\n\n".join(_describe_tree(views[number], n_features, max_depth) for number in chosen)
 
 
 class _Line(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
+from .model import Model
 from .trees import Trees
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class TreeView:
 class TreeViews(Sequence[TreeView]):
     """Views of all trees of a model, made when they are asked for."""
 
-    def __init__(self, trees: Trees, classes: NDArray[Any], feature_names: Sequence[str]) -> None:
-        self._trees, self._classes, self._feature_names = trees, classes, feature_names
+    def __init__(self, model: Model) -> None:
+        self._trees, self._classes, self._feature_names = model.trees, model.classes, model.feature_names
 
     def __len__(self) -> int:
         return self._trees.n_trees

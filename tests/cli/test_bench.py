@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lhtree._comparison import PEERS, Peer
+from lhtree.selection.comparison import PEERS, Peer
 from support.shop import fail, shop, succeed  # noqa: F401
 
 QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "--only", "tree")

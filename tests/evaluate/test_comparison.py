@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lhtree import _comparison, evaluate
-from lhtree._comparison import PEERS, Peer, compare, encode
-from lhtree._folds import split_folds
+from lhtree.evaluation import evaluate
+from lhtree.selection.comparison import PEERS, Peer, compare, encode
+from lhtree.selection.folds import split_folds
 from support.fresh import run
 from support.shop import make_table
 
@@ -64,7 +64,7 @@ def test_errors_of_other_libraries_are_reported_too(task, monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in PEERS if PEERS[name].is_there])
 def test_every_model_takes_categories_missing_values_and_rare_classes(name, monkeypatch):
-    monkeypatch.setattr(_comparison, "_ROW_SECONDS", 0.0)
+    monkeypatch.setattr("lhtree.selection.comparison._ROW_SECONDS", 0.0)
     frame = make_table(90)
     y = frame.pop("y").to_numpy(dtype=object)
     y[0] = "lost"  # in one fold only: it was not trained on there
@@ -82,8 +82,8 @@ def test_one_thread_although_a_model_brings_its_own():
     """In a fresh interpreter, where the package of the model and its threads are loaded by the comparison."""
     code = """
 import numpy as np, threadpoolctl
-from lhtree import _comparison
-from lhtree._folds import split_folds
+from lhtree.selection import comparison
+from lhtree.selection.folds import split_folds
 
 seen = []
 peer = _comparison.PEERS["hist_gb"]

@@ -13,9 +13,9 @@ from sklearn.svm import LinearSVC
 
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier, coverage_curve, evaluate
-from lhtree._judge import judge, match_labels
-from lhtree._measures import find_interval, rank
 from lhtree.evaluation import Evaluation
+from lhtree.evaluation.judge import judge, match_labels
+from lhtree.evaluation.measures import find_interval, rank
 from support.clouds import make_clouds
 from support.fresh import loaded_after
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 from lhtree import LHForestClassifier, LHTClassifier, _race, evaluate, tune
-from lhtree._folds import judge_fold, split_folds, take_rows
-from lhtree._race import METRICS, Candidate, OutOfTimeError, Task, find_rank, search
-from lhtree._settings import draw_settings
 from lhtree.evaluation import Evaluation
+from lhtree.selection.folds import judge_fold, split_folds, take_rows
+from lhtree.selection.race import METRICS, Candidate, OutOfTimeError, Task, find_rank, search
+from lhtree.selection.settings import draw_settings
 from support.clouds import make_clouds
 from support.shop import make_table
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._judge import match_labels
+from ..evaluation.judge import match_labels
 from ..model import read
 from ..tables.frames import refuse_infinity
 

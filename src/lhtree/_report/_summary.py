@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._judge import judge
 from ..evaluation import Evaluation
+from ..evaluation.judge import judge
 from ..model import Model, read
 from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .._comparison import PEERS, Result, compare
-from .._folds import split_folds
 from ..evaluation import Evaluation
+from ..selection.comparison import PEERS, Result, compare
+from ..selection.folds import split_folds
 from ..tables.names import find_nearest
 from ..tables.read import Training, read_training
 from ..tables.source import Reading

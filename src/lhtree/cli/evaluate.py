@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._judge import judge
 from ..evaluation import Evaluation, write_percent
+from ..evaluation.judge import judge
 from ..tables.batches import open_stream
 from ..tables.names import check_known
 from ..tables.source import Reading

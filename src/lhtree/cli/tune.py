@@ -33,8 +33,8 @@ from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 from .fit import Kind
 
 if TYPE_CHECKING:
-    from .._race import Candidate
-    from ..tuning import Tuning
+    from ..selection.race import Candidate
+    from ..selection.tuning import Tuning
 
 EXAMPLES = (
     "lhtree tune data.csv --target y",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,8 +50,8 @@ class Explanation:
         changes, not a claim about causes.
     """
 
-    def __init__(self, fitted: Model, x: NDArray[np.float64]) -> None:
-        self._fitted, self._x = fitted, x
+    def __init__(self, fitted: Model, x: NDArray[np.float64], draw: Callable[..., Any]) -> None:
+        self._fitted, self._x, self._draw = fitted, x, draw
         self.classes = fitted.labels
         self.row = fitted.name_values(x)
         self.prediction = self.classes[int(self._ask("predict"))]
@@ -127,7 +128,7 @@ class Explanation:
 
     def tree(self, index: int) -> Explanation:
         """The explanation by one estimator of a forest: its tree of every class."""
-        return Explanation(self._fitted.estimator(index), self._x)
+        return Explanation(self._fitted.estimator(index), self._x, self._draw)
 
     def counterfactuals(self, features: Any = None, n: int = 3, *, to: Any = None) -> list[Counterfactual]:
         """Small changes of the row that change its prediction, the smallest first.
@@ -181,9 +182,7 @@ class Explanation:
 
     def plot(self, **options: Any) -> Any:
         """Draw the way of the row through a tree; ``options`` are those of ``lhtree.plot.plot_path``."""
-        from ..plot import plot_path
-
-        return plot_path(self, **options)
+        return self._draw(self, **options)
 
     def __str__(self) -> str:
         return describe(self)

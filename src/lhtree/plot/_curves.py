@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._coverage import CoverageCurve
+from ..curves import CoverageCurve
 from ._style import INK, LINE, NORMAL, REST, SMALL, TARGET, marker, strip, take_axes
 from ._take import new_panels, take_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..sparsity import SparsityCurve
+    from ..curves import SparsityCurve
 
 _LEAST_SPAN = 0.05
 
@@ -80,7 +80,7 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     -------
     array of three Axes
     """
-    from ..sparsity import SparsityCurve
+    from ..curves import SparsityCurve
 
     if not isinstance(curve, SparsityCurve):
         raise TypeError(f"curve is a {type(curve).__name__}: pass what sparsity_curve(X, y) gives.")

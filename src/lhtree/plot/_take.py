@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import is_integer, refuse
 from ..model import Model, read
-from ..views import TreeView
+from ..views import TreeView, TreeViews
 from ._style import check_axes
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixel
 
 def take_tree(model: Any, tree: Any) -> TreeView:
     """A tree of a model by its number."""
-    read(model)
-    trees = model.trees_
+    trees = TreeViews(read(model))
     if not is_integer(tree) or not -len(trees) <= tree < len(trees):
         raise refuse("tree", tree, f"a number from 0 to {len(trees) - 1}")
     view: TreeView = trees[tree]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._coverage import CoverageCurve, measure_coverage
-from ._extras import import_extra
-from ._judge import Part, check_weight, judge, match_labels
-from ._measures import (
+from .._extras import import_extra
+from ..curves import CoverageCurve, measure_coverage
+from .judge import Part, check_weight, judge, match_labels
+from .measures import (
     Bin,
     calibrate,
     count_confusion,

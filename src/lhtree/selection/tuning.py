@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ._extras import import_extra
-from ._folds import Split, split_folds
-from ._parameters import check_count, is_integer, is_real, refuse
-from ._progress import show_progress
-from ._race import METRICS, Candidate, Task, find_rank, search
-from ._settings import Setting, draw_settings
-from ._validate import encode
+from .._extras import import_extra
+from .._parameters import check_count, is_integer, is_real, refuse
+from .._progress import show_progress
+from .._validate import encode
+from .folds import Split, split_folds
+from .race import METRICS, Candidate, Task, find_rank, search
+from .settings import Setting, draw_settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ def tune(
 
 
 def _find_estimator(estimator: Any) -> Any:
-    from . import LHForestClassifier, LHTClassifier
+    from .. import LHForestClassifier, LHTClassifier
 
     named = {"tree": LHTClassifier, "forest": LHForestClassifier}
     if isinstance(estimator, str) and estimator in named:

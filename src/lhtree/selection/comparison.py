@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._folds import Split, judge_fold
-from ._judge import Part
-from .evaluation import Evaluation
-from .tables.learn import learn_encoding
+from ..evaluation import Evaluation
+from ..evaluation.judge import Part
+from ..tables.learn import learn_encoding
+from .folds import Split, judge_fold
 
 _ROW_SECONDS = 0.05  # of a fold
 _ROW_CALLS = 500

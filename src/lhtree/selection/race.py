@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._folds import Split, judge_fold, take_rows
-from ._settings import Setting
-from .evaluation import Evaluation
+from ..evaluation import Evaluation
+from .folds import Split, judge_fold, take_rows
+from .settings import Setting
 
 METRICS = {  # 1 where larger is better
     "accuracy": 1,

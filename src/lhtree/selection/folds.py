@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._judge import Part
+from ..evaluation.judge import Part
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to train on, rows to test on
 

@@ -1,0 +1,1 @@
+"""Choosing a model: tuning one by cross-validation, and comparing several."""
