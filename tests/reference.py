@@ -122,10 +122,14 @@ def scatter_matrix(z, weight, features):
 
 def solve_shrunk(matrix, right_side, shrinkage):
     """Solve (S + shrinkage tr(S)/p I) x = b by Cholesky; None: tr = 0, a pivot fails, x is not finite."""
-    p, trace = len(right_side), math.fsum(np.diag(matrix))
-    if trace == 0:
-        return None
-    shrunk = matrix + shrinkage * trace / p * np.eye(p)
+    trace = math.fsum(np.diag(matrix))
+    return None if trace == 0 else solve_with_ridge(matrix, right_side, shrinkage * trace / len(right_side))
+
+
+def solve_with_ridge(matrix, right_side, ridge):
+    """Solve (S + ridge I) x = b by Cholesky; None: a pivot fails, x is not finite."""
+    p = len(right_side)
+    shrunk = matrix + ridge * np.eye(p)
     lower = np.zeros((p, p))
     for i in range(p):
         for j in range(i):
@@ -203,7 +207,12 @@ def find_directions(z, is_target, weight, taken, options):
     kept = keep_features(mean_differences(z, is_target, weight, taken), options.beta)
     if kept and options.direction != "mean_difference":
         kept = fisher_direction(z, is_target, weight, kept, options.shrinkage)
-    joint = {i: np.float32(w) for i, w in divide_by_largest(kept).items()}
+    return list_candidates(kept, taken, options)
+
+
+def list_candidates(direction, taken, options):
+    """Section 3.3: the joint direction, scaled, and for "mixed" every feature alone."""
+    joint = {i: np.float32(w) for i, w in divide_by_largest(direction).items()}
     alone = [{i: np.float32(1)} for i in taken] if options.direction == "mixed" else []
     return [joint, *alone] if joint else alone
 
@@ -295,6 +304,11 @@ def fit_membership(z, is_target, weight, active, options):
     rarer = min(math.fsum(weight[is_target]), math.fsum(weight[~is_target]))
     if options.membership == "constant" or rarer < options.min_samples_leaf or not active:
         return {}, mean(p, weight)
+    return fit_linear(z, p, weight, active, options)
+
+
+def fit_linear(z, p, weight, active, options):
+    """Eq. (14): slopes of the active features, and the intercept."""
     if options.membership == "least_squares":
         slopes = least_squares_slopes(z, p, weight, active, options.shrinkage)
     else:
@@ -303,9 +317,57 @@ def fit_membership(z, is_target, weight, active, options):
     return dict(zip(active, slopes, strict=True)), math.fsum([mean(p, weight), *shifts])
 
 
-def must_stop(is_target, weight, depth, options):
+def covariances(z, response, weight, features):
+    """Section 10: n cov(x_i, r), in the place of SD_i; 0 where the correlation may be rounding alone."""
+    spread = math.sqrt(math.fsum(weight) * scatter(response, response, weight))
+    found = {i: scatter(z[:, i], response, weight) for i in features}
+    return {i: s if abs(s) > 1e-12 * np.ptp(z[:, i]) * spread else 0.0 for i, s in found.items()}
+
+
+def least_squares_direction(z, response, weight, kept, shrinkage):
+    """Section 10: (S + shrinkage tr(S - s s^T / var r)/p I) w = s on the kept features; s where that fails."""
+    features, s = list(kept), np.array(list(kept.values()))
+    total = scatter_matrix(z, weight, features)
+    trace = math.fsum(np.diag(total) - s**2 / scatter(response, response, weight))
+    solved = solve_with_ridge(total, s, shrinkage * max(trace, 0.0) / len(s))
+    return kept if solved is None else dict(zip(features, solved, strict=True))
+
+
+def find_real_directions(z, response, weight, taken, options):
+    """Section 10: `find_directions` for a response that is any number."""
+    kept = keep_features(covariances(z, response, weight, taken), options.beta)
+    if kept and options.direction != "mean_difference":
+        kept = least_squares_direction(z, response, weight, kept, options.shrinkage)
+    return list_candidates(kept, taken, options)
+
+
+def squared_error(response, weight):
+    """Section 10: the cost of one side."""
+    return scatter(response, response, weight)
+
+
+def least_squares_cuts(sums, response, weight, min_samples_leaf):
+    """Section 10: (cost, offset) of every cut."""
+    cuts = []
+    for low, high in pairwise(np.unique(sums)):
+        is_left = sums <= low
+        if min(math.fsum(weight[is_left]), math.fsum(weight[~is_left])) >= min_samples_leaf:
+            cost = sum(squared_error(response[side], weight[side]) for side in (is_left, ~is_left))
+            cuts.append((cost, place_midway(low, high)))
+    return cuts
+
+
+def fit_real_membership(z, response, weight, active, options):
+    """Section 10: slopes and intercept of a block; constant where r is, or where two leaves would be too light."""
+    is_light = math.fsum(weight) < 2 * options.min_samples_leaf
+    if options.membership == "constant" or response.min() == response.max() or is_light or not active:
+        return {}, mean(response, weight)
+    return fit_linear(z, response, weight, active, options)
+
+
+def must_stop(response, weight, depth, options):
     """Section 3: pure, too light, or deep enough."""
-    is_pure = is_target.all() or not is_target.any()
+    is_pure = response.min() == response.max()
     return is_pure or math.fsum(weight) < options.min_samples_split or depth == options.max_depth
 
 

@@ -44,18 +44,9 @@ Options make_options(const std::string& direction, const std::string& offset, co
     return options;
 }
 
-// Arrays that have their default are left out.
-nb::dict give_forest(Forest&& forest) {
-    nb::dict arrays;
-    each_array([&](auto info, const auto& get) {
-        if (info.need != Need::option || !get(forest).empty())
-            arrays[info.name] = give(std::move(get(forest)));
-    });
-    return arrays;
-}
-
+template <class Response>
 std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
-                                                        const Vector<std::uint8_t>& response,
+                                                        const Vector<Response>& response,
                                                         const std::optional<Vector<double>>& weight,
                                                         const Options& options, std::uint64_t key) {
     const Labelled samples = labelled(Z, response, weight);
@@ -95,9 +86,9 @@ Strided<Value> strided(const AnyMatrix<Value>& x) {
 }
 
 // None if X holds an infinity.
-template <class Value>
+template <class Value, class Response>
 std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vector<double>& centre,
-                                          const Vector<double>& scale, const Matrix<std::uint8_t>& responses,
+                                          const Vector<double>& scale, const Matrix<Response>& responses,
                                           const Vector<std::int32_t>& targets,
                                           const std::optional<Vector<double>>& weight, const Options& options,
                                           const Vector<double>& betas, std::uint64_t seed,
@@ -114,7 +105,11 @@ std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vecto
     require(strata.size() == n_rows, "strata needs one value per row of X");
     require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
     ForestPlan plan{};
-    plan.responses = responses.data();
+    check_response(responses.data(), responses.size());
+    if constexpr (std::is_same_v<Response, double>)
+        plan.real_responses = responses.data();
+    else
+        plan.responses = responses.data();
     plan.targets = copy(targets);
     plan.weight = weight ? weight->data() : nullptr;
     plan.betas = copy(betas);
@@ -156,11 +151,12 @@ std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const
     return z;
 }
 
-template <class Value>
+template <class Value, class Response>
 void bind_grow_forest(nb::module_& m) {
-    m.def("grow_forest", &bound_grow_forest<Value>, "X"_a.noconvert(), "centre"_a, "scale"_a, "responses"_a,
-          "targets"_a, "weight"_a.none(), "options"_a, "betas"_a, "seed"_a, "first_tree"_a, "strata"_a,
-          "counts"_a.none(), "bootstrap"_a, "balances"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+    m.def("grow_forest", &bound_grow_forest<Value, Response>, "X"_a.noconvert(), "centre"_a, "scale"_a,
+          "responses"_a.noconvert(), "targets"_a, "weight"_a.none(), "options"_a, "betas"_a, "seed"_a,
+          "first_tree"_a, "strata"_a, "counts"_a.none(), "bootstrap"_a, "balances"_a, "n_threads"_a,
+          "progress"_a.none() = nb::none(),
           "Normalise X and grow, for every beta, one tree per target; counts says how many rows of each "
           "stratum a "
           "tree sees. Returns the arrays of all trees, or None if X holds an infinity.");
@@ -185,10 +181,15 @@ void bind_growing(nb::module_& m) {
             "min_samples_split"_a, "min_samples_leaf"_a, "max_depth"_a, "max_features"_a, "shrinkage"_a,
             "branching_membership"_a);
 
-    m.def("grow", &bound_grow, "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
-          "Grow one tree; returns its arrays and the leaf of every row.");
-    bind_grow_forest<double>(m);
-    bind_grow_forest<float>(m);
+    m.def("grow", &bound_grow<std::uint8_t>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
+          "key"_a, "Grow one tree; returns its arrays and the leaf of every row.");
+    m.def("grow", &bound_grow<double>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
+          "key"_a,
+          "The same for a response that is any number: n_target is the sum of weight times response.");
+    bind_grow_forest<double, std::uint8_t>(m);
+    bind_grow_forest<float, std::uint8_t>(m);
+    bind_grow_forest<double, double>(m);
+    bind_grow_forest<float, double>(m);
     m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
           "Rows that a tree of grow_forest sees, ascending.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,

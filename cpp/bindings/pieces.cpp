@@ -68,7 +68,7 @@ void bind_pieces(nb::module_& core) {
             Moments moments;
             moments.measure(sorted.samples, true, 1, watch);
             nb::list result;
-            for (ClassMoments& of : moments.of) {
+            for (FeatureMoments& of : moments.of) {
                 nb::dict entry;
                 const std::size_t n = Z.shape(1);
                 entry["weight"] = of.weight;
@@ -114,10 +114,10 @@ void bind_pieces(nb::module_& core) {
                     {columns.data(), samples.size(), kept.features.size()}, samples.n_rest, samples.weight};
                 own.measure(kept_samples, false, 1, watch);
                 scatter.measure(kept_samples, own, watch);
-                turn_to_fisher(scatter, shrinkage, watch, kept.mean_differences);
+                turn_to_fisher(scatter, own, shrinkage, watch, kept.relations);
             }
             std::vector<float> weights;
-            scale_weights(kept.mean_differences, weights);
+            scale_weights(kept.relations, weights);
             return {kept.features, {weights.begin(), weights.end()}};
         },
         "Z"_a, "response"_a, "weight"_a.none(), "alpha"_a, "beta"_a, "fisher"_a, "shrinkage"_a,
@@ -132,7 +132,7 @@ void bind_pieces(nb::module_& core) {
             require(sums.size() == sorted.order.size(), "sums needs one value per row");
             std::vector<double> feature_sums;
             for (const std::size_t row : sorted.order) feature_sums.push_back(sums.data()[row]);
-            const double totals[2] = {total_weight(sorted.samples.of(0)), total_weight(sorted.samples.of(1))};
+            const ClassTotals totals = measure_totals(sorted.samples);
             const Limits limits{totals, min_samples_leaf};
             const Cut cut = offset == "gini" ? GiniCutter().cut(sorted.samples, limits, feature_sums.data())
                                              : cut_purest(sorted.samples, limits, feature_sums.data(), gamma);
@@ -141,6 +141,19 @@ void bind_pieces(nb::module_& core) {
         },
         "Z"_a, "response"_a, "weight"_a.none(), "sums"_a, "offset"_a, "gamma"_a, "min_samples_leaf"_a,
         "Offset and Gini cost of the cut, or None. Z is not looked at.");
+
+    m.def(
+        "grow_real",
+        [](const Matrix<float>& Z, const Vector<double>& response,
+           const std::optional<Vector<double>>& weight, const Options& options, std::uint64_t key) {
+            Watch watch;
+            Forest forest;
+            Grown grown = grow_real(labelled(Z, response, weight), options, key, 1, watch);
+            forest.add(1, std::move(grown.blocks));
+            return std::pair{give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
+        },
+        "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
+        "grow, with a response of 0 and 1 grown like any other.");
 }
 
 }  // namespace lhtree

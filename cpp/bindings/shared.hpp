@@ -7,9 +7,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,16 @@ NewVector<T> give(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return NewVector<T>(owned->data(), {owned->size()}, owner);
+}
+
+// Arrays that have their default are left out.
+inline nb::dict give_forest(Forest&& forest) {
+    nb::dict arrays;
+    each_array([&](auto info, const auto& get) {
+        if (info.need != Need::option || !get(forest).empty())
+            arrays[info.name] = give(std::move(get(forest)));
+    });
+    return arrays;
 }
 
 template <class T>
@@ -76,14 +88,28 @@ T choose(const std::string& name, std::initializer_list<std::pair<const char*, T
     throw std::invalid_argument("unknown name: " + name);
 }
 
-inline Labelled labelled(const Matrix<float>& Z, const Vector<std::uint8_t>& response,
-                         const std::optional<Vector<double>>& weight) {
+inline void check_response(const std::uint8_t* response, std::size_t n) {
+    for (std::size_t row = 0; row < n; ++row) require(response[row] <= 1, "response is 0 or 1");
+}
+inline void check_response(const double* response, std::size_t n) {
+    for (std::size_t row = 0; row < n; ++row)
+        require(std::isfinite(response[row]), "response has a value that is not finite");
+}
+
+// A response of 0 and 1 is uint8, any other float64.
+template <class Response>
+Labelled labelled(const Matrix<float>& Z, const Vector<Response>& response,
+                  const std::optional<Vector<double>>& weight) {
     require(response.size() == Z.shape(0), "response needs one value per row of Z");
     require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
     require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
-    for (std::size_t row = 0; row < response.size(); ++row)
-        require(response.data()[row] <= 1, "response is 0 or 1");
-    return {{Z.data(), Z.shape(0), Z.shape(1)}, response.data(), weight ? weight->data() : nullptr};
+    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, weight ? weight->data() : nullptr};
+    check_response(response.data(), response.size());
+    if constexpr (std::is_same_v<Response, double>)
+        samples.response = response.data();
+    else
+        samples.is_target = response.data();
+    return samples;
 }
 
 }  // namespace lhtree

@@ -16,7 +16,7 @@ struct CutCase {
     std::vector<double> sums, weights;
     std::size_t n_rest;
     Samples samples;
-    double total[2];
+    ClassTotals total;
 
     CutCase(const std::vector<double>& rest, const std::vector<double>& target,
             std::vector<double> weights_ = {})
@@ -25,8 +25,8 @@ struct CutCase {
         const bool is_weighted = !weights.empty();
         if (!is_weighted) weights.assign(sums.size(), 1.0);
         samples = {{nullptr, sums.size(), 0}, n_rest, is_weighted ? weights.data() : nullptr};
-        total[0] = total[1] = 0.0;
-        for (std::size_t row = 0; row < sums.size(); ++row) total[row >= n_rest] += weights[row];
+        total = {{0.0, 0.0}};
+        for (std::size_t row = 0; row < sums.size(); ++row) total.of[row >= n_rest] += weights[row];
     }
     Cut purest(double gamma, double min_samples_leaf = 1.0) const {
         return cut_purest(samples, {total, min_samples_leaf}, sums.data(), gamma);

@@ -42,7 +42,7 @@ inline void test_moments() {
                 CHECK_NEAR(moments.of[cls].squares[f], squares, 1e-9 * squares);
             }
             // Chunks measured apart and merged in order are the same bits.
-            ClassMoments merged, part;
+            FeatureMoments merged, part;
             merged.reset(m, true);
             merged.add(rows.part(0, std::min(rows.size(), chunk_rows)));
             for (std::size_t begin = chunk_rows; begin < rows.size(); begin += chunk_rows) {

@@ -248,7 +248,7 @@ inline void test_faults() {
     Forest stump;  // a tree that is a leaf and asks for no feature
     stump.add(1, [] {
         Blocks blocks;
-        blocks.add(1, {0.0, 1.0}, {}, {}, -1);
+        blocks.add({1, 1.0, 1.0}, {}, {}, -1);
         return blocks;
     }());
     CHECK_THROWS(plain_scorer(stump, 0, 2), std::invalid_argument);

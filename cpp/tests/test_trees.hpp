@@ -1,5 +1,8 @@
 // Whole trees: the invariants of growing, on ordinary and on odd data.
 #pragma once
+#include <algorithm>
+#include <stdexcept>
+
 #include "check.hpp"
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/score/scorer.hpp"
@@ -198,7 +201,75 @@ inline void test_stop() {
     CHECK_THROWS(grow({table.rows(), table.is_target.data(), nullptr}, options, 1, 1, watch), Stopped);
 }
 
+// A response that is any number: moments that merge, and a tree that any number of threads grows alike, in
+// place or not, whose rows score to the leaves they were grown in.
+inline void test_real_response() {
+    const std::size_t n = 3 * chunk_rows + 5, m = 5;
+    Table table = random_table(n, m, 18);
+    Random random(19);
+    std::vector<double> response(n);
+    for (std::size_t row = 0; row < n; ++row)
+        response[row] = 1000.0 + static_cast<double>(table.at(row, 0)) + 0.1 * random.normal();
+    Watch watch;
+    for (const bool is_weighted : {false, true}) {
+        const double* weight = is_weighted ? table.weight.data() : nullptr;
+        const RealSamples samples{table.rows(), response.data(), weight};
+        RealMoments moments;
+        moments.measure(samples, true, 3, watch);
+        const RealTotals totals = measure_totals(samples);
+        CHECK(totals.weight() == moments.total_weight());
+        double squares = 0.0;
+        for (std::size_t row = 0; row < n; ++row)
+            squares += samples.weight_of(row) * std::pow(response[row] - moments.response_mean(), 2);
+        CHECK_NEAR(moments.response_squares(), squares, 1e-9 * squares);
+        for (std::size_t f = 0; f < m; ++f) {
+            double product = 0.0;
+            for (std::size_t row = 0; row < n; ++row)
+                product += samples.weight_of(row) *
+                           (static_cast<double>(table.at(row, f)) - moments.mean(f)) *
+                           (response[row] - moments.response_mean());
+            CHECK_NEAR(moments.covariance(f), product, 1e-9 * static_cast<double>(n));
+        }
+        for (Options options : all_options()) {
+            options.min_samples_split = {200.0, false};
+            Labelled given{table.rows(), nullptr, weight};
+            given.response = response.data();
+            if (options.offset == Offset::purity) {
+                CHECK_THROWS(grow(given, options, 11, 1, watch), std::invalid_argument);
+                continue;
+            }
+            if (options.membership == Membership::least_squares) options.alpha = 0.1;
+            const Grown alone = grow(given, options, 11, 1, watch);
+            std::vector<float> own = table.values;
+            given.rows.data = given.in_place = own.data();
+            const Grown together = grow(given, options, 11, 4, watch);
+            CHECK(same_bits(own, table.values));
+            CHECK(alone.leaf_of_row == together.leaf_of_row && alone.blocks.size() > 5);
+            CHECK(same_bits(alone.blocks.membership_slope, together.blocks.membership_slope));
+            CHECK(same_bits(alone.blocks.low, together.blocks.low));
+            Forest forest;
+            forest.add(1, Blocks(alone.blocks));
+            std::vector<std::int64_t> leaf(n);
+            const Scorer scorer = plain_scorer(forest, m, 2);
+            CHECK(scorer.apply(strided(table), 1, watch, leaf.data()));
+            CHECK(std::equal(leaf.begin(), leaf.end(), alone.leaf_of_row.begin()));
+            std::vector<double> estimate(n), confidence(n);
+            CHECK(scorer.per_tree(strided(table), 1, watch, estimate.data(), confidence.data()));
+            bool is_inside = true;
+            for (std::size_t row = 0; row < n; ++row) {
+                const auto block = static_cast<std::size_t>(leaf[row]);
+                is_inside = is_inside && estimate[row] >= alone.blocks.low[block] &&
+                            estimate[row] <= alone.blocks.high[block] &&
+                            response[row] >= alone.blocks.low[block] &&
+                            response[row] <= alone.blocks.high[block];
+            }
+            CHECK(is_inside);
+        }
+    }
+}
+
 inline void test_trees() {
+    test_real_response();
     test_invariants();
     test_odd_tables();
     test_nearest_sums();

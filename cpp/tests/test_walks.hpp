@@ -22,7 +22,7 @@ inline std::vector<std::int32_t> random_features(Random& random, std::size_t n, 
 // A tree with so many branching blocks, the first of which has `most` weights, and leaves with any slopes.
 inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t most, std::size_t n_features) {
     Blocks blocks;
-    const double weight[2] = {1.0, 1.0};
+    const Counts counts{1, 2.0, 1.0};
     for (std::size_t block = 0, n_blocks = 1; block < n_blocks; ++block) {
         const bool must_branch = block + 1 == n_blocks;  // the last one waiting keeps the tree alive
         if (n_branching > 0 && (must_branch || random.below(3) > 0)) {
@@ -32,7 +32,7 @@ inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t m
             for (std::size_t i = 0; i < hyperplane.features.size(); ++i)
                 hyperplane.weights.push_back(static_cast<float>(random.normal()));
             hyperplane.offset = 0.3 * random.normal();
-            blocks.add(1, weight, hyperplane, {}, static_cast<std::int32_t>(n_blocks));
+            blocks.add(counts, hyperplane, {}, static_cast<std::int32_t>(n_blocks));
             n_blocks += 2;
             --n_branching;
         } else {
@@ -42,7 +42,7 @@ inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t m
                 random_features(random, random.below(std::min<std::size_t>(n_features, 20) + 1), n_features);
             for (std::size_t i = 0; i < membership.features.size(); ++i)
                 membership.slopes.push_back(random.normal());
-            blocks.add(1, weight, {}, membership, -1);
+            blocks.add(counts, {}, membership, -1);
         }
     }
     return blocks;

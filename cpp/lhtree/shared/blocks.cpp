@@ -112,12 +112,12 @@ std::string find_fault_in_values(const ForestView& forest) {
 
 }  // namespace
 
-void Blocks::add(std::size_t n_samples_, const double (&weight_)[2], const Hyperplane& hyperplane,
-                 const LinearMembership& membership, std::int32_t left_) {
+void Blocks::add(const Counts& counts, const Hyperplane& hyperplane, const LinearMembership& membership,
+                 std::int32_t left_) {
     left.push_back(left_);
-    n_samples.push_back(static_cast<std::int32_t>(n_samples_));
-    weight.push_back(weight_[0] + weight_[1]);
-    n_target.push_back(weight_[1]);
+    n_samples.push_back(static_cast<std::int32_t>(counts.n_samples));
+    weight.push_back(counts.weight);
+    n_target.push_back(counts.n_target);
     offset.push_back(hyperplane.offset);
     intercept.push_back(membership.intercept);
     extend(hyperplane_feature, hyperplane.features);

@@ -20,6 +20,12 @@ struct LinearMembership {
     std::vector<double> slopes;
 };
 
+// What a block holds: rows, their weight, and the sum of weight · response.
+struct Counts {
+    std::size_t n_samples;
+    double weight, n_target;
+};
+
 // Arrays that live elsewhere.
 template <class T>
 class View {
@@ -129,8 +135,8 @@ struct Blocks : BlockArrays<Owned> {
     Blocks() { hyperplane_ptr = membership_ptr = {0}; }
 
     std::size_t size() const { return left.size(); }
-    void add(std::size_t n_samples_, const double (&weight_)[2], const Hyperplane& hyperplane,
-             const LinearMembership& membership, std::int32_t left_);
+    void add(const Counts& counts, const Hyperplane& hyperplane, const LinearMembership& membership,
+             std::int32_t left_);
     void add(const Blocks& other, std::size_t block, std::int32_t left_);
 };
 

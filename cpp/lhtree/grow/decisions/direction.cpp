@@ -7,7 +7,8 @@
 
 namespace lhtree {
 
-void find_active(const Moments& moments, double alpha, std::vector<std::int32_t>& active) {
+template <class AnyMoments>
+void find_active(const AnyMoments& moments, double alpha, std::vector<std::int32_t>& active) {
     active.clear();
     for (std::size_t f = 0; f < moments.n_features(); ++f) {
         if (moments.is_constant(f)) continue;
@@ -16,18 +17,20 @@ void find_active(const Moments& moments, double alpha, std::vector<std::int32_t>
     }
 }
 
-void keep_features(const Moments& moments, const std::vector<std::int32_t>& active, double beta, Kept& kept) {
+template <class AnyMoments>
+void keep_features(const AnyMoments& moments, const std::vector<std::int32_t>& active, double beta,
+                   Kept& kept) {
     kept.features.clear();
-    kept.mean_differences.clear();
+    kept.relations.clear();
     double largest = 0.0;
     for (const auto f : active)
-        largest = std::max(largest, std::abs(moments.mean_difference(static_cast<std::size_t>(f))));
+        largest = std::max(largest, std::abs(moments.relation(static_cast<std::size_t>(f))));
     if (largest == 0.0) return;
     for (const auto f : active) {
-        const double difference = moments.mean_difference(static_cast<std::size_t>(f));
-        if (std::abs(difference / largest) > beta) {
+        const double relation = moments.relation(static_cast<std::size_t>(f));
+        if (std::abs(relation / largest) > beta) {
             kept.features.push_back(f);
-            kept.mean_differences.push_back(difference);
+            kept.relations.push_back(relation);
         }
     }
 }
@@ -40,8 +43,25 @@ void scale_weights(const std::vector<double>& direction, std::vector<float>& wei
         weights[i] = static_cast<float>(direction[i] / largest);
 }
 
-void turn_to_fisher(Scatter& scatter, double shrinkage, Watch& watch, std::vector<double>& direction) {
-    solve_ridge(scatter.triangle, shrinkage, direction, watch);
+void turn_to_fisher(Scatter& within, const Moments&, double shrinkage, Watch& watch,
+                    std::vector<double>& direction) {
+    solve_ridge(within.triangle, shrinkage, direction, watch);
 }
+
+void turn_to_fisher(Scatter& total, const RealMoments& moments, double shrinkage, Watch& watch,
+                    std::vector<double>& direction) {
+    const std::size_t p = direction.size();
+    double trace = 0.0;
+    for (std::size_t i = 0; i < p; ++i)
+        trace += total.triangle[i * p + i] -
+                 moments.covariance(i) * moments.covariance(i) / moments.response_squares();
+    const double ridge = shrinkage * (std::max(trace, 0.0) / static_cast<double>(p));
+    solve_with_ridge(total.triangle, ridge, direction, watch);
+}
+
+template void find_active(const Moments&, double, std::vector<std::int32_t>&);
+template void find_active(const RealMoments&, double, std::vector<std::int32_t>&);
+template void keep_features(const Moments&, const std::vector<std::int32_t>&, double, Kept&);
+template void keep_features(const RealMoments&, const std::vector<std::int32_t>&, double, Kept&);
 
 }  // namespace lhtree

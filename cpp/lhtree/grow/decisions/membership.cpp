@@ -4,43 +4,52 @@
 
 namespace lhtree {
 
-LinearMembership constant_membership(const double (&weight)[2]) {
-    return {weight[1] / (weight[0] + weight[1]), {}, {}};
-}
+namespace {
 
-LinearMembership marginal_membership(const Moments& moments, const std::vector<std::int32_t>& active) {
-    LinearMembership result{moments.target_share(), active, {}};
+// Scatter about the means of all rows = scatter within the classes + between them.
+void make_total(Scatter& within, const Moments& moments) {
+    const std::size_t p = moments.n_features();
+    for (std::size_t i = 0; i < p; ++i)
+        for (std::size_t j = 0; j <= i; ++j)
+            within.triangle[i * p + j] += moments.covariance(i) * moments.mean_difference(j);
+}
+void make_total(Scatter&, const RealMoments&) {}
+
+}  // namespace
+
+template <class AnyMoments>
+LinearMembership marginal_membership(const AnyMoments& moments, const std::vector<std::int32_t>& active) {
+    LinearMembership result{moments.response_mean(), active, {}};
     result.slopes.reserve(active.size());
-    const double balance = moments.balance();
     for (const auto feature : active) {
         const auto f = static_cast<std::size_t>(feature);
-        const double slope = balance * moments.mean_difference(f) / moments.total_squares(f);
+        const double slope = moments.covariance(f) / moments.total_squares(f);
         result.slopes.push_back(slope);
         result.intercept -= slope * moments.mean(f);
     }
     return result;
 }
 
-LinearMembership least_squares_membership(const Moments& moments, Scatter& within,
+template <class AnyMoments>
+LinearMembership least_squares_membership(const AnyMoments& moments, Scatter& scatter,
                                           const std::vector<std::int32_t>& active, double shrinkage,
                                           Watch& watch) {
     const std::size_t p = active.size();
-    const double balance = moments.balance();
     std::vector<double> slopes(p);
-    std::vector<double>& scatter = within.triangle;
-    for (std::size_t i = 0; i < p; ++i) {  // total scatter = scatter within the classes + between them
-        const double difference = moments.mean_difference(i);
-        slopes[i] = balance * difference;
-        for (std::size_t j = 0; j <= i; ++j)
-            scatter[i * p + j] += balance * difference * moments.mean_difference(j);
-    }
-    if (!solve_ridge(scatter, shrinkage, slopes, watch)) {
-        for (std::size_t i = 0; i < p; ++i)
-            slopes[i] = balance * moments.mean_difference(i) / moments.total_squares(i);
-    }
-    double intercept = moments.target_share();
+    for (std::size_t i = 0; i < p; ++i) slopes[i] = moments.covariance(i);
+    make_total(scatter, moments);
+    if (!solve_ridge(scatter.triangle, shrinkage, slopes, watch))
+        for (std::size_t i = 0; i < p; ++i) slopes[i] = moments.covariance(i) / moments.total_squares(i);
+    double intercept = moments.response_mean();
     for (std::size_t i = 0; i < p; ++i) intercept -= slopes[i] * moments.mean(i);
     return {intercept, active, std::move(slopes)};
 }
+
+template LinearMembership marginal_membership(const Moments&, const std::vector<std::int32_t>&);
+template LinearMembership marginal_membership(const RealMoments&, const std::vector<std::int32_t>&);
+template LinearMembership least_squares_membership(const Moments&, Scatter&, const std::vector<std::int32_t>&,
+                                                   double, Watch&);
+template LinearMembership least_squares_membership(const RealMoments&, Scatter&,
+                                                   const std::vector<std::int32_t>&, double, Watch&);
 
 }  // namespace lhtree

@@ -3,22 +3,36 @@
 #include <cstdint>
 #include <vector>
 
-#include "lhtree/grow/statistics/moments.hpp"
+#include "lhtree/grow/statistics/scatter.hpp"
 #include "lhtree/shared/blocks.hpp"
-#include "lhtree/shared/options.hpp"
 
 namespace lhtree {
 
 // The constant membership E[P].
-LinearMembership constant_membership(const double (&weight)[2]);
+template <class Totals>
+LinearMembership constant_membership(const Totals& totals) {
+    return {totals.response() / totals.weight(), {}, {}};
+}
 
 // a_i = cov(x_i, p) / var(x_i), each feature by itself (the paper's closed form). Moments need squares.
-LinearMembership marginal_membership(const Moments& moments, const std::vector<std::int32_t>& active);
+template <class AnyMoments>
+LinearMembership marginal_membership(const AnyMoments& moments, const std::vector<std::int32_t>& active);
 
-// The joint ridge fit from the moments, with squares, and the scatter within the classes of the active
-// features alone; the marginal slopes where it has no solution.
-LinearMembership least_squares_membership(const Moments& moments, Scatter& within,
+// The joint ridge fit from the moments, with squares, and the scatter (within the classes, if there are such)
+// of the active features alone; the marginal slopes where it has no solution.
+template <class AnyMoments>
+LinearMembership least_squares_membership(const AnyMoments& moments, Scatter& scatter,
                                           const std::vector<std::int32_t>& active, double shrinkage,
                                           Watch& watch);
+
+// Slopes are 0 where either class holds less than min_samples_leaf, so pure blocks are constant …
+inline bool may_slope(const ClassTotals& totals, double min_samples_leaf) {
+    const double rarer = totals.of[0] < totals.of[1] ? totals.of[0] : totals.of[1];
+    return rarer > 0.0 && rarer >= min_samples_leaf;
+}
+// … and where the response is one number, or the block too light for two leaves.
+inline bool may_slope(const RealTotals& totals, double min_samples_leaf) {
+    return !totals.is_pure() && totals.weight() >= 2.0 * min_samples_leaf;
+}
 
 }  // namespace lhtree

@@ -27,7 +27,7 @@ struct PureSet {
 
 // A cut with so much weight on its left.
 Cut cut_with(double offset, double left, const Limits& limits) {
-    const double right = limits.weight[0] + limits.weight[1] - left;
+    const double right = limits.totals.weight() - left;
     return {left >= limits.min_samples_leaf && right >= limits.min_samples_leaf, offset, 0.0};
 }
 
@@ -52,7 +52,7 @@ std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const L
     }
 
     if (!(best.weight >= gamma)) return std::nullopt;
-    const double total = limits.weight[0] + limits.weight[1];
+    const double total = limits.totals.weight();
     return cut_with(midway(best.below, best.above), best.is_left ? best.weight : total - best.weight, limits);
 }
 
@@ -69,7 +69,7 @@ Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<dou
     const std::size_t n = order.size();
     const double *const value = order.value(), *const rest = order.rest(), *const target = order.target();
     cost.resize(std::max(cost.size(), n + slack));
-    const double least = grow_kernels().gini_costs(value, rest, target, n, limits.weight,
+    const double least = grow_kernels().gini_costs(value, rest, target, n, limits.totals.of,
                                                    limits.min_samples_leaf, cost.data());
     Cut best;
     if (least == infinity) return best;
@@ -77,10 +77,34 @@ Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<dou
     for (std::size_t i = 0; i + 1 < n; ++i) {
         if (cost[i] != least) continue;
         const double left = rest[i] + target[i];
-        const double right = (limits.weight[0] - rest[i]) + (limits.weight[1] - target[i]);
+        const double right = (limits.totals.of[0] - rest[i]) + (limits.totals.of[1] - target[i]);
         const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
         if (best.exists && !(gap > best_gap || (gap == best_gap && imbalance < best_imbalance))) continue;
         best = {true, midway(value[i], value[i + 1]), least};
+        best_gap = gap;
+        best_imbalance = imbalance;
+    }
+    return best;
+}
+
+Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, double min_samples_leaf) {
+    Cut best;
+    double best_gap = 0.0, best_imbalance = 0.0, best_gain = 0.0;
+    const double* const value = order.value();
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        const double left = order.weight(i), right = moments.total_weight() - left;
+        if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
+        // What the cut takes off the squared error: W_l·W_r/W · (difference of the means)².
+        const double own = order.distance(i), other = order.distance(order.size() - 1) - own;
+        const double apart = own * right - other * left;
+        const double gain = apart * apart / (left * right * moments.total_weight());
+        const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
+        const bool is_better =
+            !best.exists || gain > best_gain ||
+            (gain == best_gain && (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
+        if (!is_better) continue;
+        best = {true, midway(value[i], value[i + 1]), std::max(moments.response_squares() - gain, 0.0)};
+        best_gain = gain;
         best_gap = gap;
         best_imbalance = imbalance;
     }

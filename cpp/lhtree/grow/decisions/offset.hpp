@@ -4,19 +4,21 @@
 #include <vector>
 
 #include "lhtree/grow/statistics/extents.hpp"
+#include "lhtree/grow/statistics/moments.hpp"
 #include "lhtree/grow/statistics/order.hpp"
+#include "lhtree/grow/statistics/real_moments.hpp"
 
 namespace lhtree {
 
 struct Cut {
     bool exists = false;
     double offset = 0.0;
-    double cost = 0.0;  // Gini only: Σ over the two sides of t·u/(t+u)
+    double cost = 0.0;  // Σ over the two sides of t·u/(t+u) or of the squared error; not of purity
 };
 
 // What a cut has to keep to.
 struct Limits {
-    const double (&weight)[2];  // of all rows, by class
+    const ClassTotals& totals;  // of all rows
     double min_samples_leaf;    // least weight on each side
 };
 
@@ -29,5 +31,9 @@ Cut cut_between(const Halves& halves, const Limits& limits);
 
 // The cut with the least Gini impurity. `cost` is room to work in.
 Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<double>& cost);
+
+// The cut with the least weighted squared error, which for a response of 0 and 1 is the Gini impurity. Of
+// equal ones, as there: the wider gap, the better balance, the lower sum.
+Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, double min_samples_leaf);
 
 }  // namespace lhtree

@@ -9,8 +9,11 @@ bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<dou
     double trace = 0.0;
     for (std::size_t i = 0; i < p; ++i) trace += scatter[i * p + i];
     if (!(trace > 0.0)) return false;
-    const double ridge = shrinkage * (trace / static_cast<double>(p));
+    return solve_with_ridge(scatter, shrinkage * (trace / static_cast<double>(p)), b, watch);
+}
 
+bool solve_with_ridge(std::vector<double>& scatter, double ridge, std::vector<double>& b, Watch& watch) {
+    const std::size_t p = b.size();
     for (std::size_t i = 0; i < p; ++i) {  // L, in place of the lower triangle
         watch.check();
         double* row = &scatter[i * p];

@@ -12,4 +12,7 @@ namespace lhtree {
 // entry, or the solution is not finite.
 bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<double>& b, Watch& watch);
 
+// The same with a ridge that is given.
+bool solve_with_ridge(std::vector<double>& scatter, double ridge, std::vector<double>& b, Watch& watch);
+
 }  // namespace lhtree

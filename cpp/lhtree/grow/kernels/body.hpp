@@ -67,6 +67,20 @@ void square_rows(const WeightedRows& samples, const double* mean, double* square
                    : square_rows_by<false>(samples, mean, squares);
 }
 
+void product_rows(Rows rows, const double* mean, const double* factor, double* products) {
+    for (std::size_t f = 0; f < rows.n_features; f += 8) {
+        Double4 low = load4(products + f), high = load4(products + f + 4);
+        const Double4 mean_low = load4(mean + f), mean_high = load4(mean + f + 4);
+        const float* z = rows.data + f;
+        for (std::size_t row = 0; row < rows.n_rows; ++row, z += rows.n_features) {
+            low += factor[row] * (load4(z) - mean_low);
+            high += factor[row] * (load4(z + 4) - mean_high);
+        }
+        store(products + f, low);
+        store(products + f + 4, high);
+    }
+}
+
 // Up to eight features: the triangle stays in registers, as rows of whole vectors.
 template <bool is_weighted>
 inline void scatter_eight(const WeightedRows& samples, const double* mean, double* scatter) {
@@ -260,7 +274,7 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
 
 }  // namespace
 
-const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, scatter_rows, extremes,
-                                    below,        above,    gini_costs,  gini_bounds};
+const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, product_rows, scatter_rows,
+                                    extremes,     below,    above,       gini_costs,   gini_bounds};
 
 }  // namespace lhtree

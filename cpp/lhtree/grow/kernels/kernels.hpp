@@ -24,6 +24,8 @@ struct GrowKernels {
     void (*sum_rows)(const WeightedRows& rows, double* sum, float* low, float* high);
     // … adds the weighted squared distances from the mean …
     void (*square_rows)(const WeightedRows& rows, const double* mean, double* squares);
+    // … adds the products of the distances from the mean and a factor of every row …
+    void (*product_rows)(Rows rows, const double* mean, const double* factor, double* products);
     // … adds the weighted products of those distances to the lower triangle of n_features rows of n_features;
     // `room` is for as many values.
     void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter, double* room);

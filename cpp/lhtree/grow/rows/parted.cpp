@@ -69,8 +69,11 @@ PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_feature
     const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
     const double* weight = chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
     const auto row_of = [&](std::size_t i) { return chosen ? static_cast<std::size_t>(chosen->rows[i]) : i; };
-    for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
+    const bool is_real = given.response != nullptr;
+    if (!is_real)
+        for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
     row_.resize(n);
+    if (is_real) response_.resize(n);
     if (weight) weight_.resize(n);
     if (codes_ && chosen) {
         own_codes_ = codes_->take(chosen->rows);
@@ -81,6 +84,10 @@ PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_feature
         features_ = given.in_place;
         std::iota(row_.begin(), row_.end(), 0);
         if (weight) weight_.assign(weight, weight + n);
+        if (is_real) {
+            response_.assign(given.response, given.response + n);
+            return;
+        }
         std::vector<std::uint8_t> is_rest(n);
         for (std::size_t row = 0; row < n; ++row) is_rest[row] = !given.is_target[row];
         std::vector<unsigned char> aside;
@@ -91,10 +98,11 @@ PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_feature
     features_ = copy_.data();
     std::size_t next[2] = {0, n_rest_};
     for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t row = row_of(i), to = next[given.is_target[row]]++;
+        const std::size_t row = row_of(i), to = is_real ? i : next[given.is_target[row]]++;
         std::memcpy(features_ + to * n_features_, given.rows[row], n_features_ * sizeof(float));
         row_[to] = static_cast<std::int32_t>(i);
         if (weight) weight_[to] = weight[i];
+        if (is_real) response_[to] = given.response[row];
     }
 }
 
@@ -103,6 +111,7 @@ void PartedRows::move_rows(std::size_t begin, const std::uint8_t* is_left, std::
     move_array(features_ + begin * n_features_, n_features_, is_left, n, n_left, aside);
     move_array(row_.data() + begin, 1, is_left, n, n_left, aside);
     if (!weight_.empty()) move_array(weight_.data() + begin, 1, is_left, n, n_left, aside);
+    if (!response_.empty()) move_array(response_.data() + begin, 1, is_left, n, n_left, aside);
 }
 
 void PartedRows::swap_rows(std::size_t begin, std::size_t n_first, std::size_t n_second,
@@ -110,6 +119,7 @@ void PartedRows::swap_rows(std::size_t begin, std::size_t n_first, std::size_t n
     swap_array(features_ + begin * n_features_, n_features_, n_first, n_second, aside);
     swap_array(row_.data() + begin, 1, n_first, n_second, aside);
     if (!weight_.empty()) swap_array(weight_.data() + begin, 1, n_first, n_second, aside);
+    if (!response_.empty()) swap_array(response_.data() + begin, 1, n_first, n_second, aside);
 }
 
 // Each thread parts a run of the rows; then the left sides of the runs move together.

@@ -16,14 +16,16 @@ struct Chosen {
 };
 
 // Rows with what is to be learned of them: is a row a target (0 or 1), and what does it weigh (nullptr: 1)?
+// Or, instead of targets, a response that is any number.
 struct Labelled {
     Rows rows;
     const std::uint8_t* is_target;
     const double* weight;
-    const Chosen* chosen = nullptr;  // nullptr: all rows
-    float* in_place = nullptr;       // the rows themselves, with slack, if they may be moved: saves a copy
-    const Codes* codes = nullptr;    // of all rows, if they were made
-    bool is_last = false;            // whether rows that were moved may stay where they are
+    const Chosen* chosen = nullptr;    // nullptr: all rows
+    float* in_place = nullptr;         // the rows themselves, with slack, if they may be moved: saves a copy
+    const Codes* codes = nullptr;      // of all rows, if they were made
+    bool is_last = false;              // whether rows that were moved may stay where they are
+    const double* response = nullptr;  // instead of is_target
 };
 
 // Room for rows that wait while others move; kept from block to block.
@@ -34,11 +36,16 @@ class PartedRows {
     explicit PartedRows(const Labelled& given);
 
     std::size_t size() const { return row_.size(); }
-    std::size_t n_rest() const { return n_rest_; }
+    std::size_t n_rest() const { return n_rest_; }                 // 0 where the response is any number
     const std::vector<std::int32_t>& row() const { return row_; }  // where each row was given
     Samples part(std::size_t begin, std::size_t end, std::size_t n_rest) const {
         return {{features_ + begin * n_features_, end - begin, n_features_},
                 n_rest,
+                weight_.empty() ? nullptr : weight_.data() + begin};
+    }
+    RealSamples real_part(std::size_t begin, std::size_t end) const {
+        return {{features_ + begin * n_features_, end - begin, n_features_},
+                response_.data() + begin,
                 weight_.empty() ? nullptr : weight_.data() + begin};
     }
     const Codes* codes() const { return codes_; }  // by where a row was given; nullptr: there are none
@@ -54,7 +61,7 @@ class PartedRows {
     std::vector<float> copy_;
     float* features_;
     std::vector<std::int32_t> row_;
-    std::vector<double> weight_;
+    std::vector<double> weight_, response_;
     Codes own_codes_;
     const Codes* codes_;
 

@@ -1,4 +1,4 @@
-// The rows of a block, by class.
+// The rows of a block with what is to be learned of them.
 #pragma once
 #include "lhtree/shared/matrix.hpp"
 
@@ -31,6 +31,22 @@ struct Samples {
         const std::size_t begin = cls ? n_rest : 0, end = cls ? size() : n_rest;
         return {rows.part(begin, end), weight ? weight + begin : nullptr};
     }
+    Samples with(const Rows& other) const { return {other, n_rest, weight}; }
+};
+
+// The samples of a block whose response is any number.
+struct RealSamples {
+    Rows rows;
+    const double* response = nullptr;
+    const double* weight = nullptr;
+
+    std::size_t size() const { return rows.n_rows; }
+    double weight_of(std::size_t row) const { return weight ? weight[row] : 1.0; }
+    WeightedRows all() const { return {rows, weight}; }
+    RealSamples part(std::size_t begin, std::size_t end) const {
+        return {rows.part(begin, end), response + begin, weight ? weight + begin : nullptr};
+    }
+    RealSamples with(const Rows& other) const { return {other, response, weight}; }
 };
 
 }  // namespace lhtree

@@ -7,8 +7,6 @@ namespace lhtree {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // Few rows are sorted sooner. Weights are added in the order of the values, which takes all of them.
 bool pays_to_narrow(const Samples& samples) {
     constexpr std::size_t least = 32;  // measured
@@ -18,27 +16,19 @@ bool pays_to_narrow(const Samples& samples) {
 }  // namespace
 
 template <class Key>
-void ClassOrder::enter(std::size_t n, bool is_narrowed, const Key& key) {
+void SortedRows::enter(const std::uint32_t* chosen, std::size_t n, const Key& key) {
     size_ = n;
     sorted_.resize(n);
-    for (auto* values : {&value_, &rest_, &target_}) values->resize(n + slack);
-    if (is_narrowed) {
-        const std::uint32_t* const chosen = narrower_.chosen();
+    value_.resize(n + slack);
+    if (chosen)
         for (std::size_t i = 0; i < n; ++i) sorted_[i] = keyed_row(key(chosen[i]), chosen[i]);
-    } else {
+    else
         for (std::size_t row = 0; row < n; ++row) sorted_[row] = keyed_row(key(row), row);
-    }
     sorter_.sort(sorted_);
 }
 
-void ClassOrder::measure(const Samples& samples, const double* feature_sums, double min_samples_leaf) {
-    std::size_t n = samples.size();
-    const bool is_narrowed = pays_to_narrow(samples);
-    if (is_narrowed) {
-        narrower_.bin(feature_sums, n, samples.n_rest);
-        n = narrower_.choose(infinity, min_samples_leaf);
-    }
-    enter(n, is_narrowed, [feature_sums](std::size_t row) { return static_cast<float>(feature_sums[row]); });
+void SortedRows::sort(const double* feature_sums, const std::uint32_t* chosen, std::size_t n) {
+    enter(chosen, n, [feature_sums](std::size_t row) { return static_cast<float>(feature_sums[row]); });
     // Sums that are one float but not one double are still in the order of their rows.
     const auto is_less = [feature_sums](KeyedRow a, KeyedRow b) {
         return feature_sums[row_of(a)] < feature_sums[row_of(b)];
@@ -50,6 +40,21 @@ void ClassOrder::measure(const Samples& samples, const double* feature_sums, dou
         if (!std::is_sorted(first, last, is_less)) std::stable_sort(first, last, is_less);
     }
     for (std::size_t i = 0; i < n; ++i) value_[i] = feature_sums[row_of(sorted_[i])];
+}
+
+void SortedRows::sort(const Rows& rows, std::size_t feature, const std::uint32_t* chosen, std::size_t n) {
+    enter(chosen, n, [&](std::size_t row) { return rows[row][feature]; });
+    for (std::size_t i = 0; i < n; ++i) value_[i] = static_cast<double>(key_of(sorted_[i]));
+}
+
+void ClassOrder::measure(const Samples& samples, const double* feature_sums, double min_samples_leaf) {
+    std::size_t n = samples.size();
+    const bool is_narrowed = pays_to_narrow(samples);
+    if (is_narrowed) {
+        narrower_.bin(feature_sums, n, samples.n_rest);
+        n = narrower_.choose(std::numeric_limits<double>::infinity(), min_samples_leaf);
+    }
+    sorted_.sort(feature_sums, is_narrowed ? narrower_.chosen() : nullptr, n);
     add_up(samples, is_narrowed);
 }
 
@@ -60,22 +65,19 @@ void ClassOrder::measure_feature(const Samples& samples, std::size_t feature, co
     if (is_narrowed) {
         narrower_.bin(coded, n, samples.n_rest);
         n = narrower_.choose(limit, min_samples_leaf);
-        if (n == 0) {
-            size_ = 0;
-            return;
-        }
+        if (n == 0) return sorted_.clear();
     }
-    enter(n, is_narrowed, [&](std::size_t row) { return samples.rows[row][feature]; });
-    for (std::size_t i = 0; i < n; ++i) value_[i] = static_cast<double>(key_of(sorted_[i]));
+    sorted_.sort(samples.rows, feature, is_narrowed ? narrower_.chosen() : nullptr, n);
     add_up(samples, is_narrowed);
 }
 
 // Weights of the classes up to each entry.
 void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
     const std::size_t n = sorted_.size(), n_rest = samples.n_rest;
+    for (auto* sums : {&rest_, &target_}) sums->resize(n + slack);
     if (is_narrowed && narrower_.has_one_value_each()) {
         for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t next = narrower_.bin_of(row_of(sorted_[i])) + 1;
+            const std::size_t next = narrower_.bin_of(sorted_.row(i)) + 1;
             rest_[i] = narrower_.rest_before(next);
             target_[i] = narrower_.target_before(next);
         }
@@ -83,7 +85,7 @@ void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
     }
     double rest = 0.0, target = 0.0;
     for (std::size_t i = 0, bin = 0; i < n; ++i) {
-        const std::size_t row = row_of(sorted_[i]);
+        const std::size_t row = sorted_.row(i);
         if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be left out
             bin = narrower_.bin_of(row);
             rest = narrower_.rest_before(bin);
@@ -94,6 +96,27 @@ void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
         target += row < n_rest ? 0.0 : weight;
         rest_[i] = rest;
         target_[i] = target;
+    }
+}
+
+void RealOrder::measure(const RealSamples& samples, const double* feature_sums, double lowest) {
+    sorted_.sort(feature_sums, nullptr, samples.size());
+    add_up(samples, lowest);
+}
+
+void RealOrder::measure_feature(const RealSamples& samples, std::size_t feature, double lowest) {
+    sorted_.sort(samples.rows, feature, nullptr, samples.size());
+    add_up(samples, lowest);
+}
+
+void RealOrder::add_up(const RealSamples& samples, double lowest) {
+    const std::size_t n = sorted_.size();
+    for (auto* sums : {&weight_, &distance_}) sums->resize(n);
+    double weight = 0.0, distance = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t row = sorted_.row(i);
+        weight_[i] = weight += samples.weight_of(row);
+        distance_[i] = distance += samples.weight_of(row) * (samples.response[row] - lowest);
     }
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Samples with some of the features only, copied to `to`.
+template <class Samples>
 Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
                      std::vector<float>& to) {
     to.resize(std::max(to.size(), samples.size() * features.size() + slack));
@@ -22,42 +23,43 @@ Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& fe
         const float* z = samples.rows[row];
         for (const auto feature : features) *out++ = z[feature];
     }
-    return {{to.data(), samples.size(), features.size()}, samples.n_rest, samples.weight};
+    return samples.with({to.data(), samples.size(), features.size()});
 }
 
 }  // namespace
 
-Settings::Settings(const Options& options_, const PartedRows& rows) : options(options_) {
-    const Samples all = rows.part(0, rows.size(), rows.n_rest());
-    const double total = total_weight(all.of(0)) + total_weight(all.of(1));
-    if (options.max_features >= all.rows.n_features) options.max_features = 0;
-    gamma = options.gamma.of(total);
-    min_samples_split = options.min_samples_split.of(total);
-    min_samples_leaf = options.min_samples_leaf.of(total);
+Settings::Settings(const Options& options_, double total_weight, std::size_t n_features) : options(options_) {
+    if (options.max_features >= n_features) options.max_features = 0;
+    gamma = options.gamma.of(total_weight);
+    min_samples_split = options.min_samples_split.of(total_weight);
+    min_samples_leaf = options.min_samples_leaf.of(total_weight);
 }
 
-Outcome Brancher::grow(const Block& block) {
-    const Samples samples = rows_.part(block.begin, block.end, block.n_rest);
+template <class Response>
+Outcome<Response> Brancher<Response>::grow(const Block& block) {
+    const Samples samples = Response::samples(rows_, block);
     moments_are_fresh_ = false;
-    Outcome outcome;
-    for (int cls = 0; cls < 2; ++cls) outcome.weight[cls] = total_weight(samples.of(cls));
-    outcome.is_branching = may_branch(block, outcome.weight) &&
-                           find_hyperplane(block, outcome.weight, samples, outcome.hyperplane);
+    Outcome<Response> outcome;
+    outcome.totals = measure_totals(samples);
+    outcome.is_branching = may_branch(block, outcome.totals) &&
+                           find_hyperplane(block, outcome.totals, samples, outcome.hyperplane);
     outcome.membership = outcome.is_branching && !options_.branching_membership
-                             ? constant_membership(outcome.weight)
-                             : find_membership(outcome.weight, samples);
+                             ? constant_membership(outcome.totals)
+                             : find_membership(outcome.totals, samples);
     if (outcome.is_branching) part(block, outcome.hyperplane.offset, outcome.children);
     return outcome;
 }
 
-bool Brancher::may_branch(const Block& block, const double (&weight)[2]) const {
-    return weight[0] > 0.0 && weight[1] > 0.0 && weight[0] + weight[1] >= settings_.min_samples_split &&
+template <class Response>
+bool Brancher<Response>::may_branch(const Block& block, const Totals& totals) const {
+    return !totals.is_pure() && totals.weight() >= settings_.min_samples_split &&
            (options_.max_depth < 0 || block.depth < options_.max_depth);
 }
 
 // Direction and offset; on success sums_ holds the feature sums of the rows.
-bool Brancher::find_hyperplane(const Block& block, const double (&weight)[2], const Samples& samples,
-                               Hyperplane& hyperplane) {
+template <class Response>
+bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& totals, const Samples& samples,
+                                         Hyperplane& hyperplane) {
     Samples view = samples;
     drawn_.clear();
     if (options_.max_features > 0) {
@@ -67,16 +69,17 @@ bool Brancher::find_hyperplane(const Block& block, const double (&weight)[2], co
         active_.resize(drawn_.size());
         std::iota(active_.begin(), active_.end(), 0);
     } else {
-        measure_all(samples, needs_squares(weight) && options_.branching_membership);
+        measure_all(samples, needs_squares(totals) && options_.branching_membership);
     }
-    const bool is_found = orient(block, weight, view, hyperplane);
+    const bool is_found = orient(block, totals, view, hyperplane);
     if (is_found && !drawn_.empty())
         for (auto& feature : hyperplane.features) feature = drawn_[static_cast<std::size_t>(feature)];
     return is_found;
 }
 
 // The codes behind a column of the view.
-CodedRows Brancher::coded(const Block& block, std::int32_t column) const {
+template <class Response>
+CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) const {
     const Codes* codes = rows_.codes();
     if (!codes) return {};
     auto feature = static_cast<std::size_t>(column);
@@ -84,27 +87,27 @@ CodedRows Brancher::coded(const Block& block, std::int32_t column) const {
     return {codes->of(feature), rows_.row().data() + block.begin, codes->is_exact[feature] != 0};
 }
 
-bool Brancher::orient(const Block& block, const double (&weight)[2], const Samples& view,
-                      Hyperplane& hyperplane) {
-    const Limits limits{weight, settings_.min_samples_leaf};
+template <class Response>
+bool Brancher<Response>::orient(const Block& block, const Totals& totals, const Samples& view,
+                                Hyperplane& hyperplane) {
+    const CutContext<Response> context{settings_, view, totals, moments_};
     sums_.resize(std::max(sums_.size(), view.size()));
     Cut best;
     keep_features(moments_, active_, options_.beta, kept_);
     if (!kept_.features.empty()) {
         if (options_.direction != Direction::mean_difference) turn_to_fisher(view);
         hyperplane.features = kept_.features;
-        scale_weights(kept_.mean_differences, hyperplane.weights);
+        scale_weights(kept_.relations, hyperplane.weights);
         sum_features(view.rows, hyperplane);
-        best = options_.offset == Offset::purity ? cut_purest(view, limits, sums_.data(), settings_.gamma)
-                                                 : gini_.cut(view, limits, sums_.data());
+        best = cutter_.cut(context, sums_.data());
     }
     if (options_.direction == Direction::mixed) {
         std::int32_t single = -1;
         for (const auto feature : active_) {
             watch_.check();
             if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
-            const Cut cut = gini_.cut_feature(view, limits, static_cast<std::size_t>(feature),
-                                              coded(block, feature), best.exists ? best.cost : infinity);
+            const Cut cut = cutter_.cut_feature(context, static_cast<std::size_t>(feature),
+                                                coded(block, feature), best.exists ? best.cost : infinity);
             if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;
             best = cut;
             single = feature;
@@ -124,54 +127,60 @@ bool Brancher::orient(const Block& block, const double (&weight)[2], const Sampl
     return true;
 }
 
-void Brancher::turn_to_fisher(const Samples& view) {
+template <class Response>
+void Brancher<Response>::turn_to_fisher(const Samples& view) {
     if (kept_.features.size() == view.rows.n_features) {
         scatter_.measure(view, moments_, watch_);
+        lhtree::turn_to_fisher(scatter_, moments_, options_.shrinkage, watch_, kept_.relations);
     } else {
         const Samples columns = take_columns(view, kept_.features, kept_columns_);
         kept_moments_.measure(columns, false, threads_for(columns.size()), watch_);
         scatter_.measure(columns, kept_moments_, watch_);
+        lhtree::turn_to_fisher(scatter_, kept_moments_, options_.shrinkage, watch_, kept_.relations);
     }
-    lhtree::turn_to_fisher(scatter_, options_.shrinkage, watch_, kept_.mean_differences);
 }
 
-LinearMembership Brancher::find_membership(const double (&weight)[2], const Samples& samples) {
-    if (!needs_slopes(weight)) return constant_membership(weight);
-    if (!moments_are_fresh_ || (!moments_.has_squares() && needs_squares(weight)))
-        measure_all(samples, needs_squares(weight));
-    if (active_.empty()) return constant_membership(weight);
+template <class Response>
+LinearMembership Brancher<Response>::find_membership(const Totals& totals, const Samples& samples) {
+    if (!needs_slopes(totals)) return constant_membership(totals);
+    if (!moments_are_fresh_ || (!moments_.has_squares() && needs_squares(totals)))
+        measure_all(samples, needs_squares(totals));
+    if (active_.empty()) return constant_membership(totals);
     if (options_.membership == Membership::marginal) return marginal_membership(moments_, active_);
     const bool is_all = active_.size() == samples.rows.n_features;
     const Samples columns = is_all ? samples : take_columns(samples, active_, columns_);
     Moments moments;
-    Scatter within;
+    Scatter scatter;
     moments.measure(columns, true, 1, watch_);
-    within.measure(columns, moments, watch_);
-    return least_squares_membership(moments, within, active_, options_.shrinkage, watch_);
+    scatter.measure(columns, moments, watch_);
+    return least_squares_membership(moments, scatter, active_, options_.shrinkage, watch_);
 }
 
-// Slopes are 0 where either class holds less than min_samples_leaf; so pure blocks are constant.
-bool Brancher::needs_slopes(const double (&weight)[2]) const {
-    return options_.membership != Membership::constant && std::min(weight[0], weight[1]) > 0.0 &&
-           std::min(weight[0], weight[1]) >= settings_.min_samples_leaf;
+template <class Response>
+bool Brancher<Response>::needs_slopes(const Totals& totals) const {
+    return options_.membership != Membership::constant && may_slope(totals, settings_.min_samples_leaf);
 }
 
-bool Brancher::needs_squares(const double (&weight)[2]) const {
-    return options_.alpha > 0.0 || (needs_slopes(weight) && options_.membership == Membership::marginal);
+template <class Response>
+bool Brancher<Response>::needs_squares(const Totals& totals) const {
+    return options_.alpha > 0.0 || (needs_slopes(totals) && options_.membership == Membership::marginal);
 }
 
-void Brancher::measure_all(const Samples& samples, bool with_squares) {
+template <class Response>
+void Brancher<Response>::measure_all(const Samples& samples, bool with_squares) {
     moments_.measure(samples, with_squares || options_.alpha > 0.0, threads_for(samples.size()), watch_);
     find_active(moments_, options_.alpha, active_);
     moments_are_fresh_ = true;
 }
 
 // A pass over this many rows takes long enough to be worth starting threads for.
-std::size_t Brancher::threads_for(std::size_t n_rows) const {
+template <class Response>
+std::size_t Brancher<Response>::threads_for(std::size_t n_rows) const {
     return n_rows >= 4 * chunk_rows ? n_threads_ : 1;
 }
 
-void Brancher::sum_features(const Rows& rows, const Hyperplane& hyperplane) {
+template <class Response>
+void Brancher<Response>::sum_features(const Rows& rows, const Hyperplane& hyperplane) {
     const bool is_dense = hyperplane.features.size() == rows.n_features;
     padded_weights_.assign(padded(hyperplane.weights.size()), 0.0f);
     padded_features_.assign(padded(hyperplane.features.size()), 0);
@@ -187,7 +196,8 @@ void Brancher::sum_features(const Rows& rows, const Hyperplane& hyperplane) {
 }
 
 // Draws features until max_features active ones are found; ascending.
-void Brancher::draw_features(std::uint64_t key, const Samples& samples) {
+template <class Response>
+void Brancher<Response>::draw_features(std::uint64_t key, const Samples& samples) {
     const std::size_t n_features = samples.rows.n_features;
     std::vector<std::int32_t> deck(n_features);
     std::iota(deck.begin(), deck.end(), 0);
@@ -199,7 +209,8 @@ void Brancher::draw_features(std::uint64_t key, const Samples& samples) {
     std::sort(drawn_.begin(), drawn_.end());
 }
 
-bool Brancher::is_active(const Samples& samples, std::int32_t feature) {
+template <class Response>
+bool Brancher<Response>::is_active(const Samples& samples, std::int32_t feature) {
     if (options_.alpha > 0.0) {
         Moments moments;
         std::vector<std::int32_t> active;
@@ -213,7 +224,8 @@ bool Brancher::is_active(const Samples& samples, std::int32_t feature) {
     return false;
 }
 
-void Brancher::part(const Block& block, double offset, Block (&children)[2]) {
+template <class Response>
+void Brancher<Response>::part(const Block& block, double offset, Block (&children)[2]) {
     const std::size_t n = block.size();
     is_left_.resize(std::max(is_left_.size(), n));
     std::size_t n_left[2] = {0, 0};
@@ -226,5 +238,8 @@ void Brancher::part(const Block& block, double offset, Block (&children)[2]) {
     children[1] = {middle, block.end, block.n_rest - n_left[0], block.depth + 1,
                    derive(block.key, right_side)};
 }
+
+template class Brancher<TwoValued>;
+template class Brancher<RealValued>;
 
 }  // namespace lhtree

@@ -5,41 +5,29 @@
 
 #include "lhtree/grow/decisions/direction.hpp"
 #include "lhtree/grow/decisions/membership.hpp"
-#include "lhtree/grow/rows/parted.hpp"
-#include "lhtree/grow/trees/cut.hpp"
+#include "lhtree/grow/trees/response.hpp"
 #include "lhtree/shared/options.hpp"
 
 namespace lhtree {
 
-// Rows begin … end - 1 of the parted rows, non-targets first.
-struct Block {
-    std::size_t begin, end, n_rest;
-    std::int64_t depth;
-    std::uint64_t key;  // of its random draws; a function of its path
-
-    std::size_t size() const { return end - begin; }
-};
-
+template <class Response>
 struct Outcome {
-    double weight[2];  // non-target, target
+    typename Response::Totals totals;
     bool is_branching = false;
     Hyperplane hyperplane;
     LinearMembership membership;
     Block children[2];
 };
 
-// Options of one tree, amounts settled.
-struct Settings {
-    Options options;
-    double gamma, min_samples_split, min_samples_leaf;
-
-    Settings(const Options& options_, const PartedRows& rows);
-};
-
 // The workspace in which one thread grows block after block. In a large block, the passes over all rows are
 // shared by n_threads; the sums they make do not depend on how many.
+template <class Response>
 class Brancher {
   public:
+    using Samples = typename Response::Samples;
+    using Totals = typename Response::Totals;
+    using Moments = typename Response::Moments;
+
     Brancher(const Settings& settings, PartedRows& rows, std::size_t n_threads, Watch& watch)
         : settings_(settings),
           options_(settings.options),
@@ -47,7 +35,7 @@ class Brancher {
           n_threads_(n_threads),
           watch_(watch) {}
 
-    Outcome grow(const Block& block);
+    Outcome<Response> grow(const Block& block);
 
   private:
     const Settings& settings_;
@@ -67,20 +55,20 @@ class Brancher {
     Kept kept_;
     Moments kept_moments_;
     Scatter scatter_;
-    GiniCutter gini_;
+    typename Response::Cutter cutter_;
     Aside aside_;
 
-    bool may_branch(const Block& block, const double (&weight)[2]) const;
-    bool find_hyperplane(const Block& block, const double (&weight)[2], const Samples& samples,
+    bool may_branch(const Block& block, const Totals& totals) const;
+    bool find_hyperplane(const Block& block, const Totals& totals, const Samples& samples,
                          Hyperplane& hyperplane);
-    bool orient(const Block& block, const double (&weight)[2], const Samples& view, Hyperplane& hyperplane);
+    bool orient(const Block& block, const Totals& totals, const Samples& view, Hyperplane& hyperplane);
     CodedRows coded(const Block& block, std::int32_t column) const;
     void turn_to_fisher(const Samples& view);
-    LinearMembership find_membership(const double (&weight)[2], const Samples& samples);
+    LinearMembership find_membership(const Totals& totals, const Samples& samples);
     void part(const Block& block, double offset, Block (&children)[2]);
 
-    bool needs_slopes(const double (&weight)[2]) const;
-    bool needs_squares(const double (&weight)[2]) const;
+    bool needs_slopes(const Totals& totals) const;
+    bool needs_squares(const Totals& totals) const;
     void measure_all(const Samples& samples, bool with_squares);
     void sum_features(const Rows& rows, const Hyperplane& hyperplane);
     void draw_features(std::uint64_t key, const Samples& samples);

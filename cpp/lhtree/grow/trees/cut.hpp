@@ -3,8 +3,16 @@
 #include <vector>
 
 #include "lhtree/grow/decisions/offset.hpp"
+#include "lhtree/shared/options.hpp"
 
 namespace lhtree {
+
+inline Cut cut_purest(const Samples& samples, const Limits& limits, const double* feature_sums,
+                      double gamma) {
+    const Extents extents = measure_extents(samples, feature_sums);
+    if (const auto cut = cut_off_largest(extents, gamma, limits)) return *cut;
+    return cut_between(measure_halves(samples, feature_sums, find_middle(extents)), limits);
+}
 
 class GiniCutter {
   public:
@@ -24,11 +32,21 @@ class GiniCutter {
     std::vector<double> cost_;
 };
 
-inline Cut cut_purest(const Samples& samples, const Limits& limits, const double* feature_sums,
-                      double gamma) {
-    const Extents extents = measure_extents(samples, feature_sums);
-    if (const auto cut = cut_off_largest(extents, gamma, limits)) return *cut;
-    return cut_between(measure_halves(samples, feature_sums, find_middle(extents)), limits);
-}
+class LeastSquaresCutter {
+  public:
+    Cut cut(const RealSamples& samples, const RealTotals& totals, const RealMoments& moments,
+            double min_samples_leaf, const double* feature_sums) {
+        order_.measure(samples, feature_sums, totals.low);
+        return find_least_squares_cut(order_, moments, min_samples_leaf);
+    }
+    Cut cut_feature(const RealSamples& samples, const RealTotals& totals, const RealMoments& moments,
+                    double min_samples_leaf, std::size_t feature) {
+        order_.measure_feature(samples, feature, totals.low);
+        return find_least_squares_cut(order_, moments, min_samples_leaf);
+    }
+
+  private:
+    RealOrder order_;
+};
 
 }  // namespace lhtree

@@ -35,7 +35,7 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
 bool pays_to_code(const ForestPlan& plan, const Options& options) {
     const bool has_weights =
         plan.weight || plan.balances || (plan.draws_rows && plan.sampling.bootstrap);  // bins count rows
-    if (options.direction != Direction::mixed || has_weights) return false;
+    if (options.direction != Direction::mixed || has_weights || plan.real_responses) return false;
     std::size_t n_rows = plan.rows.n_rows;
     if (plan.draws_rows) {
         n_rows = 0;
@@ -49,7 +49,15 @@ bool pays_to_code(const ForestPlan& plan, const Options& options) {
 
 }  // namespace
 
-Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n_threads, Watch& watch) {
+Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t n_threads, Watch& watch) {
+    ForestPlan plan = given;
+    std::vector<std::uint8_t> is_target;
+    if (given.real_responses)
+        is_target = find_targets(given.real_responses, given.targets.size() * given.rows.n_rows);
+    if (!is_target.empty()) {
+        plan.responses = is_target.data();
+        plan.real_responses = nullptr;
+    }
     const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
     std::vector<Blocks> trees(n_trees * n_targets);
     // The trees of one class each share the rows one after the other, and their threads, where there are many
@@ -64,9 +72,14 @@ Forest grow_forest(const ForestPlan& plan, const Options& options, std::size_t n
         const std::uint64_t tree = plan.first_tree + task / n_targets;
         Options own = options;
         own.beta = plan.betas[task / n_targets];
-        Labelled samples{
-            plan.rows, plan.responses + target * plan.rows.n_rows, plan.weight,
-            nullptr,   works_in_place ? plan.in_place : nullptr,   codes.empty() ? nullptr : &codes};
+        const std::size_t begin = target * plan.rows.n_rows;
+        Labelled samples{plan.rows, nullptr, plan.weight};
+        if (plan.real_responses)
+            samples.response = plan.real_responses + begin;
+        else
+            samples.is_target = plan.responses + begin;
+        samples.in_place = works_in_place ? plan.in_place : nullptr;
+        samples.codes = codes.empty() ? nullptr : &codes;
         samples.is_last = task + 1 == trees.size();
         Chosen chosen;
         if (plan.draws_rows) {

@@ -15,6 +15,7 @@ struct ForestPlan {
     Rows rows;
     float* in_place;  // the same rows, with slack, if they may be left in another order; or nullptr
     const std::uint8_t* responses;
+    const double* real_responses;  // instead, if any number is a response; or nullptr
     std::vector<std::int32_t> targets;
     const double* weight;  // nullptr: 1 each
     std::vector<double> betas;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <stdexcept>
 
 #include "lhtree/grow/trees/branch.hpp"
 
@@ -19,8 +20,9 @@ struct Draft {
 
 // Grows from `root` until blocks have at most `small` rows; those are handed to `leave`, which names their
 // draft.
-template <class Leave>
-Draft grow_from(const Block& root, std::size_t small, Brancher& brancher, Watch& watch, const Leave& leave) {
+template <class Response, class Leave>
+Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& brancher, Watch& watch,
+                const Leave& leave) {
     Draft draft;
     std::deque<Block> work{root};
     std::int32_t next = 1;  // number of the next child
@@ -31,14 +33,15 @@ Draft grow_from(const Block& root, std::size_t small, Brancher& brancher, Watch&
         draft.rows.push_back(block);
         if (block.size() <= small) {
             draft.elsewhere.push_back(leave(block));
-            const double nothing[2] = {1.0, 0.0};
-            draft.blocks.add(0, nothing, {}, {}, -1);
+            draft.blocks.add({0, 1.0, 0.0}, {}, {}, -1);
+            Response::set_range({}, draft.blocks);
             continue;
         }
-        const Outcome outcome = brancher.grow(block);
+        const Outcome<Response> outcome = brancher.grow(block);
         draft.elsewhere.push_back(-1);
-        draft.blocks.add(block.size(), outcome.weight, outcome.hyperplane, outcome.membership,
-                         outcome.is_branching ? next : -1);
+        const Counts counts{block.size(), outcome.totals.weight(), outcome.totals.response()};
+        draft.blocks.add(counts, outcome.hyperplane, outcome.membership, outcome.is_branching ? next : -1);
+        Response::set_range(outcome.totals, draft.blocks);
         if (!outcome.is_branching) continue;
         work.push_back(outcome.children[0]);
         work.push_back(outcome.children[1]);
@@ -77,22 +80,22 @@ Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
     return grown;
 }
 
-}  // namespace
-
-Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
-           Watch& watch) {
+template <class Response>
+Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+               Watch& watch) {
     PartedRows rows(samples);
-    const Settings settings(options, rows);
     // First the trunk, large blocks whose rows all threads share, breadth-first; then subtrees that stay in a
     // core's cache until they are done, one thread each. Every block's draws and sums are its own, so the
     // order is free.
     constexpr std::size_t cache_bytes = std::size_t{1} << 19;
     const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.n_features + 1);
     const Block root{0, rows.size(), rows.n_rest(), 0, key};
+    const double total = measure_totals(Response::samples(rows, root)).weight();
+    const Settings settings(options, total, samples.rows.n_features);
     std::vector<Block> later;
     std::vector<Draft> drafts(1);
     {
-        Brancher brancher(settings, rows, n_threads, watch);
+        Brancher<Response> brancher(settings, rows, n_threads, watch);
         drafts[0] =
             grow_from(root, rows.size() > 2 * small ? small : 0, brancher, watch, [&](const Block& block) {
                 later.push_back(block);
@@ -102,13 +105,42 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, s
     drafts.resize(1 + later.size());
     std::atomic<std::size_t> next{0};  // each thread keeps its workspace from subtree to subtree
     run(std::min(n_threads, later.size()), n_threads, watch, [&](std::size_t) {
-        Brancher brancher(settings, rows, 1, watch);
+        Brancher<Response> brancher(settings, rows, 1, watch);
         for (std::size_t i = next++; i < later.size(); i = next++)
             drafts[1 + i] = grow_from(later[i], 0, brancher, watch, [](const Block&) { return -1; });
     });
     Grown grown = assemble(drafts, rows);
     if (samples.in_place && !samples.is_last) rows.restore();
     return grown;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
+    std::vector<std::uint8_t> is_target(n);
+    for (std::size_t row = 0; row < n; ++row) {
+        if (response[row] != 0.0 && response[row] != 1.0) return {};
+        is_target[row] = response[row] == 1.0;
+    }
+    return is_target;
+}
+
+Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+                Watch& watch) {
+    if (options.offset == Offset::purity)
+        throw std::invalid_argument("offset purity needs a response of 0 and 1: choose gini");
+    return grow_any<RealValued>(samples, options, key, n_threads, watch);
+}
+
+Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+           Watch& watch) {
+    if (!samples.response) return grow_any<TwoValued>(samples, options, key, n_threads, watch);
+    const auto is_target = find_targets(samples.response, samples.rows.n_rows);
+    if (is_target.empty()) return grow_real(samples, options, key, n_threads, watch);
+    Labelled two_valued = samples;
+    two_valued.is_target = is_target.data();
+    two_valued.response = nullptr;
+    return grow_any<TwoValued>(two_valued, options, key, n_threads, watch);
 }
 
 }  // namespace lhtree
