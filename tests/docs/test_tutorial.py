@@ -61,7 +61,7 @@ def ask(port, command):
         answer = error
     with answer:
         assert answer.status in (200, 422)
-        return json.load_example(answer)
+        return json.load(answer)
 
 
 def test_tutorial(tmp_path, monkeypatch, capsys):
