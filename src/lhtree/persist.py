@@ -23,7 +23,8 @@ from ._header_checks import check_estimators, check_header
 from ._json import ModelFileError, check, parse_json
 from ._scorer import Scorer
 from ._write import write_whole
-from .tables.encoding import Encoding, Numbers, OneHot
+from .tables.encoding import Encoding
+from .tables.treatments import Numbers, OneHot
 
 
 class ModelFile(NamedTuple):
