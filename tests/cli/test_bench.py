@@ -49,7 +49,7 @@ class TestBench:
         [
             (2, ("--only", "light_gbm"), "--only light_gbm: no such model; the nearest is 'lightgbm'"),
             (2, ("--folds", 0), "--folds 0 is too small: pass 2 or more"),
-            (1, ("--drop", "colr"), "--drop colr: data.csv has no such column; the nearest is 'colour'"),
+            (1, ("--drop", "colr"), "--drop colr is not a column of data.csv; the nearest is 'colour'"),
         ],
     )
     def test_errors(self, capsys, code, arguments, message):

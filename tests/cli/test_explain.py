@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree.cli._errors import Problem
 from lhtree.cli.explain import parse_values
-from lhtree.tables.encoding import Encoding, Numbers, OneHot
+from lhtree.tables.encoding import Encoding
 from lhtree.tables.errors import TableError
+from lhtree.tables.treatments import Numbers, OneHot
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
 

@@ -5,8 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lhtree import LHTClassifier
@@ -143,39 +141,6 @@ class TestColumnsThatAreRefused:
 
 
 class TestEncoding:
-    @given(
-        st.lists(
-            st.tuples(
-                st.none() | st.floats(-1e9, 1e9),
-                st.none() | st.sampled_from(["a", "b", "c", "d = e"]),
-                st.booleans(),
-            ),
-            min_size=1,
-            max_size=12,
-        )
-    )
-    @settings(max_examples=60)
-    def test_rows_come_back(self, rows):
-        X = pd.DataFrame(
-            {
-                "size": [np.nan if row[0] is None else row[0] for row in rows],
-                "colour": pd.Series([row[1] for row in rows], dtype=object),
-                "ok": [row[2] for row in rows],
-            }
-        )
-        encoding = learn_encoding(X, ["colour"])
-        encoded = encoding.encode(X)
-        assert encoded.shape == (len(rows), encoding.n_features) == (len(rows), len(encoding.feature_names))
-        own = encoded[:, encoding.is_category]
-        assert np.isin(np.nansum(own, axis=1), [0.0, 1.0]).all()
-        assert (np.isnan(own).all(axis=1) | ~np.isnan(own).any(axis=1)).all()
-        for row, x in zip(rows, encoded, strict=True):
-            decoded = encoding.decode(x)
-            assert decoded["colour"] == row[1]
-            assert decoded["ok"] == float(row[2])
-            assert np.isnan(decoded["size"]) if row[0] is None else decoded["size"] == row[0]
-            np.testing.assert_array_equal(encoding.encode_row(list(row)), x)
-
     def test_as_json(self, adult):
         X, _ = adult
         encoding = learn_encoding(X.assign(code=[1, 2] * 400), [1, 2, 6, "code"])

@@ -102,16 +102,6 @@ class TestEqualEncodings:
 
 
 class TestPrediction:
-    def test_an_unseen_category_counts_as_missing(self, colours):
-        X, y = colours
-        model = LHTClassifier().fit(X, y)
-        wanted = model.predict_proba(X.assign(colour=None))
-        np.testing.assert_array_equal(model.predict_proba(X.assign(colour="purple")), wanted)
-        np.testing.assert_array_equal(model.predict_proba(X.assign(colour=np.nan)), wanted)
-        np.testing.assert_array_equal(
-            model.predict_proba(pl.DataFrame({"size": X["size"].to_numpy(), "colour": [None] * 20})), wanted
-        )
-
     @pytest.mark.parametrize(
         ("change", "words"),
         [

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from .._parameters import is_integer, refuse
 from .columns import Category, Column, Refusal, refuse_columns
-from .encoding import Encoding, Numbers, OneHot, Treatment
+from .encoding import Encoding
 from .errors import TableError
 from .frames import holds_numbers, read_names, split_columns, take_table
+from .treatments import Numbers, OneHot, Treatment
 
 MOST_CATEGORIES = 255
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .batches import Stream, open_stream
 from .columns import Refusal, refuse_columns
-from .encoding import Encoding, OneHot
+from .encoding import Encoding
 from .errors import OptionError, TableError
 from .learn import check_count
 from .names import check_known
 from .source import Reading
 from .target import check_classes, find_classed, label_rows, match_classes, read_classes
 from .text import FileColumn
+from .treatments import OneHot
 
 
 class Training(NamedTuple):

@@ -117,12 +117,19 @@ class ArrowColumn(Column):
     def _flatten(self) -> Any:
         """The values in one piece, without a dictionary."""
         pa = import_extra("pyarrow", "cli")
-        values = self.values
-        if pa.types.is_dictionary(values.type):
-            values = values.cast(values.type.value_type)
-        if find_arrow_kind(values.type) == "categories" and values.type != pa.string():
-            values = values.cast(pa.string())  # many functions of Arrow take no other text
-        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        parts = self.values.chunks if isinstance(self.values, pa.ChunkedArray) else [self.values]
+        is_text = find_arrow_kind(self.values.type) == "categories"
+
+        def settle(values: Any) -> Any:
+            return values.cast(pa.string()) if is_text else values  # many functions take no other text
+
+        if pa.types.is_dictionary(self.values.type):
+            parts = [settle(part.dictionary).take(part.indices) for part in parts]
+        else:
+            parts = [settle(part) for part in parts]
+        if not parts:
+            return pa.array([], self.values.type)
+        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
 def find_arrow_kind(type_: Any) -> str:

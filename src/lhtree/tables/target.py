@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .columns import is_missing, settle
-from .encoding import OneHot
 from .errors import OptionError
 from .names import shorten
 from .text import FileColumn, FileRows
+from .treatments import OneHot
 from .values import MISSING_CLASS
 
 _MOST_NUMBERS = 200  # different ones; more are measured, not classes

@@ -12,20 +12,7 @@ from .._extras import import_extra
 
 MISSING = (
     "",
-    "NA",
-    "N/A",
-    "n/a",
-    "#N/A",
-    "<NA>",
-    "NaN",
-    "nan",
-    "NAN",
-    "-nan",
-    "null",
-    "NULL",
-    "None",
-    "?",
-    "-",
+    *["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "null", "NULL", "None", "?", "-"],
 )
 # Classes may well be called "-" or "None".
 MISSING_CLASS = tuple(marker for marker in MISSING if marker not in ("-", "None"))
