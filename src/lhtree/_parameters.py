@@ -135,7 +135,7 @@ class Settled:
         if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):
             raise refuse("max_depth", max_depth, "None (no limit) or an integer of at least 1")
 
-        self.unseen: str = _choose("unseen", params["unseen"], UNSEEN)
+        _choose("unseen", params["unseen"], UNSEEN)
         self.normalize: str | None = _choose("normalize", params["normalize"], NORMALISATIONS)
         confidence = _choose("confidence", params["confidence"], CONFIDENCES)
         self.confidence: str | None = ("last" if is_paper else None) if confidence == "auto" else confidence

@@ -15,6 +15,7 @@ from .model import Model
 from .tables.columns import is_missing
 from .tables.encoding import Encoding
 from .tables.frames import take_table
+from .tables.labels import check_sample_weight
 from .tables.learn import learn_encoding
 
 # What to do about scikit-learn's messages, which say only what is wrong.
@@ -23,7 +24,6 @@ _REMEDIES = {
     "inconsistent numbers of samples": "Pass one class (and one sample weight) per row of X.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
-_MAX_WEIGHT = 1e100  # products of weights stay finite
 
 
 class Training(NamedTuple):
@@ -100,38 +100,6 @@ def check_continued(earlier: Model, training: Training) -> None:
             f"y has the classes {training.classes.tolist()} and the model has {earlier.classes.tolist()}: "
             "pass the same classes with warm_start=True, or fit anew with warm_start=False."
         )
-
-
-def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """One finite weight of at least 0 per row, not all 0."""
-    if sample_weight is None:
-        return None
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"sample_weight is not numeric ({error}): pass one number per row of X.") from None
-    if weight.ndim == 0:
-        weight = np.full(n_rows, weight)
-    if weight.ndim != 1:
-        raise ValueError(
-            f"Sample weights must be 1D array or scalar: sample_weight has shape {weight.shape}. "
-            "Pass one number per row of X."
-        )
-    if len(weight) != n_rows:
-        raise ValueError(
-            f"sample_weight has {len(weight)} values and X has {n_rows} rows: pass one weight per row."
-        )
-    if not np.isfinite(weight).all():
-        raise ValueError("sample_weight contains NaN or infinity: pass finite weights of at least 0.")
-    if (weight < 0.0).any():
-        raise ValueError(
-            f"sample_weight contains a negative value, {weight.min()}: pass weights of at least 0."
-        )
-    if not (weight > 0.0).any():
-        raise ValueError("sample_weight is zero everywhere: give at least one row of two classes weight.")
-    if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
-        weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
-    return weight
 
 
 def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:

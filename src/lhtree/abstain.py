@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ._extras import import_extra
 from ._parameters import is_real, refuse
 from .curves import CoverageCurve, measure_coverage
-from .model import encode_known, read
+from .model import read
+from .tables.labels import encode_known
 
 if TYPE_CHECKING:
     import pandas as pd

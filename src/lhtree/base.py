@@ -101,7 +101,6 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             prior=training.prior,
             confidence=settled.confidence,
             seed=seed,
-            unseen=settled.unseen,
             prototypes=keep_rows(n_kept, training, seed),
             forest=growth.record,
         )
@@ -159,7 +158,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Call a method of the model's scorer with rows in any form; exact arrays go straight to it."""
         if model is None or not model.takes(X):
             model = model or self._read()
-            X = model.encode(X, type(self).__name__)
+            X = model.encode(X, self)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
         result = method(model.scorer, X, n_threads)
         if result is None:

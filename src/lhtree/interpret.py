@@ -34,7 +34,7 @@ class Interpretable:
         from .explain._row import take_row
 
         fitted = read(self)
-        return Explanation(fitted, take_row(fitted, row), _draw)
+        return Explanation(fitted, take_row(fitted, row, self), _draw)
 
     def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
         """Explain the predictions of many rows.
@@ -58,7 +58,7 @@ class Interpretable:
         from .explain._walk import walk
 
         fitted = read(self)
-        rows = fitted.encode(X, type(self).__name__)
+        rows = fitted.encode(X, self)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
             return tabulate_terms(walk(fitted, rows), rows, index)

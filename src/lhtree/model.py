@@ -64,7 +64,6 @@ class Model:
     prior: NDArray[np.float64]  # share of every class
     confidence: str | None  # "last", "path" or None, never "auto"
     seed: int
-    unseen: str = "missing"  # what becomes of a category that was not there in fit
     link: str = "wolf"
     base: NDArray[np.float64] | None = None  # score of every class before the first tree; None: 0
     clip: float = CLIP  # bound of normalised values
@@ -113,9 +112,15 @@ class Model:
         """Values of a row by column, in the user's units and categories."""
         return self.encoding.decode(x)
 
-    def encode(self, X: Any, owner: str = "the model") -> NDArray[Any]:
-        """Rows of a table as the numbers that the scorer takes, shape (n, m); ``owner`` is named in messages."""
-        return self.encoding.encode(X, unseen=self.unseen, owner=owner)
+    def encode(self, X: Any, asked: Any = None) -> NDArray[Any]:
+        """Rows of a table as the numbers that the scorer takes, shape (n, m).
+
+        ``asked`` is the estimator or Scorer: messages name it, and it says what becomes of unseen categories.
+        """
+        unseen = getattr(asked, "unseen", "missing")
+        return self.encoding.encode(
+            X, unseen=unseen, owner="the model" if asked is None else type(asked).__name__
+        )
 
     @property
     def n_classes(self) -> int:
@@ -200,25 +205,6 @@ class Model:
 
 def _takes_nothing(X: Any) -> bool:
     return False
-
-
-def encode_known(y: Any, classes: NDArray[Any], n_rows: int, name: str = "y") -> NDArray[np.int64]:
-    """Number of each row's class among those of a model, -1 for a class it does not know; some must be known."""
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise ValueError(
-            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
-        )
-    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
-        labels = labels.astype(classes.dtype)
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-    if (codes < 0).all():
-        raise ValueError(
-            f"{name} has none of the model's classes {classes.tolist()}, but for example {labels.tolist()[0]!r}: "
-            "pass classes as they were given to fit."
-        )
-    return codes
 
 
 def choose_trees(tree: Any, n_trees: int) -> range:

@@ -36,10 +36,18 @@ class Scorer(Interpretable):
         What ``lhtree.save`` was given.
     """
 
-    __slots__ = ("_model", "classes_", "feature_names", "feature_names_in_", "metadata", "n_features_in_")
+    __slots__ = (
+        "_model",
+        "classes_",
+        "feature_names",
+        "feature_names_in_",
+        "metadata",
+        "n_features_in_",
+        "unseen",
+    )
 
-    def __init__(self, model: Model, metadata: dict[str, Any] | None = None) -> None:
-        self._model = model
+    def __init__(self, model: Model, metadata: dict[str, Any] | None = None, unseen: str = "missing") -> None:
+        self._model, self.unseen = model, unseen
         self.classes_ = model.classes
         self.feature_names = model.feature_names
         self.feature_names_in_ = list(model.encoding.names) if model.encoding.has_names else None
@@ -82,7 +90,7 @@ class Scorer(Interpretable):
         model = self._model
         # An array without names is as good as a table here.
         if not model.encoding.is_plain or not model.scorer.takes(X):
-            X = model.encoding.encode(X, unseen=model.unseen, owner="Scorer", warns=False)
+            X = model.encoding.encode(X, unseen=self.unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or n_threads < 1:
             n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
@@ -106,4 +114,5 @@ def load_scorer(path: str | os.PathLike[str]) -> Scorer:
         model's.
     """
     file = read_file(path)
-    return Scorer(file.model, file.header["metadata"])
+    unseen = file.header["parameters"].get("unseen", "missing")
+    return Scorer(file.model, file.header["metadata"], unseen)

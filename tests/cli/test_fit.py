@@ -130,7 +130,7 @@ class TestModels:
         succeed(capsys, "fit", "codes.csv", "-t", "y", "-o", "new.lht", "--trees", 2, *options)
         encoding = lhtree.inspect("new.lht")["encoding"]
         assert encoding["names"] == ["size", "weight", "colour", "code"]
-        assert encoding["categories"][3] == ["0", "1", "2"]
+        assert encoding["columns"][3]["categories"] == ["0", "1", "2"]
         ran = succeed(capsys, "predict", "new.lht", "codes.csv", "--out", "out.csv")
         assert ran.err == ""
 

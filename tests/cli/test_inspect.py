@@ -51,7 +51,7 @@ class TestInspect:
     def test_no_model(self, capsys):
         ran = fail(capsys, "inspect", "data.csv")
         assert ran.code == 3
-        assert "is not a sound model file" in ran.err
+        assert "is not a valid lhtree model file" in ran.err
 
     def test_names_cannot_steer_the_terminal(self, capsys):
         forest, _ = fit_models()

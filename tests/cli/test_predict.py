@@ -160,7 +160,7 @@ class TestRefusals:
     def test_no_model(self, capsys):
         ran = fail(capsys, "predict", "data.csv", "model.lht")
         assert ran.code == 3
-        assert "is not a sound model file" in ran.err
+        assert "is not a valid lhtree model file" in ran.err
         ran = fail(capsys, "predict", "nowhere.lht", "data.csv")
         assert ran == (3, "", "lhtree: cannot read nowhere.lht: No such file or directory\n")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import lhtree
-from lhtree import tuning
 from lhtree.cli import _show
+from lhtree.selection import tuning
 from support.shop import fail, make_table, run, shop, succeed  # noqa: F401
 
 QUICK = (

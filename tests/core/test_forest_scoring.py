@@ -1,5 +1,7 @@
 """Scores of forests against the reference, for every way the scorer lays out and walks trees."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -159,6 +161,7 @@ def test_what_later_versions_score_is_refused(name, value, message):
     arrays["missing"] = np.zeros(len(arrays["left"]), dtype=np.int8)
     rest = {"centre": np.zeros(3), "scale": np.ones(3), "prior": np.ones(3) / 3, "confidence": None}
     assert bridge.make_scorer(arrays, **rest).n_trees == 6
+    arrays[name] = arrays[name].copy()
     arrays[name][0] = value
     with pytest.raises(ValueError, match=message):
         bridge.make_scorer(arrays, **rest)
@@ -187,7 +190,8 @@ def test_trees_that_are_a_leaf_among_others():
     np.testing.assert_array_equal(leaves.predict_confidence(X), np.ones((200, 3)))
     assert_as_reference(leaves, X[:15])
     both = LHForestClassifier(14)
-    both._take(model, model._model.trees + leaves._model.trees + model._model.trees)
+    trees = model._model.trees + leaves._model.trees + model._model.trees
+    both._model = replace(model._model, trees=trees)
     for n_rows in (1, 5, 15, 200):  # on both sides of what is walked at once
         np.testing.assert_array_equal(both.predict_wolf(X[:15])[:n_rows], both.predict_wolf(X[:n_rows])[:15])
     assert_as_reference(both, X[:15])

@@ -96,7 +96,7 @@ def test_the_model_does_not_depend_on_threads(case, n_jobs):
     other = LHTClassifier(**model.get_params()).set_params(n_jobs=n_jobs)
     other.fit(problem.X, problem.y, problem.weight)
     bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(other))
-    bridge.assert_same_bits(model._model.normalisation._asdict(), other._normalisation._asdict())
+    bridge.assert_same_bits(model._model.normalisation._asdict(), other._model.normalisation._asdict())
 
 
 def test_a_large_model_does_not_depend_on_threads():
@@ -161,10 +161,10 @@ def test_integer_weights_equal_repetition(data, problem):
     weighted = LHTClassifier(**arguments, random_state=0).fit(problem.X, problem.y, weight)
     repeated = model.fit(np.repeat(problem.X, weight, axis=0), np.repeat(problem.y, weight))
     np.testing.assert_array_equal(weighted.classes_, repeated.classes_)
-    np.testing.assert_allclose(weighted._model.normalisation, repeated._normalisation, 1e-12, 1e-12)
+    np.testing.assert_allclose(weighted._model.normalisation, repeated._model.normalisation, 1e-12, 1e-12)
     if model.normalize in ("minmax", None):  # a standard deviation is rounded differently
-        np.testing.assert_array_equal(weighted._model.normalisation, repeated._normalisation)
-    if np.array_equal(weighted._model.normalisation, repeated._normalisation):
+        np.testing.assert_array_equal(weighted._model.normalisation, repeated._model.normalisation)
+    if np.array_equal(weighted._model.normalisation, repeated._model.normalisation):
         for ours, theirs in zip(bridge.trees_of(weighted), bridge.trees_of(repeated), strict=True):
             ours.n_samples = theirs.n_samples
             bridge.assert_same_shape(ours, theirs)

@@ -2,13 +2,12 @@
 
 import gc
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import lhtree
-from lhtree import base
-from lhtree._validate import check_rows
 from lhtree.tables.encoding import Encoding
 
 METHODS = ("proba", "wolf", "membership", "confidence", "predict", "apply", "per_tree", "trace")
@@ -164,12 +163,13 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
     model = lhtree.LHTClassifier().fit(X, X[:, 0] > 0)
     expected = model.predict_proba(X)
     prepared = []
+    encode = Encoding.encode
 
-    def prepare(estimator, X):
+    def prepare(encoding, X, **options):
         prepared.append(X)
-        return check_rows(estimator, X)
+        return encode(encoding, X, **options)
 
-    monkeypatch.setattr(base, "check_rows", prepare)
+    monkeypatch.setattr(Encoding, "encode", prepare)
     for given in (X, np.asfortranarray(X), freeze(X), np.asfortranarray(X)[:1]):
         np.testing.assert_array_equal(model.predict_proba(given), expected[: len(given)])
         np.testing.assert_array_equal(model.predict(given), model.classes_[expected[: len(given)].argmax(1)])
@@ -177,7 +177,7 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
     for given in (X.tolist(), X.view(Child), X.astype(">f8"), shift(X)):
         np.testing.assert_array_equal(model.predict_proba(given), expected)
         assert prepared.pop() is given
-    model._encoding = Encoding.plain(4, list("abcd"))
+    model._model = replace(model._model, encoding=Encoding.plain(4, list("abcd")))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.predict_proba(X)
     assert prepared.pop() is X

@@ -18,6 +18,7 @@ from support import bridge
 from support.clouds import make_clouds
 
 TIMEOUT = 60
+NAMES = (np.array(["a", "b"]), np.array(["d", "c"]))  # the second in another order
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,28 @@ def test_eight_threads_at_once(fitted):
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(predict, range(8))) == [None] * 8
+
+
+def test_a_refit_is_seen_whole_or_not_at_all():
+    """Predictions made while another thread fits belong to the old model or to the new one."""
+    X, y = make_clouds(60, 3, 2)
+    answers = [LHTClassifier().fit(X, names[y]).predict(X) for names in NAMES]
+    model = LHTClassifier().fit(X, NAMES[0][y])
+    done = threading.Event()
+
+    def predict():
+        while not done.is_set():
+            given = model.predict(X)
+            if not any(np.array_equal(given, answer) for answer in answers):
+                return given
+        return None
+
+    with ThreadPoolExecutor(2) as pool:
+        watchers = [pool.submit(predict) for _ in range(2)]
+        for turn in range(200):
+            model.fit(X, NAMES[turn % 2][y])
+        done.set()
+        assert [watcher.result() for watcher in watchers] == [None, None]
 
 
 def test_two_models_in_one_thread_do_not_mix(fitted):

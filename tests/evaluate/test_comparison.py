@@ -86,7 +86,7 @@ from lhtree.selection import comparison
 from lhtree.selection.folds import split_folds
 
 seen = []
-peer = _comparison.PEERS["hist_gb"]
+peer = comparison.PEERS["hist_gb"]
 
 def build(seed):
     model = peer.build(seed)
@@ -97,9 +97,9 @@ def build(seed):
     return Watched(max_iter=2)
 
 import pandas as pd
-_comparison.PEERS["hist_gb"] = peer._replace(build=build)
+comparison.PEERS["hist_gb"] = peer._replace(build=build)
 y = np.arange(60) % 2
-(result,) = _comparison.compare(["hist_gb"], pd.DataFrame({"a": np.arange(60.0)}), y, split_folds(y, 2, 0), 0)
+(result,) = comparison.compare(["hist_gb"], pd.DataFrame({"a": np.arange(60.0)}), y, split_folds(y, 2, 0), 0)
 assert result.failure is None, result.failure
 print(*sorted({n for api, n in seen if api == "openmp"}))
 """

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lhtree import LHForestClassifier, LHTClassifier, _race, evaluate, tune
+from lhtree import LHForestClassifier, LHTClassifier, evaluate, tune
 from lhtree.evaluation import Evaluation
+from lhtree.selection import race
 from lhtree.selection.folds import judge_fold, split_folds, take_rows
 from lhtree.selection.race import METRICS, Candidate, OutOfTimeError, Task, find_rank, search
 from lhtree.selection.settings import draw_settings
@@ -192,7 +193,7 @@ class TestRace:
             nonlocal n_done
             n_done += 1
 
-        monkeypatch.setattr(_race.time, "monotonic", lambda: float(n_done))  # a fold takes a second
+        monkeypatch.setattr(race.time, "monotonic", lambda: float(n_done))  # a fold takes a second
         settings = iter([{"direction": "mean_difference"}, {"direction": "mixed"}, {"n_estimators": 5}])
         found = search(make_task(), settings, seconds, tell)
         assert [len(candidate.scores) for candidate in found] == n_folds
@@ -203,9 +204,9 @@ class TestRace:
         X, y = make_clouds(4000, 8, 3)
         model = LHForestClassifier(400, direction="mixed", random_state=0)
         with pytest.raises(OutOfTimeError):
-            _race._make_stoppable(model, -math.inf).fit(X, y)
+            race._make_stoppable(model, -math.inf).fit(X, y)
         model.set_params(n_estimators=4)
-        patient = _race._make_stoppable(model, math.inf).fit(X, y)
+        patient = race._make_stoppable(model, math.inf).fit(X, y)
         assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
 
 

@@ -305,7 +305,7 @@ MODELS = {
     "two alike": (encode(["a"], [categories("x", "x", "y")]), "encoding is not names"),
     "nested": (encode(["a"], [categories([], "x", "y")]), "encoding is not names"),
     "unknown kind": (encode(["a"], [{"kind": "magic"}]), "encoding is not names"),
-    "unseen": ({"unseen": "ignore"}, "unseen is not one of missing"),
+    "unseen": ({"parameters": {"unseen": "ignore"}}, "unseen is not one of missing"),
     "confidence": ({"confidence": "most"}, "confidence is not one of"),
     "confidences": ({"confidence": ["last"]}, "confidence is not one of"),
     "seed": ({"seed": -1}, "seed"),

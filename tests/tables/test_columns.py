@@ -45,7 +45,7 @@ class TestWhichColumns:
         numbers = X.drop(columns=CATEGORIES)
         for setting in ("from_dtype", None, []):
             model = LHTClassifier(categorical_features=setting).fit(numbers, y)
-            assert model._encoding.is_plain
+            assert model._model.encoding.is_plain
             plain = LHTClassifier().fit(numbers.to_numpy(np.float64, na_value=np.nan), y)
             np.testing.assert_array_equal(
                 model.predict_proba(numbers),
@@ -56,7 +56,7 @@ class TestWhichColumns:
         X, y = colours
         model = LHTClassifier().fit(X, y)
         model.fit(X[["size"]], y)
-        assert model._encoding.is_plain
+        assert model._model.encoding.is_plain
         assert model.predict(X[["size"]]).shape == (20,)
 
     @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class TestEqualEncodings:
             dummies[X[name].isna()] = np.nan
             parts.append(dummies)
         by_hand = pd.concat(parts, axis=1).to_numpy(np.float64)
-        np.testing.assert_array_equal(own._encoding.encode(X), by_hand)
+        np.testing.assert_array_equal(own._model.encoding.encode(X), by_hand)
         np.testing.assert_array_equal(
             own.predict_proba(X), clone(model).fit(by_hand, y).predict_proba(by_hand)
         )
@@ -77,7 +77,7 @@ class TestEqualEncodings:
     def test_pandas_polars_and_objects_alike(self, model, adult):
         X, y = adult
         of_pandas, of_polars = clone(model).fit(X, y), clone(model).fit(as_polars(X), y)
-        assert of_pandas._encoding == of_polars._encoding
+        assert of_pandas._model.encoding == of_polars._model.encoding
         wanted = of_pandas.predict_proba(X)
         for fitted in (of_pandas, of_polars):
             for table in (X, as_polars(X)):
@@ -186,7 +186,7 @@ class TestPrediction:
         X, y = colours
         model = LHTClassifier(categorical_features=[1]).fit(X.to_numpy(), y)
         with pytest.raises(ValueError, match="expecting 2 features"):
-            model.predict(np.zeros((4, model._encoding.n_features)))
+            model.predict(np.zeros((4, model._model.encoding.n_features)))
 
 
 class TestLife:
@@ -207,9 +207,9 @@ class TestLife:
     def test_warm_start_keeps_the_categories(self, adult):
         X, y = adult
         forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
-        encoding = forest._encoding
+        encoding = forest._model.encoding
         forest.set_params(n_estimators=5).fit(X[X["work"] != "state"], y[X["work"] != "state"])
-        assert forest._encoding == encoding
+        assert forest._model.encoding == encoding
         assert len(forest.estimators_) == 5
         whole = LHForestClassifier(5, direction="mixed", random_state=0).fit(X, y)
         forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
@@ -231,7 +231,7 @@ class TestLife:
         weight = np.where(X["colour"] == "blue", 0, 2)
         kept = weight > 0
         weighted = LHForestClassifier(3, direction="mixed", random_state=0).fit(X, y, sample_weight=weight)
-        assert weighted._encoding.categories == (None, ("red",))
+        assert weighted._model.encoding.categories == (None, ("red",))
         repeated = LHForestClassifier(3, direction="mixed", random_state=0).fit(
             X[kept], y[kept], sample_weight=weight[kept]
         )

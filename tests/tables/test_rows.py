@@ -12,7 +12,7 @@ pd = pytest.importorskip("pandas")
 
 
 def read(path, model, **options):
-    return read_rows(path, model._encoding, model.classes_, **options)
+    return read_rows(path, model._model.encoding, model.classes_, **options)
 
 
 @pytest.fixture

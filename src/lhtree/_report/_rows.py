@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation.judge import match_labels
 from ..model import read
 from ..tables.frames import refuse_infinity
+from ..tables.labels import encode_known
 
 N_WRONG, N_UNSURE, N_SAMPLES = 60, 40, 200
 _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows
@@ -27,13 +27,7 @@ def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
     checked = read(model).encode(X)
     if np.isinf(checked).any():
         refuse_infinity(checked)
-    labels = np.asarray(y)
-    if labels.shape != (len(checked),):
-        name_x = name_y.replace("y", "X")
-        raise ValueError(
-            f"{name_y} has shape {labels.shape} and {name_x} has {len(checked)} rows: pass one class per row."
-        )
-    return Rows(checked, match_labels(labels, model.classes_, name_y))
+    return Rows(checked, encode_known(y, read(model).classes, len(checked), name_y, is_strict=True))
 
 
 def choose_samples(rows: Rows, proba: NDArray[np.float64]) -> dict[str, NDArray[np.int64]]:

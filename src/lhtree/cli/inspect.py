@@ -89,9 +89,8 @@ def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
 
 def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     encoding = facts["encoding"]
-    names = facts["feature_names"] or [f"x{number}" for number in range(facts["n_columns"])]
-    categories = [None] * len(names) if encoding is None else encoding["categories"]
-    for name, some in zip(names, categories, strict=True):
+    for name, column in zip(encoding["names"], encoding["columns"], strict=True):
+        some = column.get("categories")
         yield name, "numbers" if some is None else f"{len(some)} categories: {', '.join(map(str, some))}"
 
 

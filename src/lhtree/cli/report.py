@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ..model import read as find_model
 from ..tables.read import read_rows
 from ..tables.source import Reading
 from ._errors import writing
@@ -71,7 +72,7 @@ def report(
     loaded = load_model(model)
     read = partial(
         read_rows,
-        encoding=loaded._encoding,
+        encoding=find_model(loaded).encoding,
         classes=loaded.classes_,
         reading=Reading(format, delimiter, decimal, encoding),
         unseen=unseen,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..curves import CoverageCurve, measure_coverage
-from .judge import Part, check_weight, judge, match_labels
+from ..tables.labels import check_sample_weight, encode_known
+from .judge import Part, judge
 from .measures import (
     Bin,
     calibrate,
@@ -231,8 +232,9 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evalua
         )
     if not hasattr(model, "classes_"):
         raise ValueError(f"model={model!r} is not fitted: call fit first.")
-    codes = match_labels(y, model.classes_)
-    part = judge(model, X, codes, check_weight(sample_weight, len(codes)))
+    n_rows = len(X) if hasattr(X, "__len__") else np.shape(X)[0]
+    codes = encode_known(y, model.classes_, n_rows, is_strict=True)
+    part = judge(model, X, codes, check_sample_weight(sample_weight, n_rows))
     return Evaluation.from_parts([part], model.classes_.tolist())
 
 

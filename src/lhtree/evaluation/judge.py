@@ -41,35 +41,3 @@ def judge(
         sureness[rows],
         None if weight is None else weight[rows],
     )
-
-
-def match_labels(y: Any, classes: NDArray[Any], name: str = "y") -> NDArray[np.int64]:
-    """Number of each row's class among those of a model, all of which it must know; shape (n,)."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or not len(labels):
-        raise ValueError(f"{name} has shape {labels.shape}: pass one class per row, and at least one row.")
-    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
-        labels = labels.astype(classes.dtype)
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-    if (codes < 0).any():
-        strange = labels.tolist()[int((codes < 0).argmax())]
-        raise ValueError(
-            f"{name} has the class {strange!r}, which the model does not know: pass classes among "
-            f"{classes.tolist()}, or leave those rows out."
-        )
-    return codes
-
-
-def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """One weight of at least 0 per row, not all 0."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}: pass one weight for each of the {n_rows} rows."
-        )
-    if not (np.isfinite(weight).all() and (weight >= 0.0).all() and weight.any()):
-        raise ValueError("sample_weight is not valid: pass finite weights of at least 0 that are not all 0.")
-    return weight

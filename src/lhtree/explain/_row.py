@@ -12,15 +12,20 @@ from ..model import Model
 from ..tables.frames import is_frame, refuse_infinity
 
 
-def take_row(fitted: Model, row: Any) -> NDArray[np.float64]:
-    """Values of one row by feature, shape (m,); of a table with categories the row has numbers and categories."""
+def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
+    """Values of one row by feature, shape (m,); of a table with categories the row has numbers and categories.
+
+    ``asked`` is the estimator or Scorer, as for ``Model.encode``.
+    """
     if _is_series(row):
         row = _settle_series(row)
     values: NDArray[Any]
     if is_frame(row):
-        values = fitted.encode(row)
+        values = fitted.encode(row, asked)
     elif not fitted.encoding.is_plain:
-        return fitted.encoding.encode_row(_list_values(fitted, row), unseen=fitted.unseen)
+        return fitted.encoding.encode_row(
+            _list_values(fitted, row), unseen=getattr(asked, "unseen", "missing")
+        )
     else:
         values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
     if values.ndim == 1:

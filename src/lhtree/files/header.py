@@ -39,7 +39,6 @@ HEADER = {
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
     "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
     "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP, "0.2.0"),
-    "unseen": Field(lambda v: _is_text(v) and v in UNSEEN, "one of missing and error", "missing", "0.2.0"),
     "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}, "0.2.0"),
 }
 
@@ -54,6 +53,9 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     check(
         n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS),
         f"n_jobs is not a number of threads up to {_MOST_JOBS}",
+    )
+    check(
+        header["parameters"].get("unseen", "missing") in UNSEEN, f"unseen is not one of {', '.join(UNSEEN)}"
     )
     n_described = sum(len(column.get("categories", [0])) for column in header["encoding"]["columns"])
     check(n_described == n_features, "encoding does not have as many features as the model")

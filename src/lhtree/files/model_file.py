@@ -86,7 +86,6 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "written_by": {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "classes": encode_classes(model.classes),
         "encoding": model.encoding.to_dict(),
-        "unseen": model.unseen,
         "confidence": model.confidence,
         "seed": model.seed,
         "forest": None if model.forest is None else _encode_forest(model.forest),
@@ -150,7 +149,6 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
     return Model(
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
         encoding=Encoding.from_dict(header["encoding"]),
-        unseen=header["unseen"],
         normalisation=Normalisation(arrays["centre"], arrays["scale"]),
         span=Span(arrays["feature_low"], arrays["feature_high"]),
         classes=classes,

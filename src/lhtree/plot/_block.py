@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import is_integer, refuse
-from ..model import encode_known, read
+from ..model import read
 from ..tables.frames import refuse_infinity
+from ..tables.labels import encode_known
 from ..views import TreeView
 from ._layout import spread
 from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes

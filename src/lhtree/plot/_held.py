@@ -13,7 +13,7 @@ from ..model import Model
 
 def hold(fitted: Model, model: Any, row: Any) -> NDArray[np.float64]:
     """Values at which the features that are not drawn are held: the row given, or the centre."""
-    return fitted.normalisation.centre.copy() if row is None else take_row(fitted, row)
+    return fitted.normalisation.centre.copy() if row is None else take_row(fitted, row, model)
 
 
 def make_grid(

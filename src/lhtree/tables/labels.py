@@ -1,0 +1,68 @@
+"""What comes with the rows of a table: their classes, and their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MAX_WEIGHT = 1e100  # products of weights stay finite
+
+
+def encode_known(
+    y: Any, classes: NDArray[Any], n_rows: int, name: str = "y", *, is_strict: bool = False
+) -> NDArray[np.int64]:
+    """Number of each row's class among those of a model, shape (n,).
+
+    A class that the model does not know is -1, and some must be known; with ``is_strict`` all must be.
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
+        )
+    if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
+        labels = labels.astype(classes.dtype)
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    codes = np.array([code_of.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    is_unknown = codes < 0
+    if is_unknown.any() if is_strict else is_unknown.all():
+        strange = labels.tolist()[int(is_unknown.argmax())]
+        raise ValueError(
+            f"{name} has the class {strange!r}, which the model does not know: pass classes among {classes.tolist()}, "
+            "as they were given to fit, or leave those rows out."
+        )
+    return codes
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """One finite weight of at least 0 per row, not all 0."""
+    if sample_weight is None:
+        return None
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"sample_weight is not numeric ({error}): pass one number per row of X.") from None
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar: sample_weight has shape {weight.shape}. "
+            "Pass one number per row of X."
+        )
+    if len(weight) != n_rows:
+        raise ValueError(
+            f"sample_weight has {len(weight)} values and X has {n_rows} rows: pass one weight per row."
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity: pass finite weights of at least 0.")
+    if (weight < 0.0).any():
+        raise ValueError(
+            f"sample_weight contains a negative value, {weight.min()}: pass weights of at least 0."
+        )
+    if not (weight > 0.0).any():
+        raise ValueError("sample_weight is zero everywhere: give at least one row of two classes weight.")
+    if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
+        weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
+    return weight
