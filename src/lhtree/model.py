@@ -83,7 +83,7 @@ class Model:
             confidence=self.confidence,
         )
         object.__setattr__(self, "scorer", scorer)
-        object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else _takes_nothing)
+        object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else takes_nothing)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
@@ -203,7 +203,8 @@ class Model:
         return replace(self, trees=self.trees.part(first, first + self.n_targets), forest=None)
 
 
-def _takes_nothing(X: Any) -> bool:
+def takes_nothing(X: Any) -> bool:
+    """Stands for ``Scorer.takes`` where every table must be encoded."""
     return False
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._parameters import check_count
 from .files import read_file
 from .interpret import Interpretable
-from .model import Model
+from .model import Model, takes_nothing
 from .tables.frames import refuse_infinity
 
 
@@ -47,7 +47,9 @@ class Scorer(Interpretable):
     )
 
     def __init__(self, model: Model, metadata: dict[str, Any] | None = None, unseen: str = "missing") -> None:
-        self._model, self.unseen = model, unseen
+        self._model, self._core, self.unseen = model, model.scorer, unseen
+        # An array without names is as good as a table with them here.
+        self._takes = model.scorer.takes if model.encoding.is_plain else takes_nothing
         self.classes_ = model.classes
         self.feature_names = model.feature_names
         self.feature_names_in_ = list(model.encoding.names) if model.encoding.has_names else None
@@ -64,33 +66,31 @@ class Scorer(Interpretable):
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
         """Class of every row, shape (n,)."""
-        return self.classes_[self._ask(self._model.scorer.predict, X, n_threads)]  # type: ignore[no-any-return]
+        return self.classes_[self._ask(self._core.predict, X, n_threads)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Probabilities, shape (n, K)."""
-        return self._ask(self._model.scorer.proba, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean corrected memberships, shape (n, K)."""
-        return self._ask(self._model.scorer.wolf, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._core.wolf, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean memberships, shape (n, K)."""
-        return self._ask(self._model.scorer.membership, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._core.membership, X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean confidences, shape (n, K)."""
-        return self._ask(self._model.scorer.confidence, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._core.confidence, X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
         """Leaf of every row in every tree, shape (n, n_trees)."""
-        return self._ask(self._model.scorer.apply, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
-        model = self._model
-        # An array without names is as good as a table here.
-        if not model.encoding.is_plain or not model.scorer.takes(X):
-            X = model.encoding.encode(X, unseen=self.unseen, owner="Scorer", warns=False)
+        if not self._takes(X):
+            X = self._model.encoding.encode(X, unseen=self.unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or n_threads < 1:
             n_threads = check_count("n_threads", n_threads, 1)
         result = method(X, n_threads)
