@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Interpretable:
     """Explanations of single predictions and of many."""
 
+    __slots__ = ()  # a Scorer has no dict
+
     def explain(self, row: Any) -> Explanation:
         """Explain the prediction of one row.
 

@@ -17,7 +17,7 @@ from .tables.frames import refuse_infinity
 
 
 class Scorer(Interpretable):
-    """A saved model that can predict and nothing else; ``lhtree.load_scorer`` makes it.
+    """A saved model that predicts and explains without scikit-learn; ``lhtree.load_scorer`` makes it.
 
     Methods take arrays of shape (n, m), or tables with categories if the model was fitted with such. They give what the
     model's methods of the same name give, bit by bit, and may be called from many threads at once. A float64 or float32
@@ -37,7 +37,9 @@ class Scorer(Interpretable):
     """
 
     __slots__ = (
+        "_core",
         "_model",
+        "_takes",
         "classes_",
         "feature_names",
         "feature_names_in_",
