@@ -2,3 +2,6 @@
 lhtree._core.pieces:
     \from types import ModuleType
     pieces: ModuleType
+
+lhtree._core.(DIRECTIONS|OFFSETS|MEMBERSHIPS|CONFIDENCES):
+    \1: tuple[str, ...]

@@ -146,6 +146,12 @@ def solve_with_ridge(matrix, right_side, ridge):
     return x.tolist() if np.isfinite(x).all() else None
 
 
+def solve_in_rows(deviations, response, ridge):
+    """(D^T D + ridge I)^-1 D^T r as D^T (D D^T + ridge I)^-1 r, so for more than 512 features and fewer rows."""
+    factors = solve_with_ridge(deviations @ deviations.T, response, ridge)
+    return None if factors is None else deviations.T @ factors
+
+
 def mix64(x):
     """The finaliser of splitmix64."""
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64

@@ -25,13 +25,9 @@ Options make_options(const std::string& direction, const std::string& offset, co
                      std::int64_t max_depth, std::size_t max_features, double shrinkage,
                      bool branching_membership) {
     Options options;
-    options.direction = choose<Direction>(direction, {{"mean_difference", Direction::mean_difference},
-                                                      {"fisher", Direction::fisher},
-                                                      {"mixed", Direction::mixed}});
-    options.offset = choose<Offset>(offset, {{"purity", Offset::purity}, {"gini", Offset::gini}});
-    options.membership = choose<Membership>(membership, {{"marginal", Membership::marginal},
-                                                         {"least_squares", Membership::least_squares},
-                                                         {"constant", Membership::constant}});
+    options.direction = choose(direction, direction_names);
+    options.offset = choose(offset, offset_names);
+    options.membership = choose(membership, membership_names);
     options.alpha = alpha;
     options.beta = beta;
     options.gamma = amount(gamma.first, gamma.second);
@@ -151,6 +147,13 @@ std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const
     return z;
 }
 
+template <class Choice, std::size_t n>
+nb::tuple names(const Named<Choice> (&values)[n]) {
+    nb::list result;
+    for (const auto& named : values) result.append(named.name);
+    return nb::tuple(result);
+}
+
 template <class Value, class Response>
 void bind_grow_forest(nb::module_& m) {
     m.def("grow_forest", &bound_grow_forest<Value, Response>, "X"_a.noconvert(), "centre"_a, "scale"_a,
@@ -165,6 +168,10 @@ void bind_grow_forest(nb::module_& m) {
 }  // namespace
 
 void bind_growing(nb::module_& m) {
+    m.attr("DIRECTIONS") = names(direction_names);
+    m.attr("OFFSETS") = names(offset_names);
+    m.attr("MEMBERSHIPS") = names(membership_names);
+    m.attr("CONFIDENCES") = names(confidence_names);
     nb::class_<Options>(m, "Options", "What a tree is grown with. Amounts are pairs (value, is it a share?).")
         .def(
             "__init__",

@@ -11,8 +11,7 @@ namespace {
 using namespace nb::literals;
 
 Confidence confidence_named(const std::optional<std::string>& name) {
-    return name ? choose<Confidence>(*name, {{"last", Confidence::last}, {"path", Confidence::path}})
-                : Confidence::none;
+    return name ? choose(*name, confidence_names) : Confidence::none;
 }
 
 template <class T>

@@ -81,10 +81,10 @@ auto watched(const std::optional<nb::callable>& progress, const Work& work) {
     }
 }
 
-template <class T>
-T choose(const std::string& name, std::initializer_list<std::pair<const char*, T>> values) {
-    for (const auto& [key, value] : values)
-        if (name == key) return value;
+template <class Choice, std::size_t n>
+Choice choose(const std::string& name, const Named<Choice> (&values)[n]) {
+    for (const auto& named : values)
+        if (name == named.name) return named.value;
     throw std::invalid_argument("unknown name: " + name);
 }
 

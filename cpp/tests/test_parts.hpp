@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "lhtree/grow/decisions/direction.hpp"
+#include "lhtree/grow/decisions/membership.hpp"
 #include "lhtree/grow/decisions/ridge.hpp"
 #include "lhtree/grow/rows/draws.hpp"
 #include "lhtree/shared/random.hpp"
@@ -128,6 +129,46 @@ inline void test_ridge() {
     CHECK(is_refused({std::nan(""), 0, 0, 1}, 1e-3, {1, 1}));         // not a number
     CHECK(is_refused({1, 0, 0, 1}, 1e-3, {std::nan(""), 1}));         // no finite solution
     CHECK(is_refused({1e-300, 0, 0, 1e-300}, 1e-3, {1e300, 1e300}));  // overflow
+}
+
+// Directions and slopes from the products of rows are those from the products of features.
+inline void test_gram() {
+    const std::size_t n = 13, m = 70, n_rest = 6;
+    const Table table = random_table(n, m, 9);
+    const Samples samples{table.rows(), n_rest, table.weight.data()};
+    CHECK(!Gram::suits(samples.rows));
+    CHECK(Gram::suits({nullptr, 512, 513}) && !Gram::suits({nullptr, 513, 513}));
+    Watch watch;
+    Moments moments;
+    Scatter scatter;
+    Gram gram;
+    std::vector<std::int32_t> active(m);
+    std::vector<double> direct(m), by_rows(m);
+    std::vector<float> direct_weights, weights;
+    moments.measure(samples, true, 1, watch);
+    for (std::size_t f = 0; f < m; ++f) {
+        active[f] = static_cast<std::int32_t>(f);
+        direct[f] = by_rows[f] = moments.mean_difference(f);
+    }
+    scatter.measure(samples, moments, watch);
+    gram.measure(samples, moments, watch);
+    const Gram fresh = gram;
+    turn_to_fisher(scatter, moments, 1e-3, watch, direct);
+    turn_to_fisher(gram, samples.rows, moments, 1e-3, watch, by_rows);
+    scale_weights(direct, direct_weights);
+    scale_weights(by_rows, weights);
+    for (std::size_t f = 0; f < m; ++f)
+        CHECK_NEAR(static_cast<double>(weights[f]), static_cast<double>(direct_weights[f]), 1e-6);
+
+    scatter.measure(samples, moments, watch);
+    for (const double shrinkage : {1e-3, 0.0}) {  // with no ridge there is no solution: marginal slopes
+        gram = fresh;
+        Scatter again = scatter;
+        const auto expected = least_squares_membership(moments, again, active, shrinkage, watch);
+        const auto found = least_squares_membership(moments, gram, samples.rows, active, shrinkage, watch);
+        CHECK_NEAR(found.intercept, expected.intercept, 1e-9);
+        for (std::size_t f = 0; f < m; ++f) CHECK_NEAR(found.slopes[f], expected.slopes[f], 1e-9);
+    }
 }
 
 inline void test_row_draws() {
@@ -258,6 +299,7 @@ inline void test_parts() {
     test_moments();
     test_active_and_kept();
     test_ridge();
+    test_gram();
     test_row_draws();
     test_run();
     test_draws();

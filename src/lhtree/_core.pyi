@@ -10,6 +10,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+DIRECTIONS: tuple[str, ...]
+
+OFFSETS: tuple[str, ...]
+
+MEMBERSHIPS: tuple[str, ...]
+
+CONFIDENCES: tuple[str, ...]
+
 class Options:
     """What a tree is grown with. Amounts are pairs (value, is it a share?)."""
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from . import _core
 
-DIRECTIONS = ("mean_difference", "fisher", "mixed")
-OFFSETS = ("auto", "purity", "gini")
-MEMBERSHIPS = ("marginal", "least_squares", "constant")
-CONFIDENCES = ("auto", "last", "path", None)
+DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
+OFFSETS = ("auto", *_core.OFFSETS)
+CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)
 UNSEEN = ("missing", "error")
+MOST_THREADS = 1 << 16  # more would not start; results do not depend on their number
 
 
 def refuse(name: str, value: object, remedy: str) -> ValueError:

@@ -137,7 +137,11 @@ def _settle_weight(
     if class_weight is not None and not (is_forest and name == "balanced_subsample"):
         if name == "balanced":
             counts = np.bincount(codes, weights=weight, minlength=len(classes))
-            factors = counts.sum() / (len(classes) * counts)
+            with np.errstate(over="ignore"):
+                factors = counts.sum() / (len(classes) * counts)
+            if weight is not None and not np.isfinite(factors).all():
+                weight = weight / counts[codes]
+                factors = np.full(len(classes), counts.sum() / len(classes))
         elif isinstance(class_weight, dict):
             factors = _factors_from_dict(class_weight, classes)
         else:

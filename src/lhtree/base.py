@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._core import Scorer
-from ._parameters import Settled, check_flag, draw_seed, refuse
+from ._parameters import MOST_THREADS, Settled, check_flag, draw_seed, refuse
 from ._validate import Training, check_continued, check_training
 from .interpret import Interpretable
 from .model import ForestRecord, Model
@@ -279,4 +279,4 @@ def count_threads(n_jobs: int | None) -> int:
         isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
     ):
         raise refuse("n_jobs", n_jobs, "None, a positive number of threads, or -1 for all cores")
-    return max(1, int(joblib.effective_n_jobs(n_jobs)))
+    return min(max(1, int(joblib.effective_n_jobs(n_jobs))), MOST_THREADS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import check_count
+from ._parameters import MOST_THREADS, check_count
 from .files import read_file
 from .interpret import Interpretable
 from .model import Model, takes_nothing
@@ -93,8 +93,8 @@ class Scorer(Interpretable):
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
         if not self._takes(X):
             X = self._model.encoding.encode(X, unseen=self.unseen, owner="Scorer", warns=False)
-        if type(n_threads) is not int or n_threads < 1:
-            n_threads = check_count("n_threads", n_threads, 1)
+        if type(n_threads) is not int or not 0 < n_threads <= MOST_THREADS:
+            n_threads = min(check_count("n_threads", n_threads, 1), MOST_THREADS)
         result = method(X, n_threads)
         if result is None:
             refuse_infinity(X)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import reference
 from lhtree import _core
-from support import strategies
+from support import bridge, strategies
 
 pieces = _core.pieces
 
@@ -122,6 +122,64 @@ def test_direction_of_several_chunks(fisher):
         kept = reference.fisher_direction(z, is_target, block.weight, kept, 1e-3)
     assert names == list(kept)
     np.testing.assert_allclose(values, list(reference.divide_by_largest(kept).values()), 1e-6)
+
+
+@pytest.mark.parametrize("n_features", [512, 600])
+@pytest.mark.parametrize("is_real", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 0.05])
+def test_more_features_than_rows_are_solved_in_the_space_of_rows(n_features, is_real, beta):
+    generator = np.random.default_rng(4)
+    Z = generator.normal(size=(20, n_features)).astype(np.float32)
+    weight = generator.uniform(0.1, 3.0, 20)
+    response = Z[:, 0] + generator.normal(size=20) if is_real else (np.arange(20) % 2).astype(np.float64)
+    options = bridge.core_options(
+        reference.Options("fisher", "gini", "least_squares", beta=beta, max_depth=1)
+    )
+    arrays, _ = pieces.grow_real(Z, response, weight, options, 0)
+    if not is_real:
+        arrays, _ = _core.grow(Z, response.astype(np.uint8), weight, options, 0)
+    root = bridge.as_tree(arrays)
+    far = np.sqrt(weight)[:, None] * (Z - np.average(Z.astype(np.float64), axis=0, weights=weight))
+    r = np.sqrt(weight) * (response - np.average(response, weights=weight))
+
+    def check(found, kept, explained):
+        D = far[:, kept]
+        ridge = 1e-3 * ((D**2).sum() - explained(D)) / len(kept)
+        direct = np.linalg.solve(D.T @ D + ridge * np.eye(len(kept)), D.T @ r)
+        in_rows = reference.solve_in_rows(D, r, ridge)
+        np.testing.assert_allclose(in_rows, direct, 1e-6, 1e-9 * np.abs(direct).max())
+        assert list(found) == kept
+        return np.array(list(found.values())), direct
+
+    slopes, direct = check(root.slopes[0], list(range(n_features)), lambda D: 0.0)
+    np.testing.assert_allclose(slopes, direct, 1e-6, 1e-9 * np.abs(direct).max())
+    weights, direct = check(
+        root.weights[0], list(root.weights[0]), lambda D: ((D.T @ r) ** 2).sum() / (r @ r)
+    )
+    assert (len(weights) < n_features) == (beta > 0)
+    direct /= np.abs(direct).max()
+    np.testing.assert_allclose(weights, direct, 1e-6, 1e-7)
+
+
+@pytest.mark.parametrize("direction", ["fisher", "mixed"])
+def test_very_many_features_take_no_matrix_of_their_own(direction):
+    # A matrix of 50,000 x 50,000 would take 20 GB and hours.
+    generator = np.random.default_rng(5)
+    y = (np.arange(50) % 2).astype(np.uint8)
+    Z = generator.normal(size=(50, 50_000)).astype(np.float32)
+    options = bridge.core_options(reference.Options(direction, "gini", "least_squares"))
+    _, leaf_of_row = _core.grow(Z, y, None, options, 0)
+    bridge.assert_same_partition(leaf_of_row, y)
+
+
+def test_features_that_no_system_tells_apart_keep_their_mean_differences():
+    # Every feature is the class itself: nothing scatters within the classes.
+    y = (np.arange(20) % 2).astype(np.uint8)
+    Z = np.repeat(y[:, None], 600, axis=1).astype(np.float32)
+    options = bridge.core_options(reference.Options("fisher", "gini", "least_squares", shrinkage=0.0))
+    root = bridge.as_tree(_core.grow(Z, y, None, options, 0)[0])
+    assert set(root.weights[0].values()) == {1.0}
+    assert set(root.slopes[0].values()) == {1.0}
 
 
 def test_fisher_sees_what_the_mean_difference_does_not():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
 
-from lhtree import LHTClassifier
+from lhtree import LHForestClassifier, LHTClassifier
 from support import bridge
 from support.clouds import make_clouds
 
@@ -223,6 +223,17 @@ def test_equal_weights_that_sum_to_one_are_no_weights(n_rows):
 def test_tiny_and_huge_weights(size):
     X, y = make_clouds(100, 3, 2)
     assert fit({}, X, y, np.full(100, size)).score(X, y) > 0.6
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample"])
+def test_weights_whose_ratio_is_beyond_every_float(class_weight):
+    X, y = make_clouds(100, 3, 2)
+    weight = np.where(y == 0, 1e-200, 1e120)
+    forest = LHForestClassifier(5, class_weight=class_weight, n_jobs=10**30, random_state=0)
+    assert forest.fit(X, y, weight).score(X, y) > 0.6
+    if class_weight == "balanced":
+        model = fit({"class_weight": class_weight, "gamma": 1}, X, y, weight)
+        assert model.trees_[0].n_target[0] == pytest.approx(model.trees_[0].weight[0] / 2)
 
 
 def test_rows_of_no_weight_are_not_there():

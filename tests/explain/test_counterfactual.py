@@ -131,6 +131,20 @@ def test_values_outside_the_training_range_only_move_towards_it():
         check(model, x, found)
 
 
+@pytest.mark.parametrize("size", [1e300, 1e307, 1e308, 1.7e308])
+def test_differences_beyond_every_float(size):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 0] = np.where(y == 1, size, -size) * generator.uniform(0.5, 1.0, 60)
+    model = LHTClassifier().fit(X, y)
+    for row in X[:6]:
+        found = model.explain(row).counterfactuals()
+        assert found
+        for change in found:
+            assert model.predict([list(change.row.values())]) != model.predict([row])
+            assert 0.0 < change.distance < 10.0
+
+
 def test_missing_values_stay_missing(wine, wine_tree):
     x = wine[1].to_numpy()[0].copy()
     x[::2] = np.nan

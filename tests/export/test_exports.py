@@ -1,5 +1,7 @@
 """Exported models predict what the model predicts: ONNX, C and SQL to the bit, whatever the model and its rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.exports import runs as exports
@@ -71,6 +73,16 @@ def test_normalisations(normalize, tmp_path):
     check(LHTClassifier(normalize=normalize).fit(X, y), spoil(X), tmp_path)
 
 
+@pytest.mark.parametrize(("centre", "scale"), [(1e-46, 1e-46), (0.3, 1 + 4e-8)])
+def test_normalisations_that_nearly_change_nothing(centre, scale, tmp_path):
+    # onnxruntime takes them for x - 0 and x / 1, which it drops.
+    x = np.linspace(-1, 1, 400)[:, None]
+    model = LHTClassifier(max_depth=1).fit(x, (x[:, 0] + 0.3 * np.sin(50 * x[:, 0]) > 0).astype(int))
+    normalisation = type(model._model.normalisation)(np.array([centre]), np.array([scale]))
+    model._model = replace(model._model, normalisation=normalisation)
+    check(model, centre + scale * x, tmp_path)
+
+
 def test_rows_of_float32(tmp_path):
     X, y = make_clouds(300, 9, 3)
     model = LHTClassifier().fit(X, y)
@@ -91,7 +103,7 @@ def test_sums_of_any_length(n_features, tmp_path):
     [
         [False, True],
         [-5, 7],
-        [-(2**62), 0, 2**62],
+        [-(2**63), 0, 2**63 - 1],
         [1.0, 2.0],  # with a fraction, scikit-learn takes them for a continuous target
         ["it's", 'a "quoted" \\ one', "??/ ünï\n"],
     ],

@@ -78,6 +78,7 @@ def test_rows_that_are_refused(path, three):
     ):
         with pytest.raises(ValueError, match=rf"\bX\b.*{told}|{told}.*\bX\b"):
             scorer.predict(wrong)
+    assert scorer.predict(three[0], n_threads=10**30).tolist() == scorer.predict(three[0]).tolist()
     for n_threads in (0, -1, 1.5, None):
         with pytest.raises(ValueError, match=f"n_threads={n_threads} is not valid: pass an integer"):
             scorer.predict(three[0], n_threads=n_threads)

@@ -10,6 +10,21 @@ enum class Offset : std::uint8_t { purity, gini };
 enum class Membership : std::uint8_t { marginal, least_squares, constant };
 enum class Confidence : std::uint8_t { none, last, path };
 
+// What users call them: Python and the command line take the names from here.
+template <class Choice>
+struct Named {
+    const char* name;
+    Choice value;
+};
+constexpr Named<Direction> direction_names[] = {{"mean_difference", Direction::mean_difference},
+                                                {"fisher", Direction::fisher},
+                                                {"mixed", Direction::mixed}};
+constexpr Named<Offset> offset_names[] = {{"purity", Offset::purity}, {"gini", Offset::gini}};
+constexpr Named<Membership> membership_names[] = {{"marginal", Membership::marginal},
+                                                  {"least_squares", Membership::least_squares},
+                                                  {"constant", Membership::constant}};
+constexpr Named<Confidence> confidence_names[] = {{"last", Confidence::last}, {"path", Confidence::path}};
+
 // A weight of samples, given as such or as a share of the weight of the root.
 struct Amount {
     double value = 1.0;

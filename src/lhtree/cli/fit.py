@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from .._parameters import DIRECTIONS, MEMBERSHIPS
 from ..evaluation import Evaluation, evaluate
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
@@ -50,17 +51,19 @@ class Kind(str, Enum):
 class Direction(str, Enum):
     """Directions of hyperplanes."""
 
-    MEAN_DIFFERENCE = "mean_difference"
-    FISHER = "fisher"
-    MIXED = "mixed"
+    _ignore_ = "members name"
+    members = vars()
+    for name in DIRECTIONS:
+        members[name.upper()] = name
 
 
 class Membership(str, Enum):
     """How a leaf turns a row into a membership."""
 
-    MARGINAL = "marginal"
-    LEAST_SQUARES = "least_squares"
-    CONSTANT = "constant"
+    _ignore_ = "members name"
+    members = vars()
+    for name in MEMBERSHIPS:
+        members[name.upper()] = name
 
 
 class ClassWeight(str, Enum):
@@ -85,7 +88,7 @@ def fit(
             metavar="NAME",
             help="mean_difference (the paper's), fisher, or mixed (the most accurate).",
         ),
-    ] = Direction.MEAN_DIFFERENCE,
+    ] = Direction.MEAN_DIFFERENCE,  # type: ignore[attr-defined]
     trees: Annotated[
         int | None,
         typer.Option("--trees", metavar="N", help="Number of trees per class of a forest. Default: 100."),
@@ -115,7 +118,7 @@ def fit(
             metavar="NAME",
             help="Membership within a leaf: marginal (the paper's), least_squares or constant.",
         ),
-    ] = Membership.MARGINAL,
+    ] = Membership.MARGINAL,  # type: ignore[attr-defined]
     max_depth: Annotated[
         int | None,
         typer.Option("--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit."),
@@ -182,7 +185,7 @@ def fit(
         "n_jobs": count_threads(threads),
     }
     estimator = _build(model, trees, chosen, quiet=quiet)
-    if gamma != "10" and direction is not Direction.MEAN_DIFFERENCE:
+    if gamma != "10" and direction != "mean_difference":
         note(
             f"lhtree: --gamma has no effect with --direction {direction.value}: use --min-samples-leaf instead",
             quiet=quiet or is_json,

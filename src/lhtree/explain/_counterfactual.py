@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -206,7 +207,7 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
     rounded = row.copy()
     for feature in np.flatnonzero(task.is_changed(row[None])[0] & (task.low < task.high)):
         before, after = float(task.x[feature]), float(row[feature])
-        step = abs(after - before) / fineness
+        step = min(abs(after - before), sys.float_info.max) / fineness
         if not step > abs(after) * 1e-15:  # the value has no decimals to spare
             continue
         exponent = Decimal(step).adjusted()
@@ -233,7 +234,7 @@ def _write(value: Any) -> str:
 def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) -> Counterfactual:
     fitted = task.fitted
     changed = np.flatnonzero(task.is_changed(row[None])[0])
-    size = np.abs(row - task.x)[changed] / fitted.normalisation.scale[changed]
+    size = np.abs(task.measure(row, task.x))[changed]
     changed = changed[np.argsort(-size, kind="stable")]
     changed = fitted.encoding.column[changed]
     names, before, after = fitted.column_names, fitted.name_values(task.x), fitted.name_values(row)

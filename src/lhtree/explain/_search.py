@@ -15,6 +15,7 @@ MOST_PLANES = 256  # of one row at a time, nearest first
 MOST_ROUNDS = 5
 MOST_BASES = 4  # rows from which the next round goes on
 MOST_REFINED = 24
+_MOST = 1e300  # a distance, so that its multiples are numbers
 _WORK = 1_000_000  # blocks that the rows tried in a round may pass
 
 
@@ -31,16 +32,23 @@ class Task:
 
     def room(self, x: Floats) -> Room:
         """How far each feature of a row may move, in normalised units."""
-        scale, x = self.fitted.normalisation.scale, self._start(x)
-        with np.errstate(over="ignore"):
-            down, up = (x - self.low) / scale, (self.high - x) / scale
+        x = self._start(x)
+        down, up = self.measure(x, self.low), self.measure(self.high, x)
         return Room(*(np.clip(np.nan_to_num(side, posinf=FAR), 0.0, FAR) for side in (down, up)))
+
+    def measure(self, end: Floats, start: Floats) -> Floats:
+        """``end - start`` in normalised units, also where the difference is beyond every float."""
+        scale = self.fitted.normalisation.scale
+        with np.errstate(over="ignore"):
+            difference = end - start
+            halved = 2.0 * ((end / 2.0 - start / 2.0) / scale)
+            return np.asarray(np.where(np.isinf(difference), halved, difference / scale))
 
     def distances(self, rows: Floats) -> Floats:
         """Euclidean length of the change of every row, in normalised units."""
+        moves = np.minimum(np.abs(self.measure(rows, self.x)), _MOST)
+        largest = np.nanmax(moves, axis=1, initial=0.0, where=~np.isnan(moves), keepdims=True)
         with np.errstate(over="ignore"):
-            moves = np.abs(rows - self.x) / self.fitted.normalisation.scale
-            largest = np.nanmax(moves, axis=1, initial=0.0, where=~np.isnan(moves), keepdims=True)
             shape = np.nan_to_num(moves / np.where(largest > 0.0, largest, 1.0))
         return np.asarray(largest[:, 0] * np.sqrt((shape**2).sum(axis=1)))
 
@@ -201,8 +209,7 @@ def _shorten(task: Task, rows: Floats) -> Floats:
     if not len(rows):
         return rows
     grid = np.arange(1, 9) / 8
-    moves = np.nan_to_num(rows - task.x)
-    points = (task.x + grid[:, None, None] * moves).reshape(-1, len(task.x))
+    points = _walk(task.x, rows, grid[:, None, None]).reshape(-1, len(task.x))
     points[-len(rows) :] = rows
     is_reached = task.is_reached(points).reshape(len(grid), len(rows))
     first = is_reached.argmax(axis=0)
@@ -211,17 +218,24 @@ def _shorten(task: Task, rows: Floats) -> Floats:
     best: Floats = points.reshape(len(grid), *rows.shape)[first, np.arange(len(rows))]
     for _ in range(14):
         middle = (near + far) / 2
-        points = task.x + middle[:, None] * moves
+        points = _walk(task.x, rows, middle[:, None])
         is_reached = task.is_reached(points)
         best = np.where(is_reached[:, None], points, best)
         far, near = np.where(is_reached, middle, far), np.where(is_reached, near, middle)
     return best
 
 
+def _walk(x: Floats, rows: Floats, share: Floats) -> Floats:
+    """Points at a share of the way from ``x`` to the rows, also where its length is beyond every float."""
+    with np.errstate(over="ignore"):
+        moves = rows - x
+    points = x + share * np.nan_to_num(moves, posinf=0.0, neginf=0.0)
+    return np.asarray(np.where(np.isinf(moves), (1.0 - share) * x + share * rows, points))
+
+
 def _use_fewer(task: Task, rows: Floats) -> Floats:
     """The same moves with only their largest 1, 2, 3, 5, ... features, made longer until the class changes."""
-    scale = task.fitted.normalisation.scale
-    moves = np.nan_to_num((rows - task.x) / scale)
+    moves = np.nan_to_num(task.measure(rows, task.x))
     rank = np.argsort(np.argsort(-np.abs(moves), axis=1, kind="stable"), axis=1, kind="stable")
     room = task.room(task.x)
     tried = []

@@ -20,7 +20,7 @@ def find_labels(fitted: Model, language: str) -> list[Label]:
             f"the classes {labels[:3]} cannot be written in {language}: fit with classes that are text, or numbers."
         )
     for label in labels:
-        if kind is int and not -(2**63) < label < 2**63:  # type: ignore[operator]
+        if kind is int and not -(2**63) <= label < 2**63:  # type: ignore[operator]
             raise ValueError(
                 f"the class {label} has more than 64 bits: fit with smaller numbers, or with text."
             )

@@ -45,7 +45,9 @@ def write_label(label: Label) -> str:
         return "'" + check_text(label, "class or category", "SQL").replace("'", "''") + "'"
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
-    return str(label) if isinstance(label, int) else write_number(label)
+    if not isinstance(label, int):
+        return write_number(label)
+    return "(-9223372036854775807-1)" if label == -(2**63) else str(label)  # without its sign it has 65 bits
 
 
 def add_terms(terms: Iterable[tuple[int, float]]) -> str:

@@ -100,10 +100,14 @@ def _normalise(graph: Graph, fitted: Model, dtype: str) -> str:
     worst = graph.add("ReduceMax", is_infinite, graph.constant(as_shape([1])), keepdims=1)
     nothing = graph.add("Gather", graph.constant([0.0]), worst, name="X_must_not_hold_infinities")
     x = graph.add("Add", x, nothing)
-    moved = graph.add("Sub", x, graph.constant(fitted.normalisation.centre, name="centre"))
-    quotient = graph.add("Div", moved, graph.constant(fitted.normalisation.scale, name="scale"))
+    # onnxruntime drops the subtraction of a single number near 0 and the division by one near 1, so one column is two.
+    centre, scale = (np.resize(values, max(2, fitted.n_features)) for values in fitted.normalisation)
+    moved = graph.add("Sub", x, graph.constant(centre, name="centre"))
+    quotient = graph.add("Div", moved, graph.constant(scale, name="scale"))
     clipped = graph.add("Clip", quotient, graph.constant(-_MOST_Z), graph.constant(_MOST_Z))
     known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), clipped)
+    if fitted.n_features == 1:
+        known = graph.add("Gather", known, graph.constant(as_shape([0])), axis=1)
     return graph.cast(known, np.float32)
 
 

@@ -43,6 +43,11 @@ void scale_weights(const std::vector<double>& direction, std::vector<float>& wei
         weights[i] = static_cast<float>(direction[i] / largest);
 }
 
+template <class AnyMoments>
+static double explained(const AnyMoments& moments, std::size_t feature) {
+    return moments.covariance(feature) * moments.covariance(feature) / moments.response_squares();
+}
+
 void turn_to_fisher(Scatter& within, const Moments&, double shrinkage, Watch& watch,
                     std::vector<double>& direction) {
     solve_ridge(within.triangle, shrinkage, direction, watch);
@@ -52,13 +57,23 @@ void turn_to_fisher(Scatter& total, const RealMoments& moments, double shrinkage
                     std::vector<double>& direction) {
     const std::size_t p = direction.size();
     double trace = 0.0;
-    for (std::size_t i = 0; i < p; ++i)
-        trace += total.triangle[i * p + i] -
-                 moments.covariance(i) * moments.covariance(i) / moments.response_squares();
+    for (std::size_t i = 0; i < p; ++i) trace += total.triangle[i * p + i] - explained(moments, i);
     const double ridge = shrinkage * (std::max(trace, 0.0) / static_cast<double>(p));
     solve_with_ridge(total.triangle, ridge, direction, watch);
 }
 
+template <class AnyMoments>
+void turn_to_fisher(Gram& gram, const Rows& rows, const AnyMoments& moments, double shrinkage, Watch& watch,
+                    std::vector<double>& direction) {
+    double trace = gram.trace();
+    for (std::size_t i = 0; i < direction.size(); ++i) trace -= explained(moments, i);
+    const double ridge = shrinkage * (trace / static_cast<double>(direction.size()));
+    if (ridge > 0.0 && solve_with_ridge(gram.triangle, ridge, gram.deviation, watch))
+        direction = gram.to_features(rows, gram.deviation);
+}
+
+template void turn_to_fisher(Gram&, const Rows&, const Moments&, double, Watch&, std::vector<double>&);
+template void turn_to_fisher(Gram&, const Rows&, const RealMoments&, double, Watch&, std::vector<double>&);
 template void find_active(const Moments&, double, std::vector<std::int32_t>&);
 template void find_active(const RealMoments&, double, std::vector<std::int32_t>&);
 template void keep_features(const Moments&, const std::vector<std::int32_t>&, double, Kept&);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/grow/statistics/gram.hpp"
 #include "lhtree/grow/statistics/scatter.hpp"
 #include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/options.hpp"
@@ -33,6 +34,10 @@ void turn_to_fisher(Scatter& within, const Moments& moments, double shrinkage, W
 // … and covariances s by (S + shrinkage · tr(S - s sᵀ/var r)/p · I)⁻¹ s, the ridge least-squares direction:
 // for a response of 0 and 1 the same line, since S - s sᵀ/var r is the scatter within the classes.
 void turn_to_fisher(Scatter& total, const RealMoments& moments, double shrinkage, Watch& watch,
+                    std::vector<double>& direction);
+// The latter, up to its length the same for two classes, from the products of rows instead.
+template <class AnyMoments>
+void turn_to_fisher(Gram& gram, const Rows& rows, const AnyMoments& moments, double shrinkage, Watch& watch,
                     std::vector<double>& direction);
 
 }  // namespace lhtree

@@ -15,6 +15,17 @@ void make_total(Scatter& within, const Moments& moments) {
 }
 void make_total(Scatter&, const RealMoments&) {}
 
+template <class AnyMoments>
+LinearMembership joint_membership(const AnyMoments& moments, const std::vector<std::int32_t>& active,
+                                  std::vector<double> slopes, bool is_solved) {
+    double intercept = moments.response_mean();
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+        if (!is_solved) slopes[i] = moments.covariance(i) / moments.total_squares(i);
+        intercept -= slopes[i] * moments.mean(i);
+    }
+    return {intercept, active, std::move(slopes)};
+}
+
 }  // namespace
 
 template <class AnyMoments>
@@ -34,21 +45,30 @@ template <class AnyMoments>
 LinearMembership least_squares_membership(const AnyMoments& moments, Scatter& scatter,
                                           const std::vector<std::int32_t>& active, double shrinkage,
                                           Watch& watch) {
-    const std::size_t p = active.size();
-    std::vector<double> slopes(p);
-    for (std::size_t i = 0; i < p; ++i) slopes[i] = moments.covariance(i);
+    std::vector<double> slopes(active.size());
+    for (std::size_t i = 0; i < slopes.size(); ++i) slopes[i] = moments.covariance(i);
     make_total(scatter, moments);
-    if (!solve_ridge(scatter.triangle, shrinkage, slopes, watch))
-        for (std::size_t i = 0; i < p; ++i) slopes[i] = moments.covariance(i) / moments.total_squares(i);
-    double intercept = moments.response_mean();
-    for (std::size_t i = 0; i < p; ++i) intercept -= slopes[i] * moments.mean(i);
-    return {intercept, active, std::move(slopes)};
+    const bool is_solved = solve_ridge(scatter.triangle, shrinkage, slopes, watch);
+    return joint_membership(moments, active, std::move(slopes), is_solved);
+}
+
+template <class AnyMoments>
+LinearMembership least_squares_membership(const AnyMoments& moments, Gram& gram, const Rows& rows,
+                                          const std::vector<std::int32_t>& active, double shrinkage,
+                                          Watch& watch) {
+    const double ridge = shrinkage * (gram.trace() / static_cast<double>(active.size()));
+    const bool is_solved = ridge > 0.0 && solve_with_ridge(gram.triangle, ridge, gram.deviation, watch);
+    return joint_membership(moments, active, gram.to_features(rows, gram.deviation), is_solved);
 }
 
 template LinearMembership marginal_membership(const Moments&, const std::vector<std::int32_t>&);
 template LinearMembership marginal_membership(const RealMoments&, const std::vector<std::int32_t>&);
 template LinearMembership least_squares_membership(const Moments&, Scatter&, const std::vector<std::int32_t>&,
                                                    double, Watch&);
+template LinearMembership least_squares_membership(const Moments&, Gram&, const Rows&,
+                                                   const std::vector<std::int32_t>&, double, Watch&);
+template LinearMembership least_squares_membership(const RealMoments&, Gram&, const Rows&,
+                                                   const std::vector<std::int32_t>&, double, Watch&);
 template LinearMembership least_squares_membership(const RealMoments&, Scatter&,
                                                    const std::vector<std::int32_t>&, double, Watch&);
 

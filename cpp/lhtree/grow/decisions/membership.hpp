@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/grow/statistics/gram.hpp"
 #include "lhtree/grow/statistics/scatter.hpp"
 #include "lhtree/shared/blocks.hpp"
 
@@ -22,6 +23,11 @@ LinearMembership marginal_membership(const AnyMoments& moments, const std::vecto
 // of the active features alone; the marginal slopes where it has no solution.
 template <class AnyMoments>
 LinearMembership least_squares_membership(const AnyMoments& moments, Scatter& scatter,
+                                          const std::vector<std::int32_t>& active, double shrinkage,
+                                          Watch& watch);
+// The same from the products of rows.
+template <class AnyMoments>
+LinearMembership least_squares_membership(const AnyMoments& moments, Gram& gram, const Rows& rows,
                                           const std::vector<std::int32_t>& active, double shrinkage,
                                           Watch& watch);
 

@@ -134,6 +134,16 @@ void scatter_rows(const WeightedRows& samples, const double* mean, double* scatt
     }
 }
 
+double dot(const double* first, const double* second, std::size_t n) {
+    Double4 low{}, high{};
+    for (std::size_t i = 0; i < n; i += 8) {
+        low += load4(first + i) * load4(second + i);
+        high += load4(first + i + 4) * load4(second + i + 4);
+    }
+    const Double4 sum = low + high;
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
 inline double least_of(Double4 v) {
     const double a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
     return a < b ? a : b;
@@ -274,7 +284,7 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
 
 }  // namespace
 
-const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, product_rows, scatter_rows,
+const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, product_rows, scatter_rows, dot,
                                     extremes,     below,    above,       gini_costs,   gini_bounds};
 
 }  // namespace lhtree

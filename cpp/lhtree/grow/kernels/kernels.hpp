@@ -30,6 +30,8 @@ struct GrowKernels {
     // `room` is for as many values.
     void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter, double* room);
 
+    // Σ of the products of n values, a multiple of 8.
+    double (*dot)(const double* first, const double* second, std::size_t n);
     // Least and largest of n values.
     void (*extremes)(const double* values, std::size_t n, double& low, double& high);
     // The values below, or above, a bound.

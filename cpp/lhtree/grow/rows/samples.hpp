@@ -31,6 +31,7 @@ struct Samples {
         const std::size_t begin = cls ? n_rest : 0, end = cls ? size() : n_rest;
         return {rows.part(begin, end), weight ? weight + begin : nullptr};
     }
+    double response_of(std::size_t row) const { return row < n_rest ? 0.0 : 1.0; }
     Samples with(const Rows& other) const { return {other, n_rest, weight}; }
 };
 
@@ -42,6 +43,7 @@ struct RealSamples {
 
     std::size_t size() const { return rows.n_rows; }
     double weight_of(std::size_t row) const { return weight ? weight[row] : 1.0; }
+    double response_of(std::size_t row) const { return response[row]; }
     WeightedRows all() const { return {rows, weight}; }
     RealSamples part(std::size_t begin, std::size_t end) const {
         return {rows.part(begin, end), response + begin, weight ? weight + begin : nullptr};

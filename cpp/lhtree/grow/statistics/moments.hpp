@@ -78,6 +78,7 @@ class Moments {
     // n · cov(x_i, p) = balance · SD_i.
     double balance() const { return of[1].weight * of[0].weight / total_weight(); }
     double covariance(std::size_t feature) const { return balance() * mean_difference(feature); }
+    double response_squares() const { return balance(); }  // n · var(p)
     // n · var(x_i).
     double total_squares(std::size_t feature) const;
 

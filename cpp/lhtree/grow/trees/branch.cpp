@@ -129,14 +129,16 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
 
 template <class Response>
 void Brancher<Response>::turn_to_fisher(const Samples& view) {
-    if (kept_.features.size() == view.rows.n_features) {
-        scatter_.measure(view, moments_, watch_);
-        lhtree::turn_to_fisher(scatter_, moments_, options_.shrinkage, watch_, kept_.relations);
+    const bool is_all = kept_.features.size() == view.rows.n_features;
+    const Samples columns = is_all ? view : take_columns(view, kept_.features, kept_columns_);
+    if (!is_all) kept_moments_.measure(columns, false, threads_for(columns.size()), watch_);
+    const Moments& moments = is_all ? moments_ : kept_moments_;
+    if (Gram::suits(columns.rows)) {
+        gram_.measure(columns, moments, watch_);
+        lhtree::turn_to_fisher(gram_, columns.rows, moments, options_.shrinkage, watch_, kept_.relations);
     } else {
-        const Samples columns = take_columns(view, kept_.features, kept_columns_);
-        kept_moments_.measure(columns, false, threads_for(columns.size()), watch_);
-        scatter_.measure(columns, kept_moments_, watch_);
-        lhtree::turn_to_fisher(scatter_, kept_moments_, options_.shrinkage, watch_, kept_.relations);
+        scatter_.measure(columns, moments, watch_);
+        lhtree::turn_to_fisher(scatter_, moments, options_.shrinkage, watch_, kept_.relations);
     }
 }
 
@@ -150,8 +152,12 @@ LinearMembership Brancher<Response>::find_membership(const Totals& totals, const
     const bool is_all = active_.size() == samples.rows.n_features;
     const Samples columns = is_all ? samples : take_columns(samples, active_, columns_);
     Moments moments;
-    Scatter scatter;
     moments.measure(columns, true, 1, watch_);
+    if (Gram::suits(columns.rows)) {
+        gram_.measure(columns, moments, watch_);
+        return least_squares_membership(moments, gram_, columns.rows, active_, options_.shrinkage, watch_);
+    }
+    Scatter scatter;
     scatter.measure(columns, moments, watch_);
     return least_squares_membership(moments, scatter, active_, options_.shrinkage, watch_);
 }

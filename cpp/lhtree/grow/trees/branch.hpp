@@ -55,6 +55,7 @@ class Brancher {
     Kept kept_;
     Moments kept_moments_;
     Scatter scatter_;
+    Gram gram_;
     typename Response::Cutter cutter_;
     Aside aside_;
 

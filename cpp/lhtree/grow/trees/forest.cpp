@@ -1,5 +1,7 @@
 #include "lhtree/grow/trees/forest.hpp"
 
+#include <cmath>
+
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
@@ -25,7 +27,11 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
     if (plan.balances)
         for (std::size_t i = 0; i < n; ++i) {
             const auto s = static_cast<std::size_t>(plan.sampling.stratum[chosen.rows[i]]);
-            chosen.weight[i] *= total / (static_cast<double>(n_strata) * of_stratum[s]);
+            const double share = static_cast<double>(n_strata) * of_stratum[s], factor = total / share;
+            if (std::isfinite(factor))
+                chosen.weight[i] *= factor;
+            else
+                chosen.weight[i] = chosen.weight[i] / of_stratum[s] * (total / static_cast<double>(n_strata));
         }
     return chosen;
 }
