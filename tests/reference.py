@@ -371,6 +371,25 @@ def fit_real_membership(z, response, weight, active, options):
     return fit_linear(z, response, weight, active, options)
 
 
+def credit(x, y, weight, n_features):
+    """How far the relation of x and y exceeds what chance gives the best of n_features (Bernstein): 0 to 1."""
+    product = scatter(x, y, weight)
+    reach = max(abs(x - mean(x, weight))) * max(abs(y - mean(y, weight)))
+    chance = scatter(x, x, weight) * scatter(y, y, weight) / math.fsum(weight) + reach * abs(product) / 3
+    return max(0.0, 1 - 2 * math.log(n_features) * chance / product**2) if product else 0.0
+
+
+def gain_shares(weights, offset, z, response, weight):
+    """What every feature of a hyperplane earns of the gain of its block, {feature: share}."""
+    n_features = z.shape[1]
+    if len(weights) == 1:
+        is_left = (feature_sum(weights, z) < offset).astype(np.float64)
+        return {i: credit(is_left, response, weight, n_features) for i in weights}
+    pull = {i: abs(float(w)) * math.sqrt(scatter(z[:, i], z[:, i], weight)) for i, w in weights.items()}
+    total = math.fsum(pull.values())
+    return {i: pull[i] / total * credit(z[:, i], response, weight, n_features) for i in weights}
+
+
 def must_stop(response, weight, depth, options):
     """Section 3: pure, too light, or deep enough."""
     is_pure = response.min() == response.max()

@@ -252,12 +252,15 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of |weight| over the branching blocks, weighted by their samples, shape (m,).
+        """Share of every column in the gain of all blocks, shape (m,).
 
-        That of a column of categories is the sum over its categories.
+        The gain of a block is the decrease of the Gini impurity to its children. It is shared by |weight| × spread of
+        the features in the block, of which each earns only what exceeds chance: all of it where its relation to the
+        target is strong, nothing where the best of as many noise features would do as well. So noise has about 0,
+        and so has a feature too weak to tell from noise. That of a column of categories is the sum over them. Models
+        from files of version 1 lack the spreads: there |weight| shares the gain, and noise is not discounted.
         """
-        model = self._read()
-        return model.encoding.sum_columns(model.trees.importances(model.n_features))
+        return self.importances().values
 
 
 def _normalise(

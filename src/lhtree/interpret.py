@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .abstain import Decisions
-    from .explain import Explanation
+    from .explain import Explanation, Importances
 
 
 class Interpretable:
@@ -65,6 +65,49 @@ class Interpretable:
         if check_flag("terms", terms):
             return tabulate_terms(walk(fitted, rows), rows, index)
         return explain_rows(fitted, rows, index)
+
+    def importances(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        kind: str = "gain",
+        n_repeats: int = 5,
+        random_state: Any = 0,
+    ) -> Importances:
+        """How much every column matters to the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m), optional
+            Rows, for contributions and permutations.
+        y : array-like of shape (n,), optional
+            Their classes.
+        kind : {"gain", "contribution", "permutation"}, default="gain"
+            ``"gain"`` is ``feature_importances_``, learned in training, and needs no rows. ``"contribution"`` needs X:
+            the mean |contribution| to the membership of the class predicted (see ``explain_batch``), which is what
+            the model uses, whether it helps or not; with y, the mean contribution to the true class, which is what
+            helps. ``"permutation"`` needs both: the loss of accuracy when the values of a column are permuted. Pass
+            held-out rows: on training rows, noise that the model has learned by heart matters, too.
+        n_repeats : int, default=5
+            Permutations of every column.
+        random_state : None, int or numpy Generator, default=0
+            Random seed of the permutations.
+
+        Returns
+        -------
+        Importances
+            ``names``, ``values`` of shape (m,), and ``to_frame()``. Categories count as one column.
+        """
+        from .explain._importances import find_importances
+        from .tables.labels import encode_known
+
+        fitted = read(self)
+        rows = None if X is None else fitted.encode(X, self)
+        codes = (
+            None if y is None or rows is None else encode_known(y, fitted.classes, len(rows), is_strict=True)
+        )
+        return find_importances(fitted, kind, rows, codes, n_repeats, random_state)
 
     def predict_or_abstain(
         self, X: Any, threshold: float | None = None, coverage: float | None = None

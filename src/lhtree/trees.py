@@ -92,11 +92,11 @@ class Trees:
         since="0.2.0",
         is_scored=False,
     )
-    hyperplane_spread: NDArray[np.float32] = _array(
+    hyperplane_share: NDArray[np.float32] = _array(
         "f4",
         "weight",
-        "standard deviation of the feature in the block",
-        default=0.0,
+        "what the feature earns of the gain of the block; -1: unknown",
+        default=-1.0,
         since="0.2.0",
         is_scored=False,
     )
@@ -200,16 +200,31 @@ class Trees:
         return levels
 
     def importances(self, n_features: int) -> Floats:
-        """Share of |weight| by feature over the branching blocks, each counted by the weight of its samples."""
-        size = np.diff(self.hyperplane_ptr)
-        absolute = np.abs(self.hyperplane_weight.astype(np.float64))
-        block = np.repeat(np.arange(self.n_blocks), size)
-        total = np.bincount(block, weights=absolute, minlength=self.n_blocks)
-        share = absolute / total[block] * self.weight[block]
-        importance = np.bincount(self.hyperplane_feature, weights=share, minlength=n_features).astype(
-            np.float64
-        )
-        return importance / importance.sum() if importance.sum() > 0.0 else importance
+        """What every feature earns of the gain of all blocks, as shares of the sum, shape (n_features,).
+
+        Where ``hyperplane_share`` is unknown (files of version 1), the gain is shared by |weight|.
+        """
+        block = np.repeat(np.arange(self.n_blocks), np.diff(self.hyperplane_ptr))
+        size = np.abs(self.hyperplane_weight.astype(np.float64))
+        total = np.bincount(block, weights=size, minlength=self.n_blocks)
+        share = np.where(self.hyperplane_share < 0.0, size / total[block], self.hyperplane_share)
+        earned = share * self.gains()[block]
+        importance = np.bincount(self.hyperplane_feature, weights=earned, minlength=n_features)
+        return importance / importance.sum() if importance.sum() > 0.0 else np.zeros(n_features)
+
+    def gains(self) -> Floats:
+        """Decrease of the impurity from every block to its children, shape (n_blocks,); 0 in leaves.
+
+        The impurity is t·u / (t + u) of targets and others, or the squared error of a response of any number: the
+        difference is the same, and needs only what blocks hold. ``gain`` takes its place where it is given.
+        """
+        if "gain" in self.arrays():
+            return self.gain
+        gains, explained = np.zeros(self.n_blocks), self.n_target * (self.n_target / self.weight)
+        branching = np.flatnonzero(self.left >= 0)
+        left = self.root[branching] + self.left[branching]
+        gains[branching] = np.maximum(explained[left] + explained[left + 1] - explained[branching], 0.0)
+        return gains
 
     def __getstate__(self) -> dict[str, tuple[str, bytes]]:
         return {name: _pack(values, SCHEMA[name]) for name, values in self.arrays().items()}

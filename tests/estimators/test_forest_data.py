@@ -131,16 +131,6 @@ def test_decision_path_agrees_with_apply(model, three):
     assert model.decision_path(frame)[1][-1] > 0
 
 
-def test_feature_importances(model):
-    expected = np.zeros(5)
-    for tree in bridge.trees_of(model):
-        for weight, weights in zip(tree.weight, tree.weights, strict=True):
-            for feature, w in weights.items():
-                expected[feature] += weight * abs(float(w)) / sum(abs(float(v)) for v in weights.values())
-    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), 1e-12)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
 def test_counts_and_depths(model):
     forest = model._model.trees
     trees = bridge.trees_of(model)

@@ -122,6 +122,7 @@ void Blocks::add(const Counts& counts, const Hyperplane& hyperplane, const Linea
     intercept.push_back(membership.intercept);
     extend(hyperplane_feature, hyperplane.features);
     extend(hyperplane_weight, hyperplane.weights);
+    extend(hyperplane_share, hyperplane.shares);
     hyperplane_ptr.push_back(static_cast<std::int64_t>(hyperplane_weight.size()));
     extend(membership_feature, membership.features);
     extend(membership_slope, membership.slopes);

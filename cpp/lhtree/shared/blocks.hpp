@@ -11,6 +11,7 @@ struct Hyperplane {
     std::vector<std::int32_t> features;  // ascending
     std::vector<float> weights;
     double offset = 0.0;
+    std::vector<float> shares;  // what each feature earns of the gain
 };
 
 // The membership function of a block: p̂(x) = intercept + Σ slopes_i · x_i, clipped when it is used.
@@ -70,6 +71,7 @@ struct BlockArrays {
     Array<std::int32_t> value_class;
     Array<double> value;
     Array<double> gain;
+    Array<float> hyperplane_share;  // what each feature earns of the gain; default: unknown
 };
 
 template <template <class> class Array>
@@ -119,6 +121,7 @@ void each_block_array(const Visit& visit) {
     LHTREE_ARRAY(value, option, value_class);
     LHTREE_ARRAY(value, option, value);
     LHTREE_ARRAY(block, option, gain);
+    LHTREE_ARRAY(weight, option, hyperplane_share);
 }
 // … or of any ForestArrays.
 template <class Visit>

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..evaluation import Evaluation
 from ..evaluation.judge import judge
+from ..explain._importances import find_importances
 from ..model import Model, read
 from ..sparsity import BETAS, sparsity_curve
 from ._checks import find_score_warnings, find_warnings
@@ -94,7 +95,8 @@ def _describe_features(fitted: Model, X: NDArray[Any]) -> dict[str, Any]:
         "low": fitted.span.low,
         "high": fitted.span.high,
         "missing": np.isnan(X).mean(axis=0).tolist(),
-        "importance": fitted.trees.importances(fitted.n_features).tolist(),
+        "importance": find_importances(fitted, "gain").values.tolist(),  # by column
+        "n_used": len(np.unique(fitted.encoding.column[fitted.trees.hyperplane_feature])),  # columns
         "groups": _describe_groups(fitted),
     }
 

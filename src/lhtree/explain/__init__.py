@@ -3,5 +3,6 @@
 from ._counterfactual import Counterfactual
 from ._explanation import Explanation
 from ._facts import LeafStep, Neighbour, Path, Step, Term
+from ._importances import Importances
 
-__all__ = ["Counterfactual", "Explanation", "LeafStep", "Neighbour", "Path", "Step", "Term"]
+__all__ = ["Counterfactual", "Explanation", "Importances", "LeafStep", "Neighbour", "Path", "Step", "Term"]

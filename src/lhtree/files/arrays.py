@@ -77,7 +77,7 @@ def check_values(arrays: Arrays) -> None:
     check(_all(arrays["n_samples"] > 0), "n_samples has a block without samples")
     check(_all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite")
     check(_all((n_target >= 0.0) & (n_target <= weight)), "n_target is not between 0 and weight")
-    for name in ("gain", "hyperplane_spread", "membership_mean", "value", "base"):
+    for name in ("gain", "hyperplane_share", "membership_mean", "value", "base"):
         if name in arrays:
             check(_all(np.isfinite(arrays[name])), f"{name} has a value that is not finite")
     if "prototypes_X" in arrays:

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 _NAME, _TITLE = 150.0, 14.0  # points
 _WIDEST = 14.0  # inches
 _ROW = 0.22
+_MEANING = {
+    "gain": "share of the gain above chance",
+    "contribution": "mean |contribution| to the membership",
+    "permutation": "loss of accuracy when permuted",
+}
 
 
 def plot_weights(
@@ -179,15 +184,27 @@ def _write_weights(ax: Axes, own: NDArray[np.float64], turn: NDArray[np.float64]
         ax.text(block, feature, text, ha="center", va="center", color=colour, fontsize=SMALL - 0.7)
 
 
-def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None) -> Axes:
-    """Draw the share of every feature in the weights of all branching blocks, largest first.
+def plot_importances(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    kind: str = "gain",
+    n_features: int = 20,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the importance of every column, largest first.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
         A fitted one.
+    X, y : array-like, optional
+        Rows, for contributions, and their classes, for permutations.
+    kind : {"gain", "contribution", "permutation"}, default="gain"
+        What is drawn; see ``model.importances``.
     n_features : int, default=20
-        Features drawn; the others are added up in a last line.
+        Columns drawn; the others are added up in a last line.
     ax : Axes, optional
         Drawn into; a new figure by default.
 
@@ -196,9 +213,9 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
     Axes
     """
     names = read(model).column_names
-    importances = model.feature_importances_
+    found = model.importances(X, y, kind=kind)
+    importances, order = found.values, found.order
     n_shown = min(check_count("n_features", n_features, 1), len(names))
-    order = np.argsort(-importances, kind="stable")
     shown, others = order[:n_shown], order[n_shown:]
     room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
     ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
@@ -228,6 +245,6 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
         measure(written[0], SMALL) + 6.0,
     )  # beside the longest bar there is its number
     ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
-    ax.set_xlabel("share of |weight| over the branching blocks", fontsize=SMALL)
+    ax.set_xlabel(_MEANING[kind], fontsize=SMALL)
     strip(ax)
     return ax

@@ -79,6 +79,12 @@ bool Moments::is_constant(std::size_t feature) const {
              std::max(of[0].high[feature], of[1].high[feature]));
 }
 
+double Moments::reach(std::size_t feature) const {
+    const double low = std::min(of[0].low[feature], of[1].low[feature]);
+    const double high = std::max(of[0].high[feature], of[1].high[feature]);
+    return std::max(high - mean(feature), mean(feature) - low);
+}
+
 double Moments::total_squares(std::size_t feature) const {
     const double difference = mean_difference(feature);
     return of[0].squares[feature] + of[1].squares[feature] + balance() * (difference * difference);

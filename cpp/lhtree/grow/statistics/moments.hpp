@@ -18,6 +18,7 @@ struct ClassTotals {
     double weight() const { return of[0] + of[1]; }
     double response() const { return of[1]; }  // Σ of weight · response
     bool is_pure() const { return !(of[0] > 0.0 && of[1] > 0.0); }
+    double reach() const { return std::max(of[0], of[1]) / weight(); }  // largest distance from its mean
 };
 ClassTotals measure_totals(const Samples& samples);
 
@@ -79,6 +80,7 @@ class Moments {
     double balance() const { return of[1].weight * of[0].weight / total_weight(); }
     double covariance(std::size_t feature) const { return balance() * mean_difference(feature); }
     double response_squares() const { return balance(); }  // n · var(p)
+    double reach(std::size_t feature) const;               // max |x_i - mean|
     // n · var(x_i).
     double total_squares(std::size_t feature) const;
 

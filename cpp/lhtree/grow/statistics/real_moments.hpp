@@ -1,5 +1,6 @@
 // What a block knows of its samples if the response is any number: sums that merge.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "lhtree/grow/statistics/moments.hpp"
@@ -14,6 +15,7 @@ struct RealTotals {
     double weight() const { return sum_of_weights; }
     double response() const { return sum; }
     bool is_pure() const { return !(low < high); }
+    double reach() const { return std::max(high - sum / weight(), sum / weight() - low); }
 };
 RealTotals measure_totals(const RealSamples& samples);
 
@@ -37,6 +39,9 @@ class RealMoments {
     double total_squares(std::size_t feature) const { return features_.squares[feature]; }  // n · var(x_i)
     double response_squares() const { return response_squares_; }                           // n · var(r)
     double covariance(std::size_t feature) const { return products_[feature]; }             // n · cov(x_i, r)
+    double reach(std::size_t feature) const {  // max |x_i - mean|
+        return std::max(features_.high[feature] - mean(feature), mean(feature) - features_.low[feature]);
+    }
     double relation(std::size_t feature) const;  // the same, 0 where it may be rounding alone
 
   private:

@@ -47,6 +47,10 @@ Outcome<Response> Brancher<Response>::grow(const Block& block) {
                              ? constant_membership(outcome.totals)
                              : find_membership(outcome.totals, samples);
     if (outcome.is_branching) part(block, outcome.hyperplane.offset, outcome.children);
+    if (outcome.hyperplane.features.size() == 1)
+        share_gain_alone(moments_, outcome.totals,
+                         measure_totals(Response::samples(rows_, outcome.children[0])),
+                         samples.rows.n_features, outcome.hyperplane);
     return outcome;
 }
 
@@ -72,9 +76,28 @@ bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& total
         measure_all(samples, needs_squares(totals) && options_.branching_membership);
     }
     const bool is_found = orient(block, totals, view, hyperplane);
+    if (is_found && hyperplane.features.size() > 1)
+        share_gain(totals, view, samples.rows.n_features, hyperplane);
     if (is_found && !drawn_.empty())
         for (auto& feature : hyperplane.features) feature = drawn_[static_cast<std::size_t>(feature)];
     return is_found;
+}
+
+template <class Response>
+void Brancher<Response>::share_gain(const Totals& totals, const Samples& view, std::size_t n_features,
+                                    Hyperplane& hyperplane) {
+    squares_.assign(padded(view.rows.n_features), 0.0);
+    if (moments_.has_squares()) {
+        for (const auto feature : hyperplane.features) {
+            const auto f = static_cast<std::size_t>(feature);
+            squares_[f] = moments_.total_squares(f);
+        }
+    } else {
+        means_.assign(padded(view.rows.n_features), 0.0);
+        for (std::size_t f = 0; f < view.rows.n_features; ++f) means_[f] = moments_.mean(f);
+        grow_kernels().square_rows({view.rows, view.weight}, means_.data(), squares_.data());
+    }
+    lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
 }
 
 // The codes behind a column of the view.

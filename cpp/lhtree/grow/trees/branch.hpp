@@ -5,6 +5,7 @@
 
 #include "lhtree/grow/decisions/direction.hpp"
 #include "lhtree/grow/decisions/membership.hpp"
+#include "lhtree/grow/decisions/share.hpp"
 #include "lhtree/grow/trees/response.hpp"
 #include "lhtree/shared/options.hpp"
 
@@ -56,6 +57,7 @@ class Brancher {
     Moments kept_moments_;
     Scatter scatter_;
     Gram gram_;
+    std::vector<double> means_, squares_;  // of the features of its view
     typename Response::Cutter cutter_;
     Aside aside_;
 
@@ -63,6 +65,8 @@ class Brancher {
     bool find_hyperplane(const Block& block, const Totals& totals, const Samples& samples,
                          Hyperplane& hyperplane);
     bool orient(const Block& block, const Totals& totals, const Samples& view, Hyperplane& hyperplane);
+    void share_gain(const Totals& totals, const Samples& view, std::size_t n_features,
+                    Hyperplane& hyperplane);
     CodedRows coded(const Block& block, std::int32_t column) const;
     void turn_to_fisher(const Samples& view);
     LinearMembership find_membership(const Totals& totals, const Samples& samples);

@@ -13,12 +13,11 @@ function showOverview(facts) {
   find("measured-on").append(facts.test
     ? `Measured on ${count(figures.n_rows, "row")} held out, which the model should not have seen. On the ${count(facts.given.n_rows, "row")} given as training data its accuracy is ${percent(facts.given.accuracy)}.`
     : `Measured on the ${count(figures.n_rows, "row")} given to this report. If the model was trained on them, expect less on new rows.`);
-  const used = facts.features.importance.filter((share) => share > 0).length;
   const tile = (value, label) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label));
   find("tiles").append(
     tile(percent(figures.accuracy), `accuracy on ${where}`),
     tile(format(facts.data.n_rows, 7), "rows given"),
-    tile(`${used} of ${facts.features.names.length}`, "features used"),
+    tile(`${facts.features.n_used} of ${facts.columns.length}`, "columns used"),
     tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
   find("charts").append(showConfusion(facts, figures, where), showCoverage(figures, where), showCalibration(figures, where));
 }
@@ -71,14 +70,15 @@ function showWarnings(warnings) {
 }
 
 function showFeatures(facts) {
-  const { names, importance } = facts.features;
-  const order = names.map((_, f) => f).sort((a, b) => importance[b] - importance[a]);
-  const rows = order.filter((f) => importance[f] > 0).map((f) => ({ name: names[f], value: importance[f], figure: percent(importance[f]) }));
-  const unused = names.length - rows.length;
+  const { importance, n_used: used } = facts.features;
+  const rows = facts.columns.map(({ name }, i) => ({ name, value: importance[i], figure: percent(importance[i]) }))
+    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  const [weak, unused] = [used - rows.length, facts.columns.length - used];
   const place = find("feature-charts");
-  place.append(el("figure", { class: "card" }, el("figcaption", {}, "What weighs most"),
-    rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No block weighs any feature."),
-    el("p", { class: "note" }, "Share of the weights over all branching blocks, each counted by its rows." + (unused ? ` ${count(unused, "feature is", "features are")} never used.` : ""))));
+  place.append(el("figure", { class: "card" }, el("figcaption", {}, "Importances"),
+    rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column gains more than chance would."),
+    el("p", { class: "note" }, "Share of the decrease in impurity over all blocks, less what chance would give."
+      + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be told from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
   if (facts.sparsity) place.append(...showSparsity(facts.sparsity));
   else place.append(el("p", { class: "hint" }, "The sparsity curve was not measured for this report."));
 }

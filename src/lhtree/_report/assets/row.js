@@ -63,8 +63,8 @@ class RowExplorer {
 
   makeFields() {
     const { importance } = this.facts.features;
-    const weigh = (column) => column.features.reduce((sum, f) => sum + importance[f], 0);
-    const order = [...this.facts.columns].sort((a, b) => weigh(b) - weigh(a));
+    const { columns } = this.facts;
+    const order = columns.map((_, i) => i).sort((a, b) => importance[b] - importance[a]).map((i) => columns[i]);
     const make = (some) => el("div", {}, some.map((column) => (column.categories ? this.makeChoice(column) : this.makeField(column.features[0]))));
     find("inputs").append(make(order.slice(0, FIRST_FIELDS + 2)));
     const rest = order.slice(FIRST_FIELDS + 2);
