@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
 from ..explain._words import say_number
-from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
+from ..trees import Trees
+from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
 from ._take import take_class
 
 if TYPE_CHECKING:
@@ -33,28 +35,40 @@ class Section(NamedTuple):
 
     title: str
     bars: tuple[Bar, ...]
+    lift: float = 1.0  # what a positive bar says about the class: above 0 it speaks for it, below against it
 
 
-def find_sections(path: Path, n_features: int, max_steps: int) -> list[Section]:
+def find_sections(trees: Trees, path: Path, n_features: int, max_steps: int) -> list[Section]:
     """What a picture of a way shows; where it is long, its middle is left out and counted."""
     steps = list(path.steps)
     n_first = max_steps // 2
     n_last = max_steps - n_first
     shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
-    sections = [_describe_step(step, path.target, n_features) for step in shown]
+    sections = [
+        _describe_step(step, path.target, n_features, _find_lift(trees, path.tree, step.block))
+        for step in shown
+    ]
     if len(shown) < len(steps):
         n_left = len(steps) - len(shown)
         sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the way", ()))
     return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
 
 
-def _describe_step(step: Step, target: Any, n_features: int) -> Section:
+def _find_lift(trees: Trees, tree: int, block: int) -> float:
+    """Share of the target right of a branching block less that left of it."""
+    first = trees.block_ptr[tree]
+    left = first + trees.left[first + block]
+    share = trees.n_target[left : left + 2] / trees.weight[left : left + 2]
+    return float(share[1] - share[0])
+
+
+def _describe_step(step: Step, target: Any, n_features: int, lift: float) -> Section:
     title = (
         f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
         f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-    return Section(title, (*_name_terms(step.terms, n_features), *ends))
+    return Section(title, (*_name_terms(step.terms, n_features), *ends), lift)
 
 
 def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
@@ -96,7 +110,8 @@ def plot_path(
 ) -> Axes:
     """Draw one row's way through a tree: in every block the terms that add up to y, in the leaf those that add up to p̂.
 
-    Blue bars speak for the right side, and in the leaf for the class. Bars are to scale within a block.
+    Violet bars speak for the class (in a branching block, they pull to the side that has more of it), red ones against
+    it. Bars are to scale within a block.
 
     Parameters
     ----------
@@ -122,7 +137,7 @@ def plot_path(
     check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)
     path = take_path(explanation, target, tree)
-    sections = find_sections(path, n_features, max_steps)
+    sections = find_sections(explanation._fitted.trees, path, n_features, max_steps)
     n_lines = sum(len(section.bars) + 1.5 for section in sections)
     ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
     ax.set_axis_off()
@@ -166,7 +181,7 @@ def _draw_section(ax: Axes, section: Section, y: float) -> float:
             length,
             left=zero,
             height=0.66,
-            color=TARGET if bar.value > 0.0 else REST,
+            color=LINE if section.lift == 0.0 else FOR if bar.value * section.lift > 0.0 else AGAINST,
             edgecolor=INK,
             linewidth=1.2 if bar.is_sum else 0.0,
         )

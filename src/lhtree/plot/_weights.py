@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._palette import ACCENT
 from .._parameters import check_count
 from ..model import read
 from ..weights import WeightTable, weight_table
@@ -14,7 +15,6 @@ from ._style import (
     INK,
     NORMAL,
     SMALL,
-    TARGET,
     check_axes,
     diverging,
     fit,
@@ -39,7 +39,7 @@ def plot_weights(
 ) -> NDArray[Any]:
     """Draw the feature weights of every branching block, one panel per class (the paper's figure).
 
-    Columns are branching blocks, rows features; blue weights speak for the class, orange ones against it. Weights apply
+    Columns are branching blocks, rows features; violet weights speak for the class, red ones against it. Weights apply
     to normalised features, so that they can be compared. They have the sign of what they say about the class, as in
     ``weight_table(model).per_class()``: where the left side has more of it, the hyperplane's own weights have the other
     sign (``plot_tree`` and ``export_text`` show those). Where both sides have as much of it, they are white and ±.
@@ -202,7 +202,7 @@ def plot_importances(model: Any, *, n_features: int = 20, ax: Axes | None = None
     shown, others = order[:n_shown], order[n_shown:]
     room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
     ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
-    ax.barh(range(n_shown), importances[shown], color=TARGET, height=0.7)
+    ax.barh(range(n_shown), importances[shown], color=ACCENT, height=0.7)
     labels = fit_all([names[f] for f in shown], room, SMALL)
     values = importances[shown].tolist()
     written = [f"{value:.3f}" for value in values]

@@ -174,6 +174,12 @@ class Model {
     return this.n_target[at] / this.weight[at];
   }
 
+  // Share of the target right of a branching block less that left of it: what going right says about the class.
+  lift(tree, block) {
+    const left = this.left[this.blockStart[tree] + block];
+    return this.share(tree, left + 1) - this.share(tree, left);
+  }
+
   // How the membership of a class came about: every change on the way, from the share of the root to the membership
   // of the leaf, is dealt to the features of the block that pull to the side taken: each has its term less a part of
   // the offset in proportion to its weight (where nothing pulls, the sizes of the weights count; where all are 0,
