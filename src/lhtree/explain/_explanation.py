@@ -181,7 +181,7 @@ class Explanation:
         return tabulate_terms(self._walk, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
-        """Draw the way of the row through a tree; ``options`` are those of ``lhtree.plot.plot_path``."""
+        """Draw the way through a tree, or the contributions in a forest; ``options`` are those of ``plot_path``."""
         return self._draw(self, **options)
 
     def __str__(self) -> str:
