@@ -59,7 +59,7 @@ function showMembership(facts, model, names, target, tree, block) {
   if (model.left[at] && !model.hasBranchingMembership)
     return [el("p", {}, "A forest keeps membership functions in its leaves only.")];
   const terms = model.terms("membership", tree, block);
-  if (!terms.length) return [el("p", {}, `The same for every row here: ${format(clip(model.intercept[at]), 3)}.`)];
+  if (!terms.length) return [el("p", {}, `The same for every row here: ${format(model.clip(tree, block, model.intercept[at]), 3)}.`)];
   const base = terms.reduce((sum, term) => sum - term.unitWeight * model.centre[term.feature], model.intercept[at]);
   return [
     el("p", {}, `${format(model.intercept[at], 3)} for a row with typical values, and by feature:`),
