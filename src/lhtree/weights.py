@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNITS = ("normalised", "user")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightTable:
     """The hyperplanes of all branching blocks, one line each (b of them, over m features).
 
@@ -53,6 +53,13 @@ class WeightTable:
     unit_weights: NDArray[np.float64]
     offset: NDArray[np.float64]
     unit_offset: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        n_trees = len(np.unique(self.tree))
+        return (
+            f"WeightTable({len(self.block)} branching blocks of {n_trees} tree{'s' * (n_trees != 1)}, "
+            f"{len(self.feature_names)} features)"
+        )
 
     def per_class(self) -> dict[Any, dict[str, float]]:
         """Mean weight of every feature for every class, the blocks counted by their samples.
