@@ -18,7 +18,7 @@ _NAMES = ("threshold", "n_decided", "coverage", "accuracy")
 _N_EVEN = 200  # points of a thinned curve
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CoverageCurve:
     """Accuracy against coverage: one point for every value that can be a threshold, largest first.
 
@@ -30,6 +30,13 @@ class CoverageCurve:
     n_decided: NDArray[np.int64]
     coverage: NDArray[np.float64]
     accuracy: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        half = self.at(0.5)
+        return (
+            f"CoverageCurve({len(self.coverage)} points; accuracy {self.accuracy[-1]:.3f} on all rows, "
+            f"{half['accuracy']:.3f} at coverage {half['coverage']:.2f})"
+        )
 
     def reach(self, accuracy: float) -> dict[str, float]:
         """The point with the largest coverage that has at least this accuracy."""
@@ -80,7 +87,7 @@ def measure_coverage(
     return CoverageCurve(ordered[last], last + 1, decided / decided[-1], right / decided)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparsityCurve:
     """What was measured for every beta and every split; each array has shape (n_betas, n_splits).
 
@@ -95,6 +102,14 @@ class SparsityCurve:
     n_features: NDArray[np.float64]
     features_per_block: NDArray[np.float64]
     n_blocks: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        n_betas, n_splits = self.accuracy.shape
+        best = self.accuracy.mean(axis=1).max()
+        return (
+            f"SparsityCurve({n_betas} betas on {n_splits} split{'s' * (n_splits != 1)}; best accuracy {best:.3f}, "
+            f"sparsest beta {self.sparsest:g})"
+        )
 
     @property
     def sparsest(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._palette import class_colour, tint
 from ._parameters import check_count
 from .model import choose_trees, read
 from .text import find_heaviest
@@ -14,7 +15,8 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     """Trees of a model in the DOT language; ``dot -Tsvg`` draws them.
 
     A box per block tells its weight, how much of it belongs to the target and which features weigh most; the
-    darker, the larger the share of the target. Weights and offsets apply to normalised features.
+    stronger its colour, that of the class, the larger the share of the target. Weights and offsets apply to normalised
+    features.
 
     Parameters
     ----------
@@ -31,7 +33,8 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     -------
     str
     """
-    views = TreeViews(read(model))
+    fitted = read(model)
+    views = TreeViews(fitted)
     chosen = choose_trees(tree, len(views))
     check_count("n_features", n_features, 0)
     check_count("max_depth", max_depth, 0)
@@ -44,12 +47,13 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
         view = views[number]
         title = f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title)}; color=none;"]
-        lines += _describe_blocks(view, number, n_features, max_depth)
+        colour = class_colour(int(fitted.trees.target[number]))
+        lines += _describe_blocks(view, number, n_features, max_depth, tint(colour, 0.8))
         lines.append("  }")
     return "\n".join([*lines, "}", ""])
 
 
-def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: int) -> list[str]:
+def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: int, colour: str) -> list[str]:
     lines = []
     below = view.count_below()
     for block in range(view.n_blocks):  # parents come before their children
@@ -67,10 +71,7 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         if not is_leaf and depth == max_depth:
             text.append(f"... {below[block]} blocks below")
         share = float(view.n_target[block] / view.weight[block])
-        # Blue on Graphviz's scale of hue, saturation and value; letters turn white where it is dark.
-        fill = f'fillcolor="0.56 {0.9 * share:.3f} {1.0 - 0.4 * share:.3f}"'
-        letters = ", fontcolor=white" if share > 0.6 else ""
-        lines.append(f"    t{number}_{block} [label={_quote(*text)}, {fill}{letters}];")
+        lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{tint(colour, share)}"];')
         if not is_leaf and depth < max_depth:
             for child, sign in ((view.left[block], "<"), (view.right[block], ">=")):
                 label = _quote(f"{sign} {view.offset[block]:.3g}")

@@ -218,15 +218,25 @@ def choose_trees(tree: Any, n_trees: int) -> range:
     return range(first, first + 1)
 
 
+# Where scikit-learn's wrappers keep the model inside.
+_INSIDE = {
+    "Pipeline": ", here its last step, pipeline[-1]; pickle or joblib keep the whole pipeline",
+    "CalibratedClassifierCV": ", here calibrated.calibrated_classifiers_[0].estimator, whose probabilities are not "
+    "calibrated; pickle or joblib keep the whole",
+    "GridSearchCV": ", here search.best_estimator_",
+    "RandomizedSearchCV": ", here search.best_estimator_",
+}
+
+
 def read(model: Any) -> Model:
     """What a fitted estimator or a Scorer of lhtree learned."""
     if isinstance(model, Model):
         return model
     if isinstance(model, type) or not hasattr(type(model), "_read"):
-        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        name = type(model).__name__
+        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {name}"
         raise TypeError(
-            f"model is {kind}: pass a fitted LHTClassifier or LHForestClassifier "
-            "(of a Pipeline, its last step)."
+            f"model is {kind}: pass a fitted LHTClassifier or LHForestClassifier{_INSIDE.get(name, '')}."
         )
     learned: Model = model._read()
     return learned

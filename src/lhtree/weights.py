@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNITS = ("normalised", "user")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightTable:
     """The hyperplanes of all branching blocks, one line each (b of them, over m features).
 
@@ -53,6 +53,13 @@ class WeightTable:
     unit_weights: NDArray[np.float64]
     offset: NDArray[np.float64]
     unit_offset: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        n_trees = len(np.unique(self.tree))
+        return (
+            f"WeightTable({len(self.block)} branching blocks of {n_trees} tree{'s' * (n_trees != 1)}, "
+            f"{len(self.feature_names)} features)"
+        )
 
     def per_class(self) -> dict[Any, dict[str, float]]:
         """Mean weight of every feature for every class, the blocks counted by their samples.
@@ -137,6 +144,26 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     """
     fitted = read(model)
     return _tabulate(fitted, choose_trees(tree, fitted.trees.n_trees))
+
+
+def mean_weights(fitted: Model) -> NDArray[np.float64]:
+    """``WeightTable.per_class`` by target, shape (n_targets, m), without the table of all blocks."""
+    trees = fitted.trees
+    branching = trees.left >= 0
+    tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
+    target = fitted.target_of[tree_of]
+    share = trees.n_target / trees.weight
+    left = (trees.root + trees.left)[branching]
+    turn = np.zeros(trees.n_blocks)
+    turn[branching] = np.sign(share[left + 1] - share[left]) * trees.weight[branching]
+    block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
+    cell = target[block] * fitted.n_features + trees.hyperplane_feature
+    turned = turn[block] * trees.hyperplane_weight
+    size = fitted.n_targets * fitted.n_features
+    sums = np.bincount(cell, weights=turned, minlength=size).reshape(fitted.n_targets, -1)
+    total = np.bincount(target[branching], weights=trees.weight[branching], minlength=fitted.n_targets)
+    means: NDArray[np.float64] = sums / np.where(total > 0.0, total, 1.0)[:, None]
+    return means
 
 
 def _tabulate(fitted: Model, chosen: range) -> WeightTable:

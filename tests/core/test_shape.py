@@ -10,7 +10,7 @@ from support.fresh import loaded_after
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A room may import those before it. CONTRIBUTING.md draws the same map.
 ROOMS = (
-    *("_core", "_extras", "_parameters", "_write", "_progress"),
+    *("_core", "_extras", "_parameters", "_write", "_progress", "_palette"),
     *("tables", "trees", "model", "views", "curves"),
     *("files", "text", "weights", "graphviz", "export", "explain", "evaluation", "plot", "abstain"),
     *("interpret", "scorer"),

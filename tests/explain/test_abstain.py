@@ -171,6 +171,7 @@ def test_the_curve_agrees_with_abstaining():
     X, y = make_clouds(300, 5, 3)
     model = LHTClassifier().fit(X[::2], y[::2])
     curve = coverage_curve(model, X[1::2], y[1::2])
+    assert f"accuracy {curve.accuracy[-1]:.3f} on all rows" in repr(curve)
     for point in (0, len(curve.threshold) // 2, -1):
         decisions = model.predict_or_abstain(X[1::2], curve.threshold[point])
         assert decisions.coverage == curve.coverage[point]

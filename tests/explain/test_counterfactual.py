@@ -122,6 +122,31 @@ def test_counts_stay_whole_where_that_suffices():
     assert 0.2 <= found.row["x0"] <= 0.8
 
 
+@pytest.mark.parametrize(("decimals", "step"), [(0, 1.0), (2, 0.01), (12, 0.0)])
+def test_changes_are_those_a_feature_can_have(decimals, step):
+    generator = np.random.default_rng(0)
+    X = np.round(generator.normal(size=(300, 3)) * 4, decimals)
+    model = LHTClassifier(direction="mixed").fit(X, X.sum(axis=1) + generator.normal(size=300) > 0)
+    n_exact = n_between = 0
+    for row in X[:40]:
+        for one in model.explain(row).counterfactuals():
+            new = np.array(list(one.row.values()))
+            outwards = (
+                np.where(new > row, np.ceil(new * 10**decimals), np.floor(new * 10**decimals)) / 10**decimals
+            )
+            is_exact = np.isclose(new, np.round(new, decimals), rtol=0.0, atol=1e-9)
+            assert model.predict(new[None])[0] == one.prediction
+            if is_exact.all():
+                n_exact += 1
+                assert (np.abs(new - row)[new != row] >= step * (1 - 1e-9)).all()
+            else:  # a value in between stays only where the next one that the feature can have does not suffice
+                n_between += 1
+                assert model.predict(np.where(is_exact, new, outwards)[None])[0] == one.before
+    assert n_exact > n_between
+    assert repr(one).startswith(f"Counterfactual({one.before!r} → {one.prediction!r}: x")
+    assert len(repr(one)) < 200
+
+
 def test_values_outside_the_training_range_only_move_towards_it():
     X, y = make_clouds(200, 4, 2)
     model = LHTClassifier().fit(X, y)

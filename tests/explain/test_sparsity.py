@@ -73,6 +73,9 @@ def test_the_sparsest_beta_is_within_one_standard_error():
 
 
 def test_a_table_of_the_curve():
+    assert repr(make_curve([[0.5, 1.0]])).startswith(
+        "SparsityCurve(1 betas on 2 splits; best accuracy 0.750, sparsest"
+    )
     assert str(make_curve([[0.5, 1.0]])) == (
         "  beta  accuracy ± spread  features  per block  blocks\n"
         "     0    0.7500 ± 0.3536       2.0        2.0     2.0"
@@ -110,6 +113,7 @@ def test_other_estimators_are_refused(two):
 def test_tables_have_the_weights_of_the_blocks(problem, arguments):
     model = LHTClassifier(random_state=0, **arguments).fit(problem.X, problem.y)
     table = weight_table(model)
+    assert len(repr(table)) < 80
     lines = [
         (number, int(block))
         for number, tree in enumerate(model.trees_)

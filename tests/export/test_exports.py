@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from support.clouds import make_clouds
+from support.clouds import make_clouds, with_bounds
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
 
 pytest.importorskip("onnxruntime")
@@ -139,6 +139,16 @@ def test_hostile_feature_names(tmp_path):
     model = LHTClassifier().fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
     for way, run in runners(model, X, tmp_path):
         np.testing.assert_array_equal(run().proba, model._model.scorer.proba(X, 1), err_msg=way)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_leaves_with_bounds_of_their_own(n_classes, tmp_path):
+    X, y = make_clouds(150, 5, n_classes)
+    model = LHForestClassifier(3, membership="least_squares", random_state=0).fit(X, y)
+    before = model.predict_proba(X)
+    model._model = with_bounds(model._model)
+    assert (model.predict_proba(X) != before).any()
+    check(model, spoil(X), tmp_path)
 
 
 def test_rows_without_scores(tmp_path):

@@ -4,17 +4,24 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from benchmarks.exports import runs as exports
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
+from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql, report, save
 from lhtree.export import _sql_z, onnx, sql
 from lhtree.export._labels import find_labels
 from lhtree.export._sql_text import write_number
+from lhtree.export._walks import check_walkable
 from support.clouds import make_clouds
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
@@ -24,6 +31,10 @@ needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compi
 def model():
     X, y = make_clouds(90, 3, 3)
     return LHTClassifier().fit(X, y)
+
+
+def report_on(model, path):
+    report(model, *make_clouds(90, 3, 3), path, betas=None)
 
 
 def fit_named(names, labels=(0, 1)):
@@ -173,6 +184,11 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     with pytest.raises(
         ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit one tree"
     ):
+        export_sql(forest, force=True)
+    forest = LHForestClassifier(n_estimators=150, random_state=0).fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"150 trees .* about \d+ seconds .*Fit one tree.*or pass force=True"
+    ):
         export_sql(forest)
     n_terms = len(model._model.trees.hyperplane_weight) + model._model.trees.n_blocks
     monkeypatch.setattr(sql, "_MOST_CHARACTERS", 12 * n_terms)
@@ -184,9 +200,35 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     monkeypatch.setattr(sql, "_MOST_LEVELS", model.depth_ - 1)
     with pytest.raises(ValueError, match=f"its trees have up to {model.depth_} levels"):
         export_sql(model)
+    assert export_sql(model, force=True).startswith("WITH")
     monkeypatch.setattr(onnx, "_MOST_BYTES", 100)
     with pytest.raises(ValueError, match="an ONNX file holds 2"):
         export_onnx(model, tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"link": "softmax"}, "link='softmax'"),
+        ({"base": np.zeros(3)}, "scores before the first tree"),
+        ({"target": np.array([-1])}, "trees of all classes"),
+        ({"missing": np.array([0, 1])}, "missing values"),
+    ],
+)
+def test_walks_that_are_not_known_yet(model, change, what):
+    kept = {name: getattr(model._model, name) for name in ("link", "base", "clip")}
+    trees = SimpleNamespace(**({"target": np.zeros(1), "missing": np.zeros(2)} | change))
+    with pytest.raises(ValueError, match=f"{what}.*, which SQL cannot express yet: use lhtree.save"):
+        check_walkable(SimpleNamespace(**(kept | {"trees": trees} | change)), "SQL")
+
+
+@pytest.mark.parametrize("write", [export_c, export_onnx, lambda model, _: export_sql(model), report_on])
+def test_every_walker_refuses_them(model, write, tmp_path):
+    other = LHTClassifier().fit(*make_clouds(90, 3, 3))
+    other._model = replace(model._model, link="mean")
+    with pytest.raises(ValueError, match="link='mean'"):
+        write(other, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_column_is_an_error(model):
@@ -265,3 +307,18 @@ def test_sqlite_rounds_to_float32():
     rows = connection.execute(f"SELECT {_sql_z._settle('q', 'h', 'o')} FROM ({others})").fetchall()
     connection.close()
     np.testing.assert_array_equal(np.array(rows)[:, 0], q.astype(np.float32).astype(np.float64))
+
+
+@pytest.mark.parametrize(
+    ("wrap", "remedy"),
+    [
+        (lambda model: make_pipeline(StandardScaler(), model), r"last step.*pickle or joblib"),
+        (lambda model: CalibratedClassifierCV(model, cv=2), r"calibrated_classifiers_.*pickle or joblib"),
+        (lambda model: GridSearchCV(model, {}, cv=2), "best_estimator_"),
+    ],
+)
+def test_wrapped_models(wrap, remedy, tmp_path):
+    wrapped = wrap(LHTClassifier()).fit(*make_clouds(90, 3, 3))
+    for write in (save, export_c, export_onnx):
+        with pytest.raises(TypeError, match=f"model is a {type(wrapped).__name__}: .*{remedy}"):
+            write(wrapped, tmp_path / "file")

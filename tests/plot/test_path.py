@@ -1,8 +1,11 @@
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import pytest
 
 from lhtree import LHForestClassifier, plot_path
 from lhtree.plot._path import find_sections, take_path
+from lhtree.plot._waterfall import find_rungs
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -13,7 +16,7 @@ def test_bars_add_up_to_what_is_below_them():
     for row in X[:10]:
         for path in model.explain(row).paths:
             for n_features in (1, 4, 8, 9):
-                sections = find_sections(path, n_features, 1000)
+                sections = find_sections(model._model.trees, path, n_features, 1000)
                 assert len(sections) == len(path.steps) + 1
                 for section in sections:
                     *bars, total = section.bars
@@ -27,13 +30,13 @@ def test_what_is_drawn_is_the_explanation():
     explanation = model.explain(X.iloc[0])
     ax = plot_path(explanation, n_features=3)
     assert ax.get_title(loc="left") == "prediction: class_0, probability 1.000"
-    path = take_path(explanation, None, 0)
+    path = take_path(explanation, explanation.prediction, 0)
     written = pictures.written(ax)
     widths = [bar.get_width() for bar in ax.patches if abs(bar.get_height()) < 1]
-    values = [bar.value for section in find_sections(path, 3, 5) for bar in section.bars]
+    values = [bar.value for section in find_sections(model._model.trees, path, 3, 5) for bar in section.bars]
     assert len(widths) == len(values)
     assert [width > 0 for width in widths] == [value > 0 for value in values]
-    for section in find_sections(path, 3, 5):
+    for section in find_sections(model._model.trees, path, 3, 5):
         own, widths = widths[: len(section.bars)], widths[len(section.bars) :]
         largest = max(abs(bar.value) for bar in section.bars)
         for width, bar in zip(own, section.bars, strict=True):
@@ -53,7 +56,7 @@ def test_a_long_way_is_folded_in_the_middle():
     explanation = max((model.explain(row) for row in X[:20]), key=lambda e: len(e.paths[0].steps))
     steps = explanation.paths[0].steps
     assert len(steps) > 12
-    sections = find_sections(explanation.paths[0], 2, 5)
+    sections = find_sections(model._model.trees, explanation.paths[0], 2, 5)
     assert len(sections) == 5 + 1 + 1
     assert sections[2].title == f"… {len(steps) - 5} more blocks on the way"
     assert sections[1].title.startswith(f"block {steps[1].block}:")
@@ -81,9 +84,33 @@ def test_classes_and_trees_can_be_chosen():
     path = take_path(explanation, "class_2", 1)
     assert path.target == "class_2"
     assert path.tree == 5
-    plot_path(explanation, target="class_2", tree=1)
+    title = plot_path(explanation, target="class_2", tree=1).get_title(loc="left")
+    assert title.endswith("(tree 1 of 3)")
     two, X, _ = pictures.clouds()
     assert take_path(two.explain(X[0]), 0, 0).target == take_path(two.explain(X[0]), 1, 0).target == 1
+
+
+@pytest.mark.parametrize("make", [pictures.wine, pictures.hostile])
+def test_a_forest_is_a_waterfall_of_contributions(make):
+    _, X, y = make()
+    explanation = LHForestClassifier(5, random_state=0).fit(X, y).explain(X.iloc[0])
+    target = explanation.classes[1]
+    ax = plot_path(explanation, target=target, n_features=3)
+    rungs = find_rungs(explanation, target, 3)
+    assert [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches] == [
+        pytest.approx(rung[1:]) for rung in rungs
+    ]
+    assert rungs[0].end == explanation.base[target]
+    assert all(above.end == below.start for above, below in pairwise(rungs[:-1]))
+    assert rungs[-2].end == pytest.approx(rungs[-1].end)
+    assert rungs[-1].end == explanation.membership[target]
+    name, largest = max(explanation.contributions[target].items(), key=lambda part: abs(part[1]))
+    assert rungs[1].label.startswith(f"{name} = ")
+    assert rungs[1].end - rungs[1].start == pytest.approx(largest)
+    assert rungs[-2].label.endswith(" more features")
+    votes = explanation.votes[explanation.prediction]
+    assert ax.get_title(loc="left").endswith(f"\n{votes} of 5 trees predict it")
+    assert pictures.find_flaws(ax) == ([], [])
 
 
 def test_an_explanation_draws_itself():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lhtree import _palette
 from lhtree.plot import _style
 from support import pictures
 
@@ -73,10 +74,12 @@ def test_colours_are_told_apart_in_grey():
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
-    assert grey(_style.REST) - grey(_style.TARGET) > 60
-    looks = {(_style.colour(code, 56), _style.marker(code)) for code in range(56)}
+    first, second = (_palette.class_colour(code) for code in range(2))
+    assert grey(second) - grey(first) > 60
+    assert grey(_palette.AGAINST) - grey(_palette.FOR) > 40
+    assert not {_palette.FOR, _palette.AGAINST, _palette.REST} & set(_palette.CLASSES)
+    looks = {(_palette.class_colour(code), _style.marker(code)) for code in range(56)}
     assert len(looks) == 56
-    assert [_style.colour(code, 2) for code in range(2)] == [_style.REST, _style.TARGET]
     assert len({_style.marker(code) for code in range(7)}) == 7
 
 

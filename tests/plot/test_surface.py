@@ -7,12 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex, to_rgb
 
-from lhtree import LHForestClassifier, LHTClassifier, plot_decision_regions, plot_membership
+from lhtree import (
+    LHForestClassifier,
+    LHTClassifier,
+    plot_block,
+    plot_decision_regions,
+    plot_membership,
+    plot_tree,
+)
+from lhtree._palette import CLASSES, REST
 from lhtree.model import read
 from lhtree.plot._lines import find_lines, part
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle
-from lhtree.plot._style import REST, TARGET
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -61,18 +68,26 @@ def test_a_map_shows_the_class_that_varies_most():
     assert choose_class(np.zeros((4, 3))) == 2
 
 
-def test_of_two_classes_the_target_is_blue():
-    model, X, y = pictures.clouds(300, 2, 2)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_class_has_one_colour_everywhere(n_classes):
+    model, X, y = pictures.clouds(300, 2, n_classes)
+    own = list(CLASSES[:n_classes])
     lines = plot_membership(model, 0).lines
-    assert [line.get_color() for line in lines[:2]] == [REST, TARGET]
+    assert [line.get_color() for line in lines[:n_classes]] == own
+    for tree in range(len(model.trees_)):
+        bars = [bar for bar in plot_tree(model, tree=tree).patches if bar.get_gid() in ("target-0", "rest-0")]
+        code = tree if n_classes > 2 else 1
+        fills = (REST if n_classes > 2 else own[0], own[code])
+        assert tuple(to_hex(bar.get_facecolor()).upper() for bar in bars) == fills
+        assert to_hex(plot_block(model, X, y, tree=tree).patches[0].get_facecolor()).upper() == own[code]
     ax = plot_decision_regions(model, X, y, n_points=40)
     faces = [to_hex(points.get_facecolor()[0]).upper() for points in ax.collections]
-    assert faces == [REST, TARGET]
+    assert faces == own
     tints = np.unique(np.asarray(ax.images[0].get_array()).reshape(-1, 3), axis=0)
-    expected = np.array([to_rgb(TARGET), to_rgb(REST)]) * 0.28 + 0.72
+    expected = np.array(sorted(map(to_rgb, own))) * 0.28 + 0.72
     np.testing.assert_allclose(tints, expected)
     edges = {text.get_text(): to_hex(text.get_bbox_patch().get_edgecolor()).upper() for text in ax.texts}
-    assert edges == {"0": REST, "1": TARGET}
+    assert edges == dict(zip("012", own, strict=False))
 
 
 def test_infinities_are_refused():

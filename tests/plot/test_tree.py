@@ -4,7 +4,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from lhtree import LHForestClassifier, LHTClassifier, plot_tree, weight_table
-from lhtree.plot._style import LINE, REST, TARGET
+from lhtree._palette import AGAINST, FOR
+from lhtree.plot._style import LINE
 from lhtree.plot._tree import plan_tree
 from support import pictures
 
@@ -42,11 +43,11 @@ def test_colours_say_what_weights_speak_for():
     assert (table.lift < 0.0).any()
     ax = plot_tree(model)
     drawn, written = boxes(ax), pictures.written(ax)
-    assert "rows, and weights that speak for them" in written
+    assert {"rest", "weights for it", "weights against it"} <= set(written)
     for block, lift in zip(table.block, table.lift, strict=True):
         for name, weight in view.weights(block).items():
             bar = drawn[f"weight-{block}-{view.feature_names.index(name)}"]
-            assert to_hex(bar.get_facecolor()).upper() == (TARGET if weight * lift > 0.0 else REST)
+            assert to_hex(bar.get_facecolor()).upper() == (FOR if weight * lift > 0.0 else AGAINST)
             assert f"{weight:+.2f}".replace("-", "−") in written  # the hyperplane's own
 
 

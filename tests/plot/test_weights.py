@@ -151,11 +151,29 @@ def test_axes_given_are_used():
         plot_weights(model, ax=ax)
 
 
-def test_a_forest_shows_its_first_estimator():
-    X, y = pictures.wine()[1:]
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_forest_shows_its_mean_weights(n_classes):
+    _, X, y = pictures.clouds(300, 5, n_classes)
     model = LHForestClassifier(4, random_state=0).fit(X, y)
-    for ax, view in zip(plot_weights(model), model.trees_[:3], strict=True):
-        np.testing.assert_array_equal(ax.images[0].get_array(), dense(view, X.columns)[1])
+    (ax,) = plot_weights(model)
+    expected = weight_table(model).per_class_frame().to_numpy()[:, -len(model.trees_) // 4 :]
+    np.testing.assert_allclose(ax.images[0].get_array(), expected, atol=1e-12)
+    assert ax.get_title() == "mean of 4 trees"
+    assert labels(ax.xaxis) == [str(label) for label in model.classes_[-len(model.trees_) // 4 :]]
+    assert pictures.find_flaws(ax) == ([], [])
+    _, given = plt.subplots()
+    assert plot_weights(model, n_features=2, ax=given)[0].get_ylabel() == "heaviest 2 of 5 features"
+    (one,) = plot_weights(model, tree=1)
+    assert one.images[0].get_array().shape == (5, (~model.trees_[1].is_leaf).sum())
+    assert one.get_title().endswith(", tree 1")
+
+
+def test_of_many_classes_the_largest_have_panels():
+    y = np.repeat(np.arange(14), np.arange(10, 24))
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    axes = plot_weights(LHTClassifier().fit(X, y))
+    assert [ax.get_title() for ax in axes] == [f"class {label}" for label in range(2, 14)]
+    assert axes[0].figure._suptitle.get_text() == "the 12 largest of 14 classes"
 
 
 def test_importances():

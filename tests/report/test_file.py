@@ -53,6 +53,8 @@ class TestFile:
 
     def test_every_asset_is_used(self):
         page = build_page({})
+        assert ":root { --c0: #0072B2; --c1: #E69F00;" in page  # the colours of the plots
+        assert not re.search(r"--(c\d|for|against):", page.split("--against: #E8707A;")[1])  # defined once
         for asset in files("lhtree._report").joinpath("assets").iterdir():
             if asset.suffix in (".js", ".css"):
                 assert asset.read_text(encoding="utf-8") in page

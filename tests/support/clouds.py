@@ -1,5 +1,7 @@
 """Overlapping clouds of rows."""
 
+from dataclasses import replace
+
 import numpy as np
 
 
@@ -9,3 +11,10 @@ def make_clouds(n_rows, n_features, n_classes, seed=0):
     y = np.arange(n_rows) % n_classes
     centres = generator.normal(size=(n_classes, n_features))
     return centres[y] + generator.normal(size=(n_rows, n_features)), y
+
+
+def with_bounds(learned):
+    """What was learned, with estimates of every leaf clipped to bounds of its own."""
+    generator = np.random.default_rng(0)
+    low = generator.uniform(0.0, 0.4, learned.trees.n_blocks)
+    return replace(learned, trees=replace(learned.trees, low=low, high=low + 0.3))

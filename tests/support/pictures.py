@@ -63,7 +63,8 @@ def find_flaws(ax):
 
     class Renderer(type(figure.canvas.get_renderer())):
         def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-            drawn.append(mtext)
+            if mtext is not None:  # a text of several lines comes without it
+                drawn.append(mtext)
 
     figure.canvas.draw()  # the layout settles
     renderer = Renderer(figure.bbox.width, figure.bbox.height, figure.dpi)

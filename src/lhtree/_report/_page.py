@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .._palette import write_css
+
 _SCRIPTS = ("model.js", "draw.js", "overview.js", "tree.js", "block.js", "row.js", "answer.js", "main.js")
 
 
@@ -19,7 +21,7 @@ def build_page(facts: dict[str, Any]) -> str:
     The browser runs the one script and the one style whose hashes the policy names, and loads nothing.
     """
     script = "".join(['(() => {\n"use strict";\n', *map(_read, _SCRIPTS), "})();\n"])
-    style = _read("page.css")
+    style = write_css() + _read("page.css")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import refuse
+from ..export._walks import check_walkable, has_bounds
 from ..model import Model
 from ..trees import Trees
 from ._rows import Rows
@@ -17,6 +18,7 @@ _ROWS_AT_ONCE = 4096
 
 def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
     """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
+    check_walkable(fitted, "a report")
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)
@@ -31,7 +33,8 @@ def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any
 
 def _lay_out(trees: Trees) -> dict[str, NDArray[Any]]:
     """Whole numbers take the smallest unsigned type; ``left`` is 0 in a leaf, since no child is a root."""
-    return {
+    bounds = {"low": np.array(trees.low), "high": np.array(trees.high)} if has_bounds(trees) else {}
+    return bounds | {
         "target": shrink(trees.target),
         "n_blocks": shrink(np.diff(trees.block_ptr)),
         "left": shrink(np.maximum(trees.left, 0)),

@@ -56,6 +56,9 @@ def export(
     key: Annotated[
         Names, typer.Option(metavar="NAME", help="SQL: column to pass on; may be repeated.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="SQL: write it even if it is too large for an engine.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write a model in the language of another program; it predicts what the model predicts, to the bit."""
@@ -68,7 +71,7 @@ def export(
         check_place(out, model)
     loaded = load_model(model)
     if chosen is Format.SQL:
-        text = lhtree.export_sql(loaded, table=table, keys=key or (), dialect=dialect.value)
+        text = lhtree.export_sql(loaded, table=table, keys=key or (), dialect=dialect.value, force=force)
         if out is None:
             print(text)
             return

@@ -19,10 +19,11 @@ from ._search import MOST_BASES, Task, search
 from ._words import name_class
 
 _SHOWN = 4  # changes named in a sentence
+_DECIMALS = 6  # of a feature that was measured in steps
 _ALIKE = 0.8  # cosine above which two changes go the same way
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counterfactual:
     """A row like the one explained that the model predicts otherwise.
 
@@ -53,6 +54,15 @@ class Counterfactual:
             "changes": {name: list(values) for name, values in self.changes.items()},
             "row": {name: None if value != value else value for name, value in self.row.items()},
         }
+
+    def __repr__(self) -> str:
+        shown = [
+            f"{name} {_write(old)} → {_write(new)}"
+            for name, (old, new) in list(self.changes.items())[:_SHOWN]
+        ]
+        shown += [f"{len(self.changes) - _SHOWN} more"] * (len(self.changes) > _SHOWN)
+        what = f"{self.before!r} → {self.prediction!r}: {', '.join(shown)}"
+        return f"Counterfactual({what}; distance {self.distance:.3g})"
 
     def __str__(self) -> str:
         shown = [
@@ -98,8 +108,13 @@ def find_counterfactuals(
     for fineness in (2000, 200, 20):  # the coarsest that is still predicted otherwise stays
         rounded = np.array([_round(task, row, fineness) for row in rows])
         rows = np.where(task.is_reached(rounded)[:, None], rounded, rows)
-    whole = _make_whole(task, rows)
-    rows = np.where(task.is_reached(whole)[:, None], whole, rows)
+    for coarser in (_drop_small, _resolve):
+        changed = coarser(task, rows)
+        rows = np.where(task.is_reached(changed)[:, None], changed, rows)
+    is_fine = ~_is_small(task, rows).any(axis=1)
+    rows = (
+        rows[is_fine] if is_fine.any() else rows
+    )  # the resolution is a guess: better a small change than none
     rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
     codes, distances = task.predict(rows), task.distances(rows)
     return [
@@ -217,11 +232,46 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
     return rounded
 
 
-def _make_whole(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows with whole numbers, further away, where the value and the training range are whole: counts, mostly."""
-    ends = np.array([task.x, task.fitted.span.low, task.fitted.span.high])
-    is_whole = (ends == np.round(ends)).all(axis=0) & task.is_changed(rows)
-    return np.where(is_whole, np.where(rows > task.x, np.ceil(rows), np.floor(rows)), rows)
+def find_resolution(task: Task) -> NDArray[np.float64]:
+    """The smallest step of every feature, guessed from the decimals of the row's value and of the ends of its range.
+
+    Where all three have at most ``_DECIMALS`` decimals, the feature was measured to as many as the longest has: 1 for
+    counts, 0.01 for prices. Others count as continuous, with a step of 0. Distinct training values are not kept.
+    """
+    span, steps = task.fitted.span, np.zeros(len(task.x))
+    for feature, values in enumerate(
+        zip(task.x.tolist(), span.low.tolist(), span.high.tolist(), strict=True)
+    ):
+        if np.isfinite(values).all():
+            exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values]
+            decimals = max(0, *(-int(exponent) for exponent in exponents))
+            steps[feature] = 10.0**-decimals if decimals <= _DECIMALS else 0.0
+    return steps
+
+
+def _resolve(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows with every change extended to a value of the feature's resolution."""
+    step = find_resolution(task)
+    per_unit = np.round(1.0 / np.where(step > 0.0, step, 1.0))
+    with np.errstate(over="ignore"):
+        scaled = rows * per_unit
+        near = np.round(scaled)
+        outside = np.where(rows > task.x, np.ceil(scaled), np.floor(scaled))
+        found = np.where(np.abs(scaled - near) <= 1e-9 * np.abs(near), near, outside) / per_unit
+    is_coarse = (step > 0.0) & task.is_changed(rows)
+    return np.where(is_coarse, np.clip(found, np.fmin(task.low, rows), np.fmax(task.high, rows)), rows)
+
+
+def _drop_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows without the changes that are smaller than a feature's resolution."""
+    return np.where(_is_small(task, rows), task.x, rows)
+
+
+def _is_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    with np.errstate(over="ignore"):
+        size = np.abs(rows - task.x)
+    is_small: NDArray[np.bool_] = task.is_changed(rows) & (size < find_resolution(task) * (1.0 - 1e-9))
+    return is_small
 
 
 def _write(value: Any) -> str:

@@ -135,8 +135,9 @@ class Explanation:
 
         The nearest hyperplanes on the way are crossed, each by the shortest move overall and by each feature alone, and
         from there the next ones (in a leaf, the one where its membership is one half). What the model then predicts
-        otherwise is shortened, rounded a little outwards (to whole numbers where the value and the ends of the training
-        range are whole) and predicted again. Values stay within the range of the
+        otherwise is shortened, rounded a little outwards and predicted again. Where the value and the ends of the
+        training range have at most 6 decimals, changes have no more either (counts stay whole, prices in cents) if that
+        suffices, and smaller changes are skipped if there are others. Values stay within the range of the
         training data (one outside it may only move towards it), and missing values stay missing. A column of
         categories is tried with every other category, the rest of the row as it is, or, where nothing else is found,
         with other numbers, too. A change that says little new after a smaller one is left out: one in nearly the same
@@ -181,7 +182,7 @@ class Explanation:
         return tabulate_terms(self._walk, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
-        """Draw the way of the row through a tree; ``options`` are those of ``lhtree.plot.plot_path``."""
+        """Draw the way through a tree, or the contributions in a forest; ``options`` are those of ``plot_path``."""
         return self._draw(self, **options)
 
     def __str__(self) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from .._palette import AGAINST, FOR
 from ._words import find_moves, signed, tell_course, tell_prediction, tell_way
 
 if TYPE_CHECKING:
     from ._explanation import Explanation
 
-# Blue and orange are told apart by every eye, on light and on dark.
-_FOR, _AGAINST = "#3b82c4", "#d9822b"
 _WIDEST = 12.0  # em
 
 
@@ -38,7 +37,7 @@ def draw_html(explanation: Explanation) -> str:
 
 def _draw_bar(what: str, amount: float, largest: float) -> str:
     width = _WIDEST * abs(amount) / largest if largest else 0.0
-    colour = _FOR if amount >= 0.0 else _AGAINST
+    colour = FOR if amount >= 0.0 else AGAINST
     bar = f"<div style='width:{width:.2f}em;height:.8em;background:{colour}'></div>"
     return (
         f"<tr><td style='text-align:left;padding:0'>{escape(what)}</td>"

@@ -53,11 +53,12 @@ $weight_start
 $weight_feature
 $weight
 
-/* Memberships of the leaves: intercept + slopes times z. */
+/* Memberships of the leaves: intercept + slopes times z, between 0 and 1 or low and high. */
 $intercept
 $slope_start
 $slope_feature
 $slope
+$bounds
 
 /* The term at place p goes to lane p mod 8, and lanes are added in one order. */
 static double add_lanes(const double *lane) {
@@ -126,7 +127,7 @@ int ${name}_predict(const double *x, double *probabilities) {
             }
             if (d > 1.0) d = 1.0;
             mu = intercept[-1 - place] + add_slopes(-1 - place, z);
-            mu = mu < 0.0 ? 0.0 : mu > 1.0 ? 1.0 : mu;
+            mu = mu < $least ? $least : mu > $most ? $most : mu;
 $add
         }
     for (c = 0; c < ${macro}_N_CLASSES; ++c) {

@@ -7,7 +7,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model import CLIP, Model
 from ..trees import Trees
+
+
+def check_walkable(fitted: Model, where: str) -> None:
+    """Refuse what the walks of exports and of the report's page cannot do yet."""
+    has = {
+        "trees of all classes": (fitted.trees.target < 0).any(),
+        "blocks that send missing values to a side": fitted.trees.missing.any(),
+        f"link={fitted.link!r}": fitted.link != "wolf",
+        "scores before the first tree": fitted.base is not None,
+        f"clip={fitted.clip:g}": fitted.clip != CLIP,
+    }
+    refused = [what for what, is_there in has.items() if is_there]
+    if refused:
+        raise ValueError(
+            f"the model has {' and '.join(refused)}, which {where} cannot express yet: use lhtree.save and "
+            "lhtree.Scorer."
+        )
+
+
+def has_bounds(trees: Trees) -> bool:
+    """Whether the estimates of any leaf are clipped to something else than 0 and 1."""
+    is_leaf = trees.left < 0
+    return bool((trees.low[is_leaf] != 0.0).any() or (trees.high[is_leaf] != 1.0).any())
 
 
 class Terms(NamedTuple):
@@ -54,10 +78,15 @@ class Walks(NamedTuple):
     weights: Terms
     intercept: NDArray[np.float64]  # of every leaf
     slopes: Terms
+    bounds: (
+        tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    )  # low and high of every leaf; None: 0 and 1
 
 
-def find_walks(trees: Trees) -> Walks:
-    """Branching blocks and leaves of a forest."""
+def find_walks(fitted: Model, where: str) -> Walks:
+    """Branching blocks and leaves of a model that is written ``where``."""
+    check_walkable(fitted, where)
+    trees = fitted.trees
     is_leaf = trees.left < 0
     branching, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
     place = np.where(is_leaf, -np.cumsum(is_leaf, dtype=np.int64), np.cumsum(~is_leaf) - 1).astype(np.int32)
@@ -72,4 +101,5 @@ def find_walks(trees: Trees) -> Walks:
         weights=weights.take(branching),
         intercept=trees.intercept[leaves],
         slopes=slopes.take(leaves),
+        bounds=(trees.low[leaves], trees.high[leaves]) if has_bounds(trees) else None,
     )

@@ -50,7 +50,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
 
 
 def _write(fitted: Model, name: str) -> str:
-    walks = find_walks(fitted.trees)
+    walks = find_walks(fitted, "C")
     if max(len(walks.weights.value), len(walks.slopes.value)) > _MOST_TERMS:
         raise ValueError(
             "the model has more weights or slopes than 32 bits count: fit fewer or smaller trees."
@@ -87,6 +87,9 @@ def _write(fitted: Model, name: str) -> str:
         slope_start=_array("uint32_t", "slope_start", map(str, walks.slopes.ptr.tolist())),
         slope_feature=_array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
         slope=_doubles("slope", walks.slopes.value),
+        bounds="" if walks.bounds is None else "\n".join(map(_doubles, ("low", "high"), walks.bounds)),
+        least="0.0" if walks.bounds is None else "low[-1 - place]",
+        most="1.0" if walks.bounds is None else "high[-1 - place]",
     )
 
 

@@ -44,7 +44,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     fitted = read(model)
     if dtype not in ("float64", "float32"):
         raise refuse("dtype", dtype, "'float64' or 'float32'")
-    walks = find_walks(fitted.trees)
+    walks = find_walks(fitted, "ONNX")
     _check_size(walks)
     labels = find_labels(fitted, "ONNX")
     for label in labels:
@@ -215,7 +215,10 @@ def _estimate(graph: Graph, rows: _Rows, walks: Walks, place: str) -> str:
         sums = rows.add_terms(graph, slopes, graph.add("Gather", own, walk), walk)
         moved = graph.add("Add", graph.add("Gather", estimate, walk), sums)
         estimate = graph.add("ScatterElements", estimate, walk, moved)
-    return graph.add("Clip", estimate, graph.constant(0.0), graph.constant(1.0))
+    if walks.bounds is None:
+        return graph.add("Clip", estimate, graph.constant(0.0), graph.constant(1.0))
+    low, high = (graph.add("Gather", graph.constant(ends, name="bound"), leaf) for ends in walks.bounds)
+    return graph.add("Min", graph.add("Max", estimate, low), high)
 
 
 def _score(graph: Graph, rows: _Rows, membership: str, confidence: str | None) -> str:

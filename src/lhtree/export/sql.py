@@ -21,19 +21,29 @@ from ._sql_text import (
     write_number,
 )
 from ._sql_z import DIALECTS, normalise
-from ._walks import Terms
+from ._walks import Terms, check_walkable, has_bounds
 
 _MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = 2000  # of a table in SQLite
 _MOST_LEVELS = 200
+_MOST_SECONDS = 10.0
+_SECONDS = 1.2e-5  # per column squared and level: both engines look every column up among all, at every level
 
 
-def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dialect: str = "sqlite") -> str:
+def export_sql(
+    model: Any,
+    *,
+    table: str = "data",
+    keys: Iterable[str] = (),
+    dialect: str = "sqlite",
+    force: bool = False,
+) -> str:
     """One SELECT that predicts the rows of a table, for SQLite or DuckDB.
 
     It gives the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` for every class. NULL (and
     NaN) is missing; a row with an infinity, which a model refuses, gets NULL throughout. Arithmetic and its order are
-    those of the model, so that rows take the same way. What is too large for a statement is refused.
+    those of the model, so that rows take the same way. A model whose statement would keep an engine busy for long, as
+    most forests would, is refused.
 
     Parameters
     ----------
@@ -45,6 +55,8 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
         Columns of the table to pass on, for telling rows apart: a SELECT promises no order.
     dialect : {"sqlite", "duckdb"}, default="sqlite"
         Whose SQL to write.
+    force : bool, default=False
+        Write it, however large it is. SQLite's limit of 2,000 columns stays.
 
     Returns
     -------
@@ -58,10 +70,11 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not all(isinstance(key, str) for key in keys):
         raise refuse("keys", keys, "a list of column names")
+    check_walkable(fitted, "SQL")
     labels = find_labels(fitted, "SQL")
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     _check_names(fitted, keys, outputs)
-    _check_size(fitted, len(keys))
+    _check_size(fitted, len(keys), dialect, force)
 
     query = Query(table)
     passed = normalise(query, fitted, keys, dialect)
@@ -76,7 +89,7 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -84,7 +97,7 @@ def export_sql(model: Any, *, table: str = "data", keys: Iterable[str] = (), dia
 def _too_large(reason: str) -> ValueError:
     return ValueError(
         f"the model is too large for SQL: {reason}. Fit one tree or a few, with a larger gamma, min_samples_leaf or "
-        "beta or a smaller max_depth, or use export_onnx or export_c."
+        "beta or a smaller max_depth, use export_onnx or export_c, or pass force=True."
     )
 
 
@@ -98,18 +111,26 @@ def _check_names(fitted: Model, keys: list[str], outputs: list[str]) -> None:
             )
 
 
-def _check_size(fitted: Model, n_keys: int) -> None:
+def _check_size(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
     """Refuse what is far too large before anything is written."""
     trees = fitted.trees
     depth = int(trees.depths().max())
+    n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features
+    if n_columns > _MOST_COLUMNS and not (force and dialect == "duckdb"):
+        raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
+    if force:
+        return
     if depth > _MOST_LEVELS:
         raise _too_large(f"its trees have up to {depth} levels, more than {_MOST_LEVELS}")
-    n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features
-    if n_columns > _MOST_COLUMNS:
-        raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
     n_terms = len(trees.hyperplane_weight) + int(trees.left.size)
     if 12 * n_terms > _MOST_CHARACTERS:
         raise _too_large(f"it has {n_terms:,} weights and blocks")
+    seconds = _SECONDS * n_columns**2 * depth
+    if seconds > _MOST_SECONDS:
+        raise _too_large(
+            f"its {trees.n_trees:,} trees of up to {depth} levels would take an engine about {seconds:,.0f} seconds "
+            "before the first row"
+        )
 
 
 class _Tree:
@@ -127,6 +148,7 @@ class _Tree:
         self._left = trees.left[blocks].tolist()
         self._offset = trees.offset[blocks].tolist()
         self._intercept = trees.intercept[blocks].tolist()
+        self._bounds = [ends[blocks].tolist() for ends in (trees.low, trees.high)]
         self._weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
         self._slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
@@ -167,6 +189,14 @@ class _Tree:
             columns.append(f"{choose(a, cases, 'NULL')} AS {y}")
         return columns
 
+    def bounds(self) -> list[str]:
+        """Columns l{t} and u{t}: what the estimate of the leaf is clipped to."""
+        leaves = [block for block, left in enumerate(self._left) if left < 0]
+        return [
+            f"{choose(self.a, ((leaf, write_number(ends[leaf])) for leaf in leaves), 'NULL')} AS {letter}{self.a[1:]}"
+            for letter, ends in zip("lu", self._bounds, strict=True)
+        ]
+
     def estimate(self) -> str:
         """Intercept + slopes times z of the leaf."""
         cases = []
@@ -196,9 +226,14 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) ->
         steps = [column for tree in trees for column in tree.step(level, fitted.confidence)]
         query.add(f"level{level + 1}", passed + z + steps)
     kept = [*passed, *(tree.d for tree in trees if has_confidence)]
-    query.add("leaves", [*kept, *(f"{tree.estimate()} AS {tree.m}" for tree in trees)])
-    clip = "CASE WHEN {0}<0 THEN 0e0 WHEN {0}>1 THEN 1e0 ELSE {0} END AS {0}"
-    query.add("memberships", [*kept, *(clip.format(tree.m) for tree in trees)])
+    estimates = [f"{tree.estimate()} AS {tree.m}" for tree in trees]
+    clip, ends = "CASE WHEN {0}<{1} THEN {1} WHEN {0}>{2} THEN {2} ELSE {0} END AS {0}", ("0e0", "1e0")
+    is_own = has_bounds(fitted.trees)
+    query.add("leaves", [*kept, *estimates, *(bound for tree in trees if is_own for bound in tree.bounds())])
+    clips = [
+        clip.format(tree.m, *([f"l{tree.a[1:]}", f"u{tree.a[1:]}"] if is_own else ends)) for tree in trees
+    ]
+    query.add("memberships", [*kept, *clips])
 
 
 def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._palette import find_pair
 from .._parameters import is_integer, refuse
 from ..model import read
 from ..tables.frames import refuse_infinity
 from ..tables.labels import encode_known
 from ..views import TreeView
 from ._layout import spread
-from ._style import INK, REST, SMALL, TARGET, fit, measure, name_class, strip, take_axes
+from ._style import INK, SMALL, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class BlockSums:
     """Feature sums of the rows that reach a branching block; ``extremes`` has those that are there, by name."""
 
     target: Any
+    fills: tuple[str, str]  # colours of the target and of the rest
     block: int
     offset: float
     feature_sum: Floats
@@ -71,6 +73,7 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
             extremes |= {f"min {name}": float(sums[own].min()), f"max {name}": float(sums[own].max())}
     return BlockSums(
         target=view.target,
+        fills=find_pair(int(fitted.trees.target[tree]), fitted.n_classes),
         block=int(block),
         offset=float(view.offset[block]),
         feature_sum=sums,
@@ -123,7 +126,7 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     low, high = find_limits(facts, marks, width_of(ax))
     edges = _find_edges(low, high, facts.offset)
     tallest = 1.0
-    for sign, own, fill in ((1, facts.is_target, TARGET), (-1, ~facts.is_target, REST)):
+    for sign, own, fill in zip((1, -1), (facts.is_target, ~facts.is_target), facts.fills, strict=True):
         heights = np.histogram(facts.feature_sum[own], edges)[0]
         tallest = max(tallest, heights.max(initial=0))
         ax.bar(
@@ -223,7 +226,7 @@ def _draw_extremes(ax: Axes, facts: BlockSums, marks: list[Mark], tallest: float
     sides = [(low, offset - _GAP * unit), (offset + _GAP * unit, high)]
     if sum(_find_needs(facts, marks)) >= points:
         sides = [(low, high)]
-    for sign, fill in ((1, TARGET), (-1, REST)):
+    for sign, fill in zip((1, -1), facts.fills, strict=True):
         own = [mark for mark in marks if mark.sign == sign]
         placed: list[float] = []
         for at, side in enumerate(sides):

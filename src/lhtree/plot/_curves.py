@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._palette import ACCENT
 from ..curves import CoverageCurve
-from ._style import INK, LINE, NORMAL, REST, SMALL, TARGET, marker, strip, take_axes
+from ._style import INK, LINE, NORMAL, SMALL, marker, strip, take_axes
 from ._take import new_panels, take_panels
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
         raise TypeError(f"curve is a {type(curve).__name__}: pass what coverage_curve(model, X, y) gives.")
     ax = take_axes(ax, 5.4, 3.6)
     # A threshold decides the rows down to it: between two points nothing is added.
-    ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=TARGET, linewidth=1.6)
+    ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=ACCENT, linewidth=1.6)
     whole = float(curve.accuracy[-1])
-    ax.plot([1.0], [whole], marker="o", color=TARGET, markersize=5, clip_on=False)
+    ax.plot([1.0], [whole], marker="o", color=ACCENT, markersize=5, clip_on=False)
     ax.axhline(whole, color=LINE, linewidth=0.8, linestyle="dashed", zorder=0)
     ax.annotate(
         f"all rows: {whole:.3f}",
@@ -98,18 +99,18 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     spread = np.array(means["spread"])[order]
     accuracy = np.array(means["accuracy"])[order]
     axes[0].fill_between(
-        beta[order], accuracy - spread, accuracy + spread, color=TARGET, alpha=0.18, linewidth=0
+        beta[order], accuracy - spread, accuracy + spread, color=ACCENT, alpha=0.18, linewidth=0
     )
-    draw(axes[0], "accuracy", 0, TARGET, label="held back ± spread")
-    draw(axes[0], "training_accuracy", 1, REST, label="training", linestyle="dashed")
+    draw(axes[0], "accuracy", 0, ACCENT, label="held back ± spread")
+    draw(axes[0], "training_accuracy", 1, LINE, label="training", linestyle="dashed")
     axes[0].axvline(
         curve.sparsest, color=INK, linewidth=0.8, linestyle="dotted", label=f"sparsest: {curve.sparsest:g}"
     )
     axes[0].set_ylabel("accuracy", fontsize=NORMAL)
-    draw(axes[1], "n_features", 0, TARGET, label="in all blocks")
-    draw(axes[1], "features_per_block", 1, REST, label="per block", linestyle="dashed")
+    draw(axes[1], "n_features", 0, ACCENT, label="in all blocks")
+    draw(axes[1], "features_per_block", 1, LINE, label="per block", linestyle="dashed")
     axes[1].set_ylabel("features", fontsize=NORMAL)
-    draw(axes[2], "n_blocks", 0, TARGET)
+    draw(axes[2], "n_blocks", 0, ACCENT)
     axes[2].set_ylabel("blocks", fontsize=NORMAL)
     for panel in axes:
         panel.set_xlabel("beta", fontsize=NORMAL)

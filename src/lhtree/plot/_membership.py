@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._palette import class_colour
 from .._parameters import check_count, refuse
 from ..model import Model, read
 from ._held import hold, make_grid, say_held
-from ._style import INK, NORMAL, SMALL, colour, dashes, fit, fit_all, sequential, strip, take_axes
+from ._style import INK, NORMAL, SMALL, dashes, fit, fit_all, sequential, strip, take_axes
 from ._take import take_class, take_features, take_range
 
 if TYPE_CHECKING:
@@ -73,13 +74,11 @@ def plot_membership(
     code = choose_class(every) if code is None else code
     membership = every[:, code].reshape(points, points)
     image = ax.pcolormesh(
-        *grids, membership, cmap=sequential(), vmin=0.0, vmax=1.0, shading="nearest", rasterized=True
+        *grids, membership, cmap=sequential(code), vmin=0.0, vmax=1.0, shading="nearest", rasterized=True
     )
     _draw_levels(ax, grids, membership)
     if row is not None and np.isfinite(held[along]).all():
-        ax.plot(
-            *held[along], marker="o", markersize=7, color="#D55E00", markeredgecolor="white", linestyle=""
-        )
+        ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label(f"membership μ of class {fit(fitted.labels[code], 120.0, SMALL)}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
@@ -116,7 +115,7 @@ def _draw_lines(
         ax.plot(
             x,
             membership[:, own],
-            color=colour(own, fitted.n_classes),
+            color=class_colour(own),
             linestyle=dashes(own),
             linewidth=1.8,
             label=labels[own],

@@ -1,4 +1,4 @@
-"""Picture of one row's way through a tree."""
+"""Picture of one row's way through a tree, or of what features add to it in a forest."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
 from ..explain._words import say_number
-from ._style import INK, LINE, PALE, REST, SMALL, TARGET, fit, name_class, take_axes
+from ..trees import Trees
+from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
 from ._take import take_class
+from ._waterfall import draw_waterfall
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,28 +36,40 @@ class Section(NamedTuple):
 
     title: str
     bars: tuple[Bar, ...]
+    lift: float = 1.0  # what a positive bar says about the class: above 0 it speaks for it, below against it
 
 
-def find_sections(path: Path, n_features: int, max_steps: int) -> list[Section]:
+def find_sections(trees: Trees, path: Path, n_features: int, max_steps: int) -> list[Section]:
     """What a picture of a way shows; where it is long, its middle is left out and counted."""
     steps = list(path.steps)
     n_first = max_steps // 2
     n_last = max_steps - n_first
     shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
-    sections = [_describe_step(step, path.target, n_features) for step in shown]
+    sections = [
+        _describe_step(step, path.target, n_features, _find_lift(trees, path.tree, step.block))
+        for step in shown
+    ]
     if len(shown) < len(steps):
         n_left = len(steps) - len(shown)
         sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the way", ()))
     return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
 
 
-def _describe_step(step: Step, target: Any, n_features: int) -> Section:
+def _find_lift(trees: Trees, tree: int, block: int) -> float:
+    """Share of the target right of a branching block less that left of it."""
+    first = trees.block_ptr[tree]
+    left = first + trees.left[first + block]
+    share = trees.n_target[left : left + 2] / trees.weight[left : left + 2]
+    return float(share[1] - share[0])
+
+
+def _describe_step(step: Step, target: Any, n_features: int, lift: float) -> Section:
     title = (
         f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
         f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-    return Section(title, (*_name_terms(step.terms, n_features), *ends))
+    return Section(title, (*_name_terms(step.terms, n_features), *ends), lift)
 
 
 def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
@@ -89,25 +104,30 @@ def plot_path(
     explanation: Explanation,
     *,
     target: Any = None,
-    tree: int = 0,
-    n_features: int = 4,
+    tree: int | None = None,
+    n_features: int | None = None,
     max_steps: int = 5,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one row's way through a tree: in every block the terms that add up to y, in the leaf those that add up to p̂.
+    """Draw why a row is predicted as it is: its way through a tree, or what features contribute in a forest.
 
-    Blue bars speak for the right side, and in the leaf for the class. Bars are to scale within a block.
+    Of a tree, every block shows the terms that add up to y, the leaf those that add up to p̂. Of a forest, a waterfall
+    leads from the share of the class in the training data over the largest contributions to the membership, means
+    over all trees; ``tree`` draws the way through one of them instead.
+
+    Violet bars speak for the class (in a branching block, they pull to the side that has more of it), red ones against
+    it. Bars are to scale within a block.
 
     Parameters
     ----------
     explanation : Explanation
         From ``model.explain(row)``.
     target : class, optional
-        Whose tree; the class predicted by default. One tree serves two classes.
-    tree : int, default=0
+        Whose tree or contributions; the class predicted by default. One tree serves two classes.
+    tree : int, optional
         Which tree of the class, in a forest.
-    n_features : int, default=4
-        Terms drawn in a block, largest first; the others are added up.
+    n_features : int, optional
+        Terms drawn in a block (4 by default) or contributions (10), largest first; the others are added up.
     max_steps : int, default=5
         Of more branching blocks those in the middle of the way are left out.
     ax : Axes, optional
@@ -119,15 +139,22 @@ def plot_path(
     """
     if not isinstance(explanation, Explanation):
         raise TypeError(f"explanation is a {type(explanation).__name__}: pass what model.explain(row) gives.")
-    check_count("n_features", n_features, 1)
+    is_forest = tree is None and explanation.n_estimators > 1
+    n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)
-    path = take_path(explanation, target, tree)
-    sections = find_sections(path, n_features, max_steps)
+    target = explanation.prediction if target is None else target
+    if is_forest:
+        take_class(explanation.classes, target)
+        ax = draw_waterfall(explanation, target, n_features, ax)
+        ax.set_title(_say_outcome(explanation, None), fontsize=SMALL + 1.5, loc="left")
+        return ax
+    path = take_path(explanation, target, 0 if tree is None else tree)
+    sections = find_sections(explanation._fitted.trees, path, n_features, max_steps)
     n_lines = sum(len(section.bars) + 1.5 for section in sections)
     ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
     ax.set_axis_off()
     ax.set(xlim=(-1.0, 1.0), ylim=(n_lines, -1.2))
-    ax.set_title(_say_outcome(explanation), fontsize=SMALL + 1.5, loc="left")
+    ax.set_title(_say_outcome(explanation, tree), fontsize=SMALL + 1.5, loc="left")
     y = 0.0
     for section in sections:
         y = _draw_section(ax, section, y) + 1.5
@@ -138,14 +165,21 @@ def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
     """The way through one tree."""
     if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
         raise refuse("tree", tree, f"a number from 0 to {explanation.n_estimators - 1}")
-    code = take_class(explanation.classes, explanation.prediction if target is None else target)
+    code = take_class(explanation.classes, target)
     n_targets = len(explanation.paths) // explanation.n_estimators
     return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]
 
 
-def _say_outcome(explanation: Explanation) -> str:
-    label = explanation.prediction
-    return f"prediction: {fit(name_class(label), 200.0, SMALL)}, probability {explanation.proba[label]:.3f}"
+def _say_outcome(explanation: Explanation, tree: int | None) -> str:
+    label, n_trees = explanation.prediction, explanation.n_estimators
+    outcome = (
+        f"prediction: {fit(name_class(label), 160.0, SMALL)}, probability {explanation.proba[label]:.3f}"
+    )
+    if n_trees == 1:
+        return outcome
+    if tree is not None:
+        return f"{outcome} (tree {tree} of {n_trees})"
+    return f"{outcome}\n{explanation.votes[label]} of {n_trees} trees predict it"
 
 
 def _draw_section(ax: Axes, section: Section, y: float) -> float:
@@ -166,7 +200,7 @@ def _draw_section(ax: Axes, section: Section, y: float) -> float:
             length,
             left=zero,
             height=0.66,
-            color=TARGET if bar.value > 0.0 else REST,
+            color=LINE if section.lift == 0.0 else FOR if bar.value * section.lift > 0.0 else AGAINST,
             edgecolor=INK,
             linewidth=1.2 if bar.is_sum else 0.0,
         )

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
+from .._palette import class_colour
 from .._parameters import check_count, refuse
 from ..model import Model, read
 from ..tables.frames import refuse_infinity
 from ._held import hold, make_grid, say_held
 from ._lines import find_lines
-from ._style import INK, NORMAL, SMALL, colour, dashes, fit_all, marker, take_axes
+from ._style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
 from ._take import take_features, take_range
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def plot_decision_regions(
     lines = find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
-            own = INK if fitted.n_classes == 2 else colour(line.target, fitted.n_classes)
+            own = INK if fitted.n_classes == 2 else class_colour(line.target)
             ax.plot(
                 line.x,
                 line.y,
@@ -116,7 +117,7 @@ def take_points(
 
 def _draw_regions(ax: Axes, fitted: Model, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
     colors = import_extra("matplotlib.colors", "plot")
-    paint = np.array([colors.to_rgb(colour(code, fitted.n_classes)) for code in range(fitted.n_classes)])
+    paint = np.array([colors.to_rgb(class_colour(code)) for code in range(fitted.n_classes)])
     tint = 0.28 * paint + 0.72
     extent = (*ranges[0], *ranges[1])
     ax.imshow(tint[regions], origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
@@ -147,7 +148,7 @@ def _label_regions(ax: Axes, fitted: Model, regions: NDArray[Any], grids: Any) -
             zorder=5,
             bbox={
                 "facecolor": "white",
-                "edgecolor": colour(code, fitted.n_classes),
+                "edgecolor": class_colour(code),
                 "alpha": 0.85,
                 "pad": 2.0,
             },
@@ -164,7 +165,7 @@ def _draw_points(ax: Axes, fitted: Model, points: NDArray[np.float64], codes: ND
             points[own, 1],
             s=size,
             marker=marker(code) if code >= 0 else "o",
-            color=colour(code, fitted.n_classes) if code >= 0 else INK,
+            color=class_colour(code) if code >= 0 else INK,
             edgecolor=INK,
             linewidth=0.5,
             label=labels[code] if code >= 0 else "rows",

@@ -9,17 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
+from .._palette import AGAINST, FOR, class_colour, tint
 from .._parameters import refuse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-# Okabe and Ito's colours, which all eyes tell apart. Blue is the target and what speaks for it, orange the rest and
-# what speaks against it; printed in grey, blue is the darker of the two.
-TARGET, REST = "#0072B2", "#E69F00"
 INK, LINE, PALE = "#222222", "#8A8A8A", "#F3F3F3"
-CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B")
 # Seven of each, against eight colours: 56 classes look different, and the first seven do in grey.
 MARKERS = "osD^vPX"
 DASHES: tuple[Any, ...] = (
@@ -37,13 +34,6 @@ _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn"}
 
 
-def colour(code: int, n_classes: int) -> str:
-    """Colour of a class; of two classes the second is the target, and as blue as in every other picture."""
-    if n_classes == 2:
-        return TARGET if code == 1 else REST
-    return CLASS_COLOURS[code % len(CLASS_COLOURS)]
-
-
 def marker(code: int) -> str:
     """Marker of a class."""
     return MARKERS[code % len(MARKERS)]
@@ -55,18 +45,18 @@ def dashes(code: int) -> Any:
 
 
 def diverging() -> Colormap:
-    """From orange (-1) over white (0) to blue (1)."""
-    colors = import_extra("matplotlib.colors", "plot")
-    made: Colormap = colors.LinearSegmentedColormap.from_list(
-        "lhtree", ["#A65E00", REST, "#FFFFFF", "#4DA3D4", "#004C78"]
-    )
-    return made
+    """From evidence against (-1) over white (0) to evidence for (1)."""
+    return _make_map("#A8323E", AGAINST, "#FFFFFF", FOR, "#35248F")
 
 
-def sequential() -> Colormap:
-    """From white (0) to blue (1)."""
+def sequential(code: int) -> Colormap:
+    """From white (0) to the colour of a class (1)."""
+    return _make_map("#FFFFFF", tint(class_colour(code), 0.5), class_colour(code))
+
+
+def _make_map(*colours: str) -> Colormap:
     colors = import_extra("matplotlib.colors", "plot")
-    made: Colormap = colors.LinearSegmentedColormap.from_list("lhtree", ["#FFFFFF", "#7FBADB", "#004C78"])
+    made: Colormap = colors.LinearSegmentedColormap.from_list("lhtree", colours)
     return made
 
 

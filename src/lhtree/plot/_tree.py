@@ -6,11 +6,13 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
+from .._palette import AGAINST, FOR, find_pair
 from .._parameters import check_count
+from ..model import read
 from ..text import find_heaviest
 from ..views import TreeView
 from ._layout import Card, Layout, Sizes, choose_depth, lay_out
-from ._style import INK, LINE, NORMAL, PALE, REST, SMALL, TARGET, check_axes, fit, measure, name_class
+from ._style import INK, LINE, NORMAL, PALE, SMALL, check_axes, fit, measure, name_class
 from ._take import take_tree
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def plot_tree(
     """Draw a tree: a card per block with its rows, the share of the target, and the heaviest features as bars.
 
     A bar is a weight of the block's hyperplane: positive ones point right, as larger values lead to the right. It is
-    blue where larger values lead to the side with more of the target, orange where with less, grey where with as much.
+    violet where larger values lead to the side with more of the target, red where with less, grey where with as much.
 
     Parameters
     ----------
@@ -74,7 +76,9 @@ def plot_tree(
     ax.set(xlim=(-_MARGIN, width - _MARGIN), ylim=(height - _HEADER - _MARGIN, -_HEADER - _MARGIN))
     ax.set_aspect("equal", anchor="N")
     ax.set_axis_off()
-    _Drawing(ax, view, layout, scale, n_features).draw()
+    fitted = read(model)
+    fills = find_pair(int(fitted.trees.target[tree]), fitted.n_classes)
+    _Drawing(ax, view, layout, scale, n_features, fills).draw()
     return ax
 
 
@@ -109,7 +113,10 @@ def _canvas(layout: Layout) -> tuple[float, float]:
 
 
 class _Drawing:
-    def __init__(self, ax: Axes, view: TreeView, layout: Layout, scale: float, n_features: int) -> None:
+    def __init__(
+        self, ax: Axes, view: TreeView, layout: Layout, scale: float, n_features: int, fills: tuple[str, str]
+    ) -> None:
+        self.fills = fills
         self.ax, self.view, self.layout, self.scale, self.n_features = ax, view, layout, scale, n_features
         self.patches = import_extra("matplotlib.patches", "plot")
         self.shift = max(0.0, (4.6 - 2 * _MARGIN - layout.width) / 2)
@@ -146,11 +153,13 @@ class _Drawing:
         y = -_HEADER + 0.36
         target = fit(name_class(view.target), 90.0, SMALL)
         at = 0.0
-        for text, fill in ((target, TARGET), ("rest", REST)):
+        keys = zip(
+            (target, "rest", "weights for it", "weights against it"), (*self.fills, FOR, AGAINST), strict=True
+        )
+        for text, fill in keys:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
             self._text(at + 0.22, y, text)
             at += 0.36 + measure(text, SMALL) / 72.0
-        self._text(at, y, "rows, and weights that speak for them")
 
     def _draw_edge(self, card: Card, below: Card, sign: str) -> None:
         share = self.view.weight[below.block] / self.view.weight[0]
@@ -185,8 +194,8 @@ class _Drawing:
         y += _LINE
         share = view.n_target[block] / view.weight[block]
         low, height = y - _LINE * 0.36, _LINE * 0.72
-        self._box(inside, low, width, height, f"rest-{block}", facecolor=REST, linewidth=0)
-        self._box(inside, low, width * share, height, f"target-{block}", facecolor=TARGET, linewidth=0)
+        self._box(inside, low, width, height, f"rest-{block}", facecolor=self.fills[1], linewidth=0)
+        self._box(inside, low, width * share, height, f"target-{block}", facecolor=self.fills[0], linewidth=0)
         self._box(inside, low, width, height, f"mix-{block}", facecolor="none")
         y += _LINE * 1.1
         if card.n_folded:
@@ -207,7 +216,7 @@ class _Drawing:
                 length,
                 _LINE * 0.6,
                 f"weight-{card.block}-{self.view.feature_names.index(name)}",
-                facecolor=LINE if lift == 0.0 else TARGET if weight * lift > 0.0 else REST,
+                facecolor=LINE if lift == 0.0 else FOR if weight * lift > 0.0 else AGAINST,
                 linewidth=0.4 * self.scale,
             )
             self._text(x + card.width - 0.14, y, f"{weight:+.2f}".replace("-", "−"), ha="right")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._palette import ACCENT
 from .._parameters import check_count
-from ..model import read
-from ..weights import WeightTable, weight_table
+from ..model import Model, read
+from ..weights import WeightTable, mean_weights, weight_table
 from ._style import (
     INK,
     NORMAL,
     SMALL,
-    TARGET,
     check_axes,
     diverging,
     fit,
@@ -37,59 +37,106 @@ _MEANING = {
     "contribution": "mean |contribution| to the membership",
     "permutation": "loss of accuracy when permuted",
 }
+_MOST_PANELS = 12
+_MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
 
 
 def plot_weights(
     model: Any, *, tree: int | None = None, n_features: int = 40, ax: Any = None
 ) -> NDArray[Any]:
-    """Draw the feature weights of every branching block, one panel per class (the paper's figure).
+    """Draw what features weigh: in every branching block of a tree (the paper's figure), or in the mean of a forest.
 
-    Columns are branching blocks, rows features; blue weights speak for the class, orange ones against it. Weights apply
-    to normalised features, so that they can be compared. They have the sign of what they say about the class, as in
-    ``weight_table(model).per_class()``: where the left side has more of it, the hyperplane's own weights have the other
-    sign (``plot_tree`` and ``export_text`` show those). Where both sides have as much of it, they are white and ±.
+    Of a tree, there is a panel per class; columns are branching blocks, rows features. Of a forest, there is one panel,
+    whose columns are classes: the mean weights over all blocks of all trees, blocks counted by their samples. Violet
+    weights speak for the class, red ones against it. They apply to normalised features, so that they can be compared,
+    and have the sign of what they say about the class, as in ``weight_table(model).per_class()``: where the left side
+    has more of it, the hyperplane's own weights have the other sign (``plot_tree`` and ``export_text`` show those).
+    Where both sides have as much of it, they are white and ±.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one; of a forest the trees of its first estimator are drawn.
+        A fitted one.
     tree : int, optional
         Draw this tree of ``trees_`` alone.
     n_features : int, default=40
         Of more features the heaviest are drawn.
     ax : Axes or sequence of Axes, optional
-        One per panel.
+        One per panel: of more than 12 classes, the 12 largest have one.
 
     Returns
     -------
     array of Axes, one per panel
     """
     check_count("n_features", n_features, 1)
-    trees = range(read(model).n_targets) if tree is None else [tree]
+    fitted = read(model)
+    if tree is None and fitted.n_estimators > 1:
+        return _plot_means(fitted, n_features, ax)
+    trees = _choose_trees(fitted) if tree is None else [tree]
     panels = [_Panel(model, number, weight_table(model, number)) for number in trees]
     features = choose_features([panel.table for panel in panels], n_features)
     cells = [_measure_cell(len(panel.table.block), len(panels)) for panel in panels]
+    is_written = sum(len(panel.table.block) for panel in panels) * len(features) <= _MOST_NUMBERS
     axes = _make_panels(panels, cells, len(features)) if ax is None else take_panels(ax, len(panels))
+    n_columns = _count_columns(panels, cells)
     shown = [panels[0].table.feature_names[f] for f in features]
-    more = read(model).n_features - len(features)
+    more = fitted.n_features - len(features)
     image = None
     for at, (panel, cell, own) in enumerate(zip(panels, cells, axes, strict=True)):
-        is_first = ax is not None or at % _count_columns(panels, cells) == 0
-        image = (
-            _draw_panel(own, panel, features, cell if ax is None else _measure_own(own, panel, features))
-            or image
-        )
+        is_first = ax is not None or at % n_columns == 0
+        cell = cell if ax is None else _measure_own(own, len(panel.table.block), len(features))
+        image = _draw_panel(own, panel, features, cell, is_written) or image
         room = _NAME if ax is None else room_left_of(own, _NAME, _TITLE if more and at == 0 else 0.0)
         names = fit_all(shown, room, SMALL) if is_first else []
         own.set_yticks(range(len(shown)), names, fontsize=SMALL)
     if more:
         axes[0].set_ylabel(f"heaviest {len(features)} of {len(features) + more} features", fontsize=SMALL)
     if ax is None and image is not None:
-        row = list(axes[: _count_columns(panels, cells)])
-        bar = axes[0].figure.colorbar(image, ax=row, shrink=0.8, aspect=5.0 * len(features) * _ROW, pad=0.01)
-        bar.set_label("weight for the class", fontsize=SMALL)
-        bar.ax.tick_params(labelsize=SMALL)
+        _add_bar(axes[0], image, list(axes[:n_columns]), len(features))
+    if ax is None and tree is None and len(trees) < fitted.n_targets:
+        title = f"the {len(trees)} largest of {fitted.n_classes} classes"
+        axes[0].figure.suptitle(title, fontsize=NORMAL)
     return axes
+
+
+def _choose_trees(fitted: Model) -> list[int]:
+    """Trees of the classes with most rows, in the order of the classes."""
+    size = fitted.trees.n_target[fitted.trees.block_ptr[:-1]]
+    return sorted(np.argsort(-size, kind="stable")[:_MOST_PANELS].tolist())
+
+
+def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
+    """One panel: mean weights over all trees, a column per class (the second of two, which mirror each other)."""
+    weights = mean_weights(fitted)
+    features = np.sort(np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:n_features])
+    labels = fitted.labels[fitted.n_classes - fitted.n_targets :]
+    own = weights[:, features].T
+    cell = float(np.clip(_WIDEST / len(labels), 0.035, 0.42))
+    size = (max(cell * len(labels), 1.3) + 3.1, len(features) * _ROW + 1.6)
+    axes = new_panels(1, 1, *size) if ax is None else take_panels(ax, 1)
+    panel, room = axes[0], _NAME if ax is None else room_left_of(axes[0], _NAME)
+    if ax is not None:
+        cell = _measure_own(panel, len(labels), len(features))
+    most = float(np.abs(own).max(initial=0.0)) or 1.0
+    image = _draw_cells(panel, own, cell, most)
+    if cell >= 0.13:
+        _write_weights(panel, own, np.ones(len(labels)), cell, most)
+    step = max(1, int(np.ceil(0.16 / cell)))
+    panel.set_xticks(range(0, len(labels), step), fit_all(labels, 80.0, SMALL)[::step], rotation=90)
+    names = [fitted.feature_names[f] for f in features]
+    panel.set_yticks(range(len(names)), fit_all(names, room, SMALL), fontsize=SMALL)
+    panel.set_title(f"mean of {fitted.n_estimators} trees", fontsize=NORMAL)
+    if len(features) < fitted.n_features:
+        panel.set_ylabel(f"heaviest {len(features)} of {fitted.n_features} features", fontsize=SMALL)
+    if ax is None:
+        _add_bar(panel, image, [panel], len(features))
+    return axes
+
+
+def _add_bar(ax: Axes, image: Any, beside: list[Axes], n_features: int) -> None:
+    bar = ax.figure.colorbar(image, ax=beside, shrink=0.8, aspect=5.0 * n_features * _ROW, pad=0.01)
+    bar.set_label("weight for the class", fontsize=SMALL)
+    bar.ax.tick_params(labelsize=SMALL)
 
 
 class _Panel(NamedTuple):
@@ -109,11 +156,11 @@ def _measure_cell(n_blocks: int, n_panels: int) -> float:
     return float(np.clip(_WIDEST / max(n_blocks * min(n_panels, 3), 1), 0.035, 0.42))
 
 
-def _measure_own(ax: Axes, panel: _Panel, features: NDArray[np.int64]) -> float:
+def _measure_own(ax: Axes, n_blocks: int, n_features: int) -> float:
     """Width of a column in axes given, less some for labels; too little for letters where rows are too low."""
     height = ax.get_window_extent().height / ax.get_window_extent().width * width_of(ax)
-    cell = 0.75 * width_of(ax) / 72.0 / max(len(panel.table.block), 1)
-    return cell if height / len(features) > SMALL + 2.0 else min(cell, 0.12)
+    cell = 0.75 * width_of(ax) / 72.0 / max(n_blocks, 1)
+    return cell if height / n_features > SMALL + 2.0 else min(cell, 0.12)
 
 
 def _count_columns(panels: list[_Panel], cells: list[float]) -> int:
@@ -137,13 +184,14 @@ def _make_panels(panels: list[_Panel], cells: list[float], n_features: int) -> N
     return axes[: len(panels)]
 
 
-def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: float) -> Any:
+def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: float, is_written: bool) -> Any:
     table = panel.table
     view = take_tree(panel.model, panel.tree)
     own, turn = table.weights[:, features].T, np.sign(table.lift)
     weights = own * turn + 0.0
     room = max(cell * len(table.block), 1.3) * 72.0
-    ax.set_title(fit(name_class(view.target), room, NORMAL), fontsize=NORMAL)
+    number = f", tree {panel.tree}" if read(panel.model).n_estimators > 1 else ""
+    ax.set_title(fit(f"{name_class(view.target)}{number}", room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
     if not weights.size:
         ax.set_xticks([])
@@ -158,29 +206,40 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
             fontsize=SMALL,
         )
         return None
-    image = ax.imshow(weights, cmap=diverging(), vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest")
     n_blocks = len(table.block)
-    ax.set_xticks(np.arange(n_blocks + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(len(features) + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="white", linewidth=0.6 if cell > 0.12 else 0.2)
-    ax.tick_params(which="minor", length=0)
+    image = _draw_cells(ax, weights, cell, 1.0)
     step = max(1, int(np.ceil(0.25 / max(cell, 0.02))))
     ax.set_xticks(range(0, n_blocks, step), [str(block) for block in table.block[::step]])
     ax.set_xlabel("branching block", fontsize=SMALL)
-    if cell >= 0.13:
+    if cell >= 0.13 and is_written:
         _write_weights(ax, own, turn, cell)
     return image
 
 
-def _write_weights(ax: Axes, own: NDArray[np.float64], turn: NDArray[np.float64], cell: float) -> None:
+def _draw_cells(ax: Axes, weights: NDArray[np.float64], cell: float, most: float) -> Any:
+    """The weights as colours, with white lines between them."""
+    ax.tick_params(length=0, labelsize=SMALL)
+    image = ax.imshow(
+        weights, cmap=diverging(), vmin=-most, vmax=most, aspect="auto", interpolation="nearest"
+    )
+    n_rows, n_columns = weights.shape
+    how: Any = {"color": "white", "linewidth": 0.6 if cell > 0.12 else 0.2}
+    ax.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **how)
+    ax.hlines(np.arange(1, n_rows) - 0.5, -0.5, n_columns - 0.5, **how)
+    return image
+
+
+def _write_weights(
+    ax: Axes, own: NDArray[np.float64], turn: NDArray[np.float64], cell: float, most: float = 1.0
+) -> None:
     """The numbers where a cell holds them, else a sign where they are negative, for readers without colours."""
     for (feature, block), unturned in np.ndenumerate(own):
         weight = unturned * turn[block]
-        if unturned == 0.0 or (cell < 0.36 and weight > -0.05):
+        if unturned == 0.0 or (cell < 0.36 and weight > -0.05 * most):
             continue
         number = f"{weight:+.2f}".replace("-", "−") if turn[block] else f"±{abs(unturned):.2f}"
         text = number if cell >= 0.36 else "−"
-        colour = "white" if weight > 0.45 or weight < -0.8 else INK
+        colour = "white" if weight > 0.45 * most or weight < -0.8 * most else INK
         ax.text(block, feature, text, ha="center", va="center", color=colour, fontsize=SMALL - 0.7)
 
 
@@ -219,7 +278,7 @@ def plot_importances(
     shown, others = order[:n_shown], order[n_shown:]
     room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
     ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
-    ax.barh(range(n_shown), importances[shown], color=TARGET, height=0.7)
+    ax.barh(range(n_shown), importances[shown], color=ACCENT, height=0.7)
     labels = fit_all([names[f] for f in shown], room, SMALL)
     values = importances[shown].tolist()
     written = [f"{value:.3f}" for value in values]

@@ -98,7 +98,8 @@ function showPath(facts, model, score, tree, explorer) {
     const [rows, share] = [count(model.n_samples[at], "row"), percent(model.share(tree, block))];
     return model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `;
   };
-  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.z).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.z[term.feature], 3)}` })), { shown: 6 });
+  const turn = (kind, block) => (kind === "hyperplane" ? model.lift(tree, block) : 1);
+  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.z).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.z[term.feature], 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
   const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
   const steps = way.steps.map((step) => el("li", {},
     el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)}`, named(target)),

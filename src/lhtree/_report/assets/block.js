@@ -36,8 +36,8 @@ function sumOf(terms, names) {
   ]);
 }
 
-function rowsOfWeights(terms, names) {
-  return terms.map((term) => ({ name: names[term.feature], value: term.weight, figure: signed(term.weight), note: `${signed(term.unitWeight)} per unit` }));
+function rowsOfWeights(terms, names, turn = 1) {
+  return terms.map((term) => ({ name: names[term.feature], value: term.weight, figure: signed(term.weight), note: `${signed(term.unitWeight)} per unit`, own: evidence(term.weight * turn) }));
 }
 
 function showHyperplane(model, names, target, tree, block) {
@@ -48,7 +48,7 @@ function showHyperplane(model, names, target, tree, block) {
   const child = (block) => [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
   return [
     el("p", {}, `Below its offset a row goes left, to `, ...child(left), "; else right, to ", ...child(right), `. It weighs ${count(terms.length, "feature")}:`),
-    bars(rowsOfWeights(terms, names), { most: 1 }),
+    bars(rowsOfWeights(terms, names, model.lift(tree, block)), { most: 1 }),
     el("p", { class: "note" }, `Bars: weight per typical spread, so that features can be compared; below, per unit of the feature. Offset ${format(model.offset[at])}.`),
     unfold("As a formula in your units", () => el("p", { class: "formula" }, "Right if ", ...sumOf(terms, names), ` ≥ ${format(offset)}`)),
   ];
@@ -59,7 +59,7 @@ function showMembership(facts, model, names, target, tree, block) {
   if (model.left[at] && !model.hasBranchingMembership)
     return [el("p", {}, "A forest keeps membership functions in its leaves only.")];
   const terms = model.terms("membership", tree, block);
-  if (!terms.length) return [el("p", {}, `The same for every row here: ${format(clip(model.intercept[at]), 3)}.`)];
+  if (!terms.length) return [el("p", {}, `The same for every row here: ${format(model.clip(tree, block, model.intercept[at]), 3)}.`)];
   const base = terms.reduce((sum, term) => sum - term.unitWeight * model.centre[term.feature], model.intercept[at]);
   return [
     el("p", {}, `${format(model.intercept[at], 3)} for a row with typical values, and by feature:`),

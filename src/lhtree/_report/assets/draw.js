@@ -17,6 +17,8 @@ const el = (tag, attributes, ...children) => fill(document.createElement(tag), a
 const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const find = (id) => document.getElementById(id);
 const colour = (cls) => `var(--c${cls % 8})`;
+// Colour of what speaks for a class (above 0), against it (below 0) or neither; _palette.py has them.
+const evidence = (value) => `var(--${value > 0 ? "for" : value < 0 ? "against" : "soft"})`;
 
 // A long name without its middle: names often differ in their ends only.
 function cut(name, most = 60) {

@@ -18,7 +18,7 @@ function addUp(sizes) {
   return starts;
 }
 
-const clip = (value) => (value < 0 ? 0 : value > 1 ? 1 : value);
+const clip = (value, low = 0, high = 1) => (value < low ? low : value > high ? high : value);
 
 // The columns of the table: one feature each, or one per category.
 function findColumns({ names, groups }) {
@@ -112,7 +112,7 @@ class Model {
       block = next;
     }
     const estimate = this.estimate(tree, block, z);
-    return { tree, steps, leaf: block, estimate, membership: clip(estimate), confidence };
+    return { tree, steps, leaf: block, estimate, membership: this.clip(tree, block, estimate), confidence };
   }
 
   estimate(tree, block, z) {
@@ -120,6 +120,12 @@ class Model {
     const [begin, end] = [this.slopeStart[at], this.slopeStart[at + 1]];
     if (begin === end) return this.intercept[at];
     return this.intercept[at] + this.laneSum(this.membership_slope, this.membership_feature, begin, end, z);
+  }
+
+  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf.
+  clip(tree, block, estimate) {
+    const at = this.blockStart[tree] + block;
+    return this.low ? clip(estimate, this.low[at], this.high[at]) : clip(estimate);
   }
 
   // WOLF values with their fall-backs, as predict and predict_proba do.
@@ -172,6 +178,12 @@ class Model {
   share(tree, block) {
     const at = this.blockStart[tree] + block;
     return this.n_target[at] / this.weight[at];
+  }
+
+  // Share of the target right of a branching block less that left of it: what going right says about the class.
+  lift(tree, block) {
+    const left = this.left[this.blockStart[tree] + block];
+    return this.share(tree, left + 1) - this.share(tree, left);
   }
 
   // How the membership of a class came about: every change on the way, from the share of the root to the membership

@@ -25,7 +25,7 @@ function showOverview(facts) {
 function showConfusion(facts, figures, where) {
   const cell = (n, row, isRight) => {
     const share = n / Math.max(1, row.reduce((sum, each) => sum + each, 0));
-    const shade = `color-mix(in srgb, var(${isRight ? "--for" : "--against"}) ${Math.round(n ? 12 + 48 * share : 0)}%, var(--card))`;
+    const shade = `color-mix(in srgb, var(${isRight ? "--accent" : "--warn"}) ${Math.round(n ? 12 + 48 * share : 0)}%, var(--card))`;
     return el("td", { style: { background: shade } }, format(n, 7));
   };
   const known = (share) => (share === null ? "–" : percent(share));

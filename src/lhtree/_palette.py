@@ -1,0 +1,32 @@
+"""The colours of every picture, page and notebook: one meaning each."""
+
+from __future__ import annotations
+
+# Okabe and Ito's colours, which all eyes tell apart, the yellow darkened to show on white: one per class, by position.
+CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A400", "#6B6B6B")
+# Evidence: what speaks for a class and what against it. Both show on white and on dark paper, and no class has them.
+FOR, AGAINST = "#6A55CC", "#E8707A"
+REST = "#BDBDBD"  # all classes but the target, where there are more than two
+ACCENT = "#3D4FB8"  # curves and bars that are about no class
+
+
+def class_colour(code: int) -> str:
+    """Colour of the class at a position."""
+    return CLASSES[code % len(CLASSES)]
+
+
+def find_pair(target: int, n_classes: int) -> tuple[str, str]:
+    """Colours of a tree's target and of the rest, which is the other class where there are two."""
+    return class_colour(target), class_colour(1 - target) if n_classes == 2 else REST
+
+
+def tint(colour: str, share: float) -> str:
+    """A colour mixed with white: 0 is white, 1 the colour."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02X}" for part in parts)
+
+
+def write_css() -> str:
+    """The colours as variables of a style sheet: --c0, --c1, … by class, and --for and --against."""
+    variables = {f"c{code}": colour for code, colour in enumerate(CLASSES)} | {"for": FOR, "against": AGAINST}
+    return f":root {{ {' '.join(f'--{name}: {colour};' for name, colour in variables.items())} }}\n"
