@@ -10,7 +10,7 @@ from ._words import find_moves, signed, tell_course, tell_prediction, tell_way
 if TYPE_CHECKING:
     from ._explanation import Explanation
 
-# Blue and orange are told apart by every eye, on light and on dark.
+# Blue and orange are safe for colour-blind readers, on light and dark backgrounds.
 _FOR, _AGAINST = "#3b82c4", "#d9822b"
 _WIDEST = 12.0  # em
 
