@@ -18,7 +18,7 @@ def predict(rows: list[Row]) -> list[dict[str, float]]:
     """The probability of every class, for every row."""
     lacking = [name for name in model.feature_names_in_ if not any(name in row for row in rows)]
     if lacking:
-        raise ValueError(f"the rows lack {', '.join(lacking)}: pass every column; null counts as missing.")
+        raise ValueError(f"the rows have no {', '.join(lacking)}: pass every column (null if it is missing).")
     proba = model.predict_proba(pd.DataFrame(rows)[model.feature_names_in_])
     return [dict(zip(map(str, model.classes_), row, strict=True)) for row in proba.tolist()]
 

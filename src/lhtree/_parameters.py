@@ -106,7 +106,7 @@ def count_features(max_features: Any, n_features: int, *, is_oblique_forest: boo
     raise refuse(
         "max_features",
         max_features,
-        "'auto', 'sqrt', None (all), an integer of at least 1, or a float above 0 and at most 1",
+        "'auto', 'sqrt', None (all), an integer of at least 1 or a float in (0, 1]",
     )
 
 
@@ -178,7 +178,7 @@ class Settled:
                 return None if is_forest and is_paper else 0.0
             if beta == "schedule" and is_forest:
                 return None
-            raise refuse("beta", beta, f"{names} or a number of at least 0 and below 1")
+            raise refuse("beta", beta, f"{names} or a number in [0, 1)")
         if not is_real(beta) or not 0.0 <= beta < 1.0:
-            raise refuse("beta", beta, f"{names} or a number of at least 0 and below 1")
+            raise refuse("beta", beta, f"{names} or a number in [0, 1)")
         return float(beta)

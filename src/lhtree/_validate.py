@@ -18,7 +18,7 @@ from .tables.frames import take_table
 from .tables.labels import check_sample_weight
 from .tables.learn import learn_encoding
 
-# What to do about scikit-learn's messages, which say only what is wrong.
+# Remedies for scikit-learn's messages, which only say what is wrong.
 _REMEDIES = {
     "contains NaN": "Drop the rows whose class is unknown.",
     "inconsistent numbers of samples": "Pass one class (and one sample weight) per row of X.",
@@ -70,8 +70,8 @@ def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: 
     if len(classes) < 2:
         among = "" if weight is None else " among the rows of positive weight"
         raise ValueError(
-            f"y has one class only, {classes.tolist()[0]!r}{among}: a classifier needs at least two classes. "
-            "Pass rows of another class too."
+            f"y contains a single class, {classes.tolist()[0]!r}{among}, but a classifier needs at least two classes. "
+            "Pass rows of another class as well."
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)
     counts = np.bincount(codes, weights=weight, minlength=len(classes)).astype(np.float64)
@@ -97,8 +97,8 @@ def check_continued(earlier: Model, training: Training) -> None:
     """With warm_start, the data must be of the kind the trees there are were grown from."""
     if not np.array_equal(earlier.classes, training.classes):
         raise ValueError(
-            f"y has the classes {training.classes.tolist()} and the model has {earlier.classes.tolist()}: "
-            "pass the same classes with warm_start=True, or fit anew with warm_start=False."
+            f"y has the classes {training.classes.tolist()}, but the model has {earlier.classes.tolist()}: "
+            "pass the same classes with warm_start=True, or refit with warm_start=False."
         )
 
 
@@ -117,7 +117,7 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
         if any(map(is_missing, y)):
             raise ValueError(f"Input y contains NaN or None. {_REMEDIES['contains NaN']}") from None
         raise TypeError(
-            f"y mixes types that cannot be sorted ({error}): use strings only or numbers only."
+            f"y mixes types that cannot be sorted ({error}): use only strings or only numbers."
         ) from None
     return classes, codes.astype(np.int32)
 
@@ -156,7 +156,7 @@ def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> N
     known = {label: number for number, label in enumerate(classes.tolist())}
     for label, factor in class_weight.items():
         if label not in known:
-            raise refuse("class_weight", class_weight, f"classes of y only: {label!r} is none of them")
+            raise refuse("class_weight", class_weight, f"classes of y only: {label!r} is not one of them")
         if not isinstance(factor, (int, float, np.number)) or not 0.0 < factor < np.inf:
             raise refuse("class_weight", class_weight, f"positive finite weights (class {label!r})")
         factors[known[label]] = factor

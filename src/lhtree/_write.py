@@ -31,7 +31,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         mode = stat.S_IMODE(status.st_mode)
     folder = os.path.dirname(place)
     if not os.path.isdir(folder):  # opening the file beside would say so of a name that nobody gave
-        raise FileNotFoundError(errno.ENOENT, "the folder is not there: make it first", folder)
+        raise FileNotFoundError(errno.ENOENT, "the directory does not exist: create it first", folder)
     _remove_leftovers(folder)
     file = _open_locked(folder)
     temporary = file.name

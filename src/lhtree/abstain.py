@@ -1,4 +1,4 @@
-"""Decide where the model is sure, leave the rest to somebody else: decisions and the coverage curve."""
+"""Predict or abstain: decisions and the coverage curve."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What ``predict_or_abstain`` gives: a class, or None, for every row.
+    """Result of ``predict_or_abstain``: a class, or None, for every row.
 
-    NumPy, pandas and JSON take it for the array ``labels``, where None says that the model abstains; scikit-learn's
-    metrics refuse a None, so that no undecided row is counted by mistake.
+    It behaves like the array ``labels``, in which None means that the model abstains. scikit-learn's metrics reject
+    None, so undecided rows cannot be counted by mistake.
 
     Attributes
     ----------
@@ -34,10 +34,10 @@ class Decisions:
         Class of every row, None where the model abstains.
     is_decided : boolean array of shape (n,)
     wolf : array of shape (n,)
-        WOLF value of the winning class.
+        WOLF value of the predicted class.
     threshold : float
-        Rows whose ``wolf`` is below it are left undecided; it can be passed on to decide later rows alike.
-        Infinity decides none.
+        Rows whose ``wolf`` is below it are undecided; pass it again to treat later rows alike. Infinity leaves all rows
+        undecided.
     classes : array of shape (K,)
         All classes of the model.
     """
@@ -54,7 +54,7 @@ class Decisions:
         return float(self.is_decided.mean())
 
     def score(self, y: Any) -> float:
-        """Accuracy on the decided rows, NaN if there is none; ``y`` has the true class of every row."""
+        """Accuracy on the decided rows (NaN if there are none); ``y`` contains the true class of every row."""
         truth = encode_known(y, self.classes, len(self))[self.is_decided]
         decided = (
             encode_known(self.labels[self.is_decided], self.classes, len(truth)) if len(truth) else truth
@@ -97,7 +97,9 @@ def decide(model: Any, X: Any, threshold: float | None = None, coverage: float |
     if coverage is not None and (not is_real(coverage) or not 0.0 <= coverage <= 1.0):
         raise refuse("coverage", coverage, "a number from 0 to 1")
     if threshold is not None and not _is_threshold(threshold):
-        raise refuse("threshold", threshold, "a number of at least 0 (infinity decides no row)")
+        raise refuse(
+            "threshold", threshold, "a number of at least 0 (with infinity, every row is left undecided)"
+        )
     predicted, wolf = _predict(model, X)
     if threshold is None:
         assert coverage is not None
@@ -123,16 +125,16 @@ def threshold_for(wolf: NDArray[np.float64], coverage: float) -> float:
 
 
 def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
-    """Accuracy on the rows that the model would decide, for every threshold.
+    """Accuracy at each coverage: on the rows that the model would decide, for every threshold.
 
     Parameters
     ----------
     model : fitted LHTClassifier or LHForestClassifier
-        Its WOLF values are the measure.
+        The model.
     X : array-like of shape (n, m)
-        Rows that the model was not trained on.
+        Held-out samples.
     y : array-like of shape (n,)
-        Their classes.
+        Their class labels.
 
     Returns
     -------

@@ -64,17 +64,17 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return model
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Grow the trees.
+        """Fit the model.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
-            Numbers, and text or categories in a frame of pandas or polars or a table of Arrow (see
-            ``categorical_features``). NaN, None and null count as missing.
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
         y : array-like of shape (n,)
-            Classes, two or more.
+            Class labels, of at least two classes.
         sample_weight : array-like of shape (n,), optional
-            Integer weights equal repetition of rows; rows of weight 0 are left out.
+            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
 
         Returns
         -------
@@ -166,14 +166,14 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return result
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the largest WOLF value of every row of X, shape (n,)."""
+        """Predicted class of every row, the one with the largest WOLF value, shape (n,)."""
         model = self._model or self._read()  # one model for codes and classes, whatever other threads fit
         return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """WOLF values divided by their sum, shape (n, K).
+        """Class probabilities: WOLF values divided by their sum, shape (n, K).
 
-        Rows whose values are all 0 take the mean memberships instead, then the shares of the classes.
+        If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
         """
         return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
@@ -183,23 +183,23 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             return np.log(self.predict_proba(X))
 
     def predict_wolf(self, X: Any) -> NDArray[np.float64]:
-        """Mean corrected membership d·μ of every row and class, shape (n, K) (eq. 14)."""
+        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
         return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Mean membership μ of every row and class, shape (n, K)."""
+        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
         return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Mean confidence d of every row and class, shape (n, K)."""
+        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
         return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Leaf of every row in every tree, shape (n, n_trees), numbered within the tree."""
+        """Index of the leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
 
     def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Blocks that every row passes, as in scikit-learn's forests.
+        """Blocks on the path of every row, as in scikit-learn's forests.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """Names of the columns of X, shape (m,); not there where X had no names."""
+        """Names of the columns of X, shape (m,); only if X had names."""
         encoding = self._read().encoding
         if not encoding.has_names:
             raise AttributeError(f"this {type(self).__name__} was fitted without feature names.")
@@ -281,5 +281,5 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs is not None and (
         isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
     ):
-        raise refuse("n_jobs", n_jobs, "None, a positive number of threads, or -1 for all cores")
+        raise refuse("n_jobs", n_jobs, "None, a positive integer, or -1 for all cores")
     return min(max(1, int(joblib.effective_n_jobs(n_jobs))), MOST_THREADS)

@@ -20,44 +20,44 @@ from .tree import LHTClassifier
 
 
 class LHForestClassifier(BaseLHT):
-    """Forest of Learning Hyperplane Trees whose corrected memberships are averaged into WOLF.
+    """Forest of Learning Hyperplane Trees; their corrected memberships are averaged (WOLF).
 
-    The defaults are the paper's method; ``direction="mixed"`` alone is the most accurate setting.
+    The defaults are the paper's method; ``direction="mixed"`` is the most accurate setting.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees per class.
+        Number of trees per class.
     max_samples : "auto", int or float, default="auto"
-        Rows each tree sees, drawn by class: a count or a share. "auto" is 0.8 for the mean difference. For the
-        others it is 1.0, every row, unless a block considers all features: then 0.8 makes the trees differ.
+        Rows drawn for each tree, stratified: a count or a share. "auto" is 0.8 for the mean difference. For the other
+        directions it is 1.0 (all rows), unless every block considers all features: then 0.8, to make the trees differ.
     bootstrap : bool, default=False
         Draw rows with replacement.
     alpha, gamma, offset, membership, confidence, normalize, min_samples_split, min_samples_leaf, max_depth, shrinkage
         As for :class:`LHTClassifier`.
     beta : "auto", "schedule" or float, default="auto"
-        "schedule" gives tree i of t the beta i/t. "auto" is "schedule" for the mean difference, else 0.
+        "schedule": tree i of t uses beta = i/t. "auto" is "schedule" for the mean difference and 0 otherwise.
     direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"
         As for :class:`LHTClassifier`.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Active features a block considers, drawn at random. "auto" is all for the mean difference, else
+        Number of active features drawn at random for each block. "auto" is all for the mean difference, otherwise
         ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
-        Weights of classes, multiplied into ``sample_weight``.
+        Class weights, multiplied with ``sample_weight``.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
     unseen : {"missing", "error"}, default="missing"
-        What becomes of a category that was not there in fit: it counts as missing, or prediction raises an error.
+        How to treat a category not seen in fit: as missing, or as an error.
     keep_prototypes : bool or int, default=False
-        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
+        Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     oob_score : bool, default=False
-        Score every row with the trees that did not see it.
+        Compute the out-of-bag score.
     warm_start : bool, default=False
-        Keep the trees of the last fit and add the missing ones.
+        Reuse the trees of the previous fit and add more.
     n_jobs : int or None, default=None
-        Threads; -1 uses all cores. The model does not depend on it.
+        Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of row and feature draws.
+        Random seed for drawing rows and features.
     verbose : int, default=0
         1 shows a progress bar in terminals and notebooks.
 
@@ -67,9 +67,9 @@ class LHForestClassifier(BaseLHT):
         As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator (one for two classes).
     estimators_ : sequence of fitted LHTClassifier, one per estimator
     oob_score_ : float
-        Accuracy over the rows that some tree did not see, with ``oob_score=True``.
+        Out-of-bag accuracy; with ``oob_score=True`` only.
     oob_decision_function_ : array of shape (n, K)
-        Their probabilities; NaN for rows that every tree saw.
+        Out-of-bag probabilities; NaN for rows that were drawn for every tree.
 
     Examples
     --------
@@ -145,13 +145,13 @@ class LHForestClassifier(BaseLHT):
             raise refuse(
                 "n_estimators",
                 self.n_estimators,
-                f"at least {first}, the trees there are, with warm_start=True",
+                f"at least {first}, the number of trees already fitted, with warm_start=True",
             )
         if self.warm_start and settled.beta is None:
             raise refuse(
                 "warm_start",
                 True,
-                "a fixed beta: a schedule i/t changes every tree when the number of trees does",
+                "a fixed beta with it: the schedule i/t changes every tree when the number of trees changes",
             )
         if not isinstance(self.verbose, bool) and not (is_integer(self.verbose) and self.verbose >= 0):
             raise refuse("verbose", self.verbose, "0 or 1")
@@ -164,15 +164,15 @@ class LHForestClassifier(BaseLHT):
             raise refuse(
                 "oob_score",
                 True,
-                "max_samples below 1 or bootstrap=True with it: no row is left out of any tree",
+                "max_samples < 1 or bootstrap=True with it: otherwise no row is out of bag",
             )
         record = None if earlier is None else earlier.forest
         if self.oob_score and record is not None and not np.array_equal(record.sizes, sizes):
             raise refuse(
                 "oob_score",
                 True,
-                f"the {record.sizes.sum()} rows of the earlier fit with it, or warm_start=False: which of other rows "
-                "the trees there are did not see is not known",
+                f"the same {record.sizes.sum()} rows as in the earlier fit, or warm_start=False: for other rows it is "
+                "unknown which trees were trained on them",
             )
         balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
         if balances and counts is None:  # the sample is all rows
@@ -207,12 +207,12 @@ class LHForestClassifier(BaseLHT):
     def _read_oob(self) -> ForestRecord:
         record = self._read().forest
         if record is None or record.oob_decision_function is None:
-            raise AttributeError("out-of-bag scores were not asked for: fit with oob_score=True.")
+            raise AttributeError("there are no out-of-bag scores: fit with oob_score=True.")
         return record
 
     @property
     def estimators_(self) -> Estimators:
-        """The trees of the forest as fitted LHTClassifiers, made when they are asked for."""
+        """The trees of the forest as fitted LHTClassifiers, created on access."""
         return Estimators(self._read(), self.get_params(deep=False))
 
 

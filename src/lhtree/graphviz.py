@@ -14,20 +14,20 @@ from .views import TreeView, TreeViews
 def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
     """Trees of a model in the DOT language; ``dot -Tsvg`` draws them.
 
-    A box per block tells its weight, how much of it belongs to the target and which features weigh most; the
+    Each box shows the weight of a block, how much of it belongs to the target, and its largest hyperplane weights; the
     stronger its colour, that of the class, the larger the share of the target. Weights and offsets apply to normalised
     features.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        The fitted model.
     tree : int, optional
-        Number of the tree in ``trees_``; all trees by default, side by side.
+        Index of the tree in ``trees_``. Default: all trees, side by side.
     n_features : int, default=3
-        Features named in each branching block, heaviest first.
+        Number of features shown for each branching block, largest weight first.
     max_depth : int, default=10
-        Blocks below are folded into a line that counts them.
+        Deeper blocks are summarised in one line.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the estimators offer to those who want to understand a prediction."""
+"""Methods of the estimators that explain predictions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Interpretable:
     __slots__ = ()  # a Scorer has no dict
 
     def explain(self, row: Any) -> Explanation:
-        """Explain the prediction of one row.
+        """Explain the prediction for one row.
 
         Parameters
         ----------
         row : array-like of shape (m,) or (1, m), dict or Series from feature name to value, or frame of one row
-            NaN counts as missing.
+            The row to explain; NaN is a missing value.
 
         Returns
         -------
         Explanation
-            For every tree the blocks on the way, with the terms that add up to each decision.
+            The prediction, the path through every tree and the terms that add up to each decision.
         """
         from .explain._explanation import Explanation
         from .explain._row import take_row
@@ -39,21 +39,21 @@ class Interpretable:
         return Explanation(fitted, take_row(fitted, row, self), _draw)
 
     def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
-        """Explain the predictions of many rows.
+        """Explain the predictions for many rows.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
-            The rows; ``row`` of the result is the index of a frame, else the number of the row.
+            Samples. The column ``row`` of the result is the index of a DataFrame, otherwise the row number.
         terms : bool, default=False
-            Give the terms of every block on the way instead of contributions.
+            Return the terms of every block on the path instead of contributions.
 
         Returns
         -------
         DataFrame
-            One line per row and class: the prediction, ``proba``, ``wolf``, ``membership`` and ``confidence`` of the
+            One row per sample and class: the prediction, ``proba``, ``wolf``, ``membership`` and ``confidence`` of the
             class, and the ``base`` and ``contribution.<feature>`` that add up to its membership. With ``terms=True``
-            one line per row, tree, block and term: those of a branching block add up to y, those of a leaf to p̂.
+            one row per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂.
         """
         from .explain._batch import explain_rows
         from .explain._frame import tabulate_terms
@@ -112,23 +112,23 @@ class Interpretable:
     def predict_or_abstain(
         self, X: Any, threshold: float | None = None, coverage: float | None = None
     ) -> Decisions:
-        """Predict the rows the model is sure about and leave the others undecided.
+        """Predict the rows with large WOLF values and leave the others undecided.
 
         Pass exactly one of ``threshold`` and ``coverage``.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
-            The rows.
+            Samples.
         threshold : float of at least 0, optional
-            The model abstains where the winning WOLF value is below it.
+            The model abstains where the largest WOLF value of a row is below it.
         coverage : float from 0 to 1, optional
-            Least share of these rows to decide: the surest ones, and all rows that tie with the last of them.
+            Minimum share of rows to decide: those with the largest WOLF values, including ties.
 
         Returns
         -------
         Decisions
-            ``labels`` has None where the model abstains; ``threshold`` is the one applied, to be used for later rows.
+            ``labels`` is None where the model abstains; ``threshold`` is the threshold that was applied.
         """
         from .abstain import decide
 

@@ -196,9 +196,9 @@ class Model:
         """The model of estimator ``index`` alone: its tree of every target."""
         n = self.n_estimators
         if not is_integer(index):
-            raise refuse("index", index, f"a number from 0 to {n - 1}")
+            raise refuse("index", index, f"an integer from 0 to {n - 1}")
         if not -n <= index < n:
-            raise IndexError(f"estimator {index} is out of range: the model has 0 to {n - 1}.")
+            raise IndexError(f"index {index} is out of range: the model has estimators 0 to {n - 1}.")
         first = range(n)[index] * self.n_targets
         return replace(self, trees=self.trees.part(first, first + self.n_targets), forest=None)
 
@@ -213,7 +213,7 @@ def choose_trees(tree: Any, n_trees: int) -> range:
     if tree is None:
         return range(n_trees)
     if not is_integer(tree) or not -n_trees <= tree < n_trees:
-        raise refuse("tree", tree, f"None (all trees) or a number from 0 to {n_trees - 1}")
+        raise refuse("tree", tree, f"None (all trees) or an integer from 0 to {n_trees - 1}")
     first = range(n_trees)[tree]
     return range(first, first + 1)
 

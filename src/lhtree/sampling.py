@@ -25,7 +25,7 @@ def count_kept(keep_prototypes: Any, training: Training) -> int:
     raise refuse(
         "keep_prototypes",
         keep_prototypes,
-        f"False, True (all rows) or a number of rows of at least {n_classes}, the number of classes",
+        f"False, True (all rows) or a number of rows, at least {n_classes} (the number of classes)",
     )
 
 
@@ -69,7 +69,5 @@ def count_rows(
     elif is_real(max_samples) and not is_integer(max_samples) and 0.0 < max_samples <= 1.0:
         share = float(max_samples)
     else:
-        raise refuse(
-            "max_samples", max_samples, "'auto', an integer of at least 1 or a float above 0 and at most 1"
-        )
+        raise refuse("max_samples", max_samples, "'auto', an integer of at least 1 or a float in (0, 1]")
     return None if share == 1.0 and not bootstrap else spread(share, sizes)

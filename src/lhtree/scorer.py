@@ -17,23 +17,23 @@ from .tables.frames import refuse_infinity
 
 
 class Scorer(Interpretable):
-    """A saved model that predicts and explains without scikit-learn; ``lhtree.load_scorer`` makes it.
+    """A saved model that predicts and explains without scikit-learn; created by ``lhtree.load_scorer``.
 
-    Methods take arrays of shape (n, m), or tables with categories if the model was fitted with such. They give what the
-    model's methods of the same name give, bit by bit, and may be called from many threads at once. A float64 or float32
-    array goes straight to the core.
+    Methods accept arrays of shape (n, m), or tables with categories if the model was fitted with them. Results are
+    bit-identical to those of the model's methods of the same name. All methods are thread-safe. A float64 or float32
+    array is passed to the core without a copy.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     feature_names : list of str
-        What the trees see: a column of categories has one for each. x0, x1, … if the model was fitted without names.
+        Features of the trees: a categorical column has one per category. x0, x1, … if fitted without names.
     feature_names_in_ : list of str or None
-        Columns of the tables it takes; None if the model was fitted without names.
+        Names of the columns of X; None if the model was fitted without names.
     n_features_in_ : int
-        Columns of X.
+        Number of columns of X.
     metadata : dict or None
-        What ``lhtree.save`` was given.
+        The metadata passed to ``lhtree.save``.
     """
 
     __slots__ = (
@@ -102,18 +102,17 @@ class Scorer(Interpretable):
 
 
 def load_scorer(path: str | os.PathLike[str]) -> Scorer:
-    """Read a saved model for prediction; needs NumPy only, no scikit-learn.
+    """Load a saved model for prediction; only NumPy is needed, not scikit-learn.
 
     Parameters
     ----------
     path : str or path
-        A file that ``lhtree.save`` wrote.
+        A file written by ``lhtree.save``.
 
     Returns
     -------
     Scorer
-        Has the model's methods of prediction, ``classes_`` and ``feature_names``; every bit of its predictions is the
-        model's.
+        It has the model's prediction methods, ``classes_`` and ``feature_names``; predictions are bit-identical.
     """
     file = read_file(path)
     unseen = file.header["parameters"].get("unseen", "missing")

@@ -32,20 +32,20 @@ def sparsity_curve(
     estimator: Any = None,
     verbose: int = 0,
 ) -> SparsityCurve:
-    """Accuracy, features used and blocks against beta, by cross-validation: the paper's table for any data.
+    """Accuracy, number of features and number of blocks against beta, by cross-validation (the paper's table 1).
 
     Parameters
     ----------
     X : array-like of shape (n, m)
-        Numbers; NaN counts as missing.
+        Samples; NaN is a missing value.
     y : array-like of shape (n,)
-        Classes, two or more.
+        Class labels, of at least two classes.
     betas : sequence of float, default=(0, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9)
-        Each at least 0 and below 1.
+        Values of beta in [0, 1).
     cv : int, splitter or iterable of (train, test), default=5
-        As in scikit-learn; every beta sees the same splits.
+        As in scikit-learn; all betas use the same splits.
     estimator : LHTClassifier or LHForestClassifier, optional
-        Its other parameters are kept. ``LHTClassifier()`` by default.
+        Its other parameters are kept. Default: ``LHTClassifier()``.
     verbose : int, default=0
         1 shows a progress bar in terminals and notebooks.
 
@@ -86,7 +86,7 @@ def sparsity_curve(
 def _check_betas(betas: ArrayLike) -> NDArray[np.float64]:
     listed = np.asarray(betas).ravel().tolist()
     if not listed or not all(is_real(beta) and 0.0 <= beta < 1.0 for beta in listed):
-        raise refuse("betas", betas, "one or more numbers of at least 0 and below 1")
+        raise refuse("betas", betas, "one or more numbers in [0, 1)")
     return np.array(listed, dtype=np.float64)
 
 

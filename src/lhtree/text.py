@@ -10,22 +10,22 @@ from .views import TreeView, TreeViews
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
-    """Trees of a model as indented text, a line per block.
+    """Trees of a model as indented text, one line per block.
 
-    A line tells how the block is reached (the feature sum of the block above is below its offset, or not), how
-    much of the block's weight belongs to the target, and which features weigh most in its hyperplane. Weights and
-    offsets apply to normalised features.
+    A line shows the condition that leads to the block (feature sum of its parent below the offset, or not), how much of
+    the block's weight belongs to the target, and the largest weights of its hyperplane. Weights and offsets apply to
+    normalised features.
 
     Parameters
     ----------
     model : fitted LHTClassifier or LHForestClassifier
-        Its trees are read through ``trees_``.
+        The model.
     tree : int, optional
-        Number of the tree in ``trees_``; all trees by default.
+        Index of the tree in ``trees_``. Default: all trees.
     n_features : int, default=3
-        Features named in each branching block, heaviest first.
+        Number of features shown for each branching block, largest weight first.
     max_depth : int, default=10
-        Blocks below are folded into a line that counts them.
+        Deeper blocks are summarised in one line.
 
     Returns
     -------

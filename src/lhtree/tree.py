@@ -13,56 +13,57 @@ from .model import Model
 
 
 class LHTClassifier(BaseLHT):
-    """Learning Hyperplane Tree: an oblique tree with a piecewise linear membership in every leaf.
+    """Learning Hyperplane Tree classifier: an oblique tree with a linear membership function in every leaf.
 
-    One tree separates each class from the rest; for two classes one tree serves both. The defaults are the paper's
+    Each class gets a tree that separates it from the rest; two classes share one tree. The defaults are the paper's
     method.
 
     Parameters
     ----------
     alpha : float, default=0.0
-        Features whose variance in a block (of normalised values) is not above ``alpha`` are left out of it.
+        A block ignores features whose variance in it (of normalised values) is not greater than ``alpha``.
     beta : "auto" or float, default="auto"
-        Features with ``|weight| <= beta`` are left out of a hyperplane; at least 0 and below 1. "auto" is 0.
+        A hyperplane drops features with ``|weight| <= beta``; in [0, 1). "auto" is 0.
     gamma : int or float, default=10
-        Least number of samples a pure cut must take off; a float between 0 and 1 is a share of the training weight.
+        Minimum number of samples a pure cut must separate; a float in (0, 1) is a share of the training weight.
     direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"
-        How weights are found: difference of the class means (the paper), Fisher's discriminant, or the better of
+        How weights are computed: difference of the class means (the paper), Fisher's discriminant, or the better of
         Fisher's discriminant and any single feature.
     offset : {"auto", "purity", "gini"}, default="auto"
-        How the offset is found: the paper's five candidates or the cut of least Gini impurity. "auto" is "purity" for
-        the mean difference, else "gini".
+        How the offset is chosen: from the paper's five candidates, or by minimum Gini impurity. "auto" is "purity"
+        for the mean difference and "gini" otherwise.
     membership : {"marginal", "least_squares", "constant"}, default="marginal"
-        Slopes of each feature by itself (the paper), a joint ridge fit, or none.
+        Membership function of a block: one slope per feature, each fitted separately (the paper), a joint ridge fit, or
+        a constant.
     confidence : {"auto", "last", "path", None}, default="auto"
-        d(x): distance from the last hyperplane on the way, the least on the way, or 1. "auto" is "last" for the mean
-        difference, else None.
+        Confidence d(x): distance from the last hyperplane on the path, from the nearest one on the path, or 1 (None);
+        at most 1. "auto" is "last" for the mean difference and None otherwise.
     normalize : {"robust", "standard", "minmax", None}, default="robust"
-        Median and 5-95 % range, mean and standard deviation, midrange and half-range, or nothing.
+        Scaling of features: median and 5-95 % range, mean and standard deviation, midrange and half-range, or none.
     min_samples_split : "auto", int or float, default="auto"
-        Blocks of less weight are leaves. "auto" is ``gamma`` for the mean difference, else 2.
+        Minimum weight of a branching block. "auto" is ``gamma`` for the mean difference and 2 otherwise.
     min_samples_leaf : int or float, default=1
-        Least weight on each side of a hyperplane.
+        Minimum weight on each side of a hyperplane.
     max_depth : int or None, default=None
-        Depth at which blocks are leaves.
+        Maximum depth of a tree; None means no limit.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Active features a block considers, drawn at random. "auto" and None are all.
+        Number of active features drawn at random for each block. "auto" and None are all.
     shrinkage : float, default=1e-3
-        Ridge of Fisher's discriminant and of least-squares memberships, as a share of the mean variance.
+        Ridge parameter of Fisher's discriminant and of least-squares memberships, relative to the mean variance.
     class_weight : "balanced", dict or None, default=None
-        Weights of classes, multiplied into ``sample_weight``.
+        Class weights, multiplied with ``sample_weight``.
     categorical_features : "from_dtype", None or list, default="from_dtype"
-        Columns that hold categories, each of which becomes a feature of its own, 1 or 0. "from_dtype": the columns of
-        text and of categorical type of a pandas or polars frame. A list names columns, by name, number or a mask.
-        None: all columns are numeric. A missing category abstains.
+        Categorical columns, which are one-hot encoded. "from_dtype": the string and categorical columns of a pandas or
+        polars DataFrame. A list gives names, indices or a mask. None: all columns are numeric. A missing category has
+        no influence.
     unseen : {"missing", "error"}, default="missing"
-        What becomes of a category that was not there in fit: it counts as missing, or prediction raises an error.
+        How to treat a category not seen in fit: as missing, or as an error.
     keep_prototypes : bool or int, default=False
-        Keep the training rows, or at most so many drawn by class, so that explanations can show similar ones.
+        Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     n_jobs : int or None, default=None
-        Threads; -1 uses all cores. The model does not depend on it.
+        Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the feature draws; without draws the model is the same for every seed.
+        Random seed for drawing features; without draws, the model does not depend on it.
 
     Attributes
     ----------

@@ -135,7 +135,7 @@ class TreeViews(Sequence[TreeView]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
-            raise IndexError(f"tree {index} is not there: the model has trees 0 to {len(self) - 1}.")
+            raise IndexError(f"index {index} is out of range: the model has trees 0 to {len(self) - 1}.")
         tree = range(len(self))[index]
         target = self._classes[self._trees.target[tree]]
         return TreeView(self._trees, tree, target, self._feature_names)

@@ -40,16 +40,16 @@ class TestBench:
         assert "Not installed: " in shown
         assert "XGBoost" in shown.splitlines()[-1]
         ran = fail(capsys, *QUICK, "--only", "xgboost")
-        assert ran.err == "lhtree: --only xgboost: it is not installed: pip install no_such_package\n"
+        assert ran.err == "lhtree: --only xgboost is not installed: pip install no_such_package\n"
         facts = json.loads(succeed(capsys, *QUICK, "--only", "rf", "--json").out)
         assert facts["models"][-1] == {"model": "rf", "failure": "no such luck"}
 
     @pytest.mark.parametrize(
         ("code", "arguments", "message"),
         [
-            (2, ("--only", "light_gbm"), "--only light_gbm: no such model; the nearest is 'lightgbm'"),
+            (2, ("--only", "light_gbm"), "--only light_gbm is not a known model (did you mean 'lightgbm'?)"),
             (2, ("--folds", 0), "--folds 0 is too small: pass 2 or more"),
-            (1, ("--drop", "colr"), "--drop colr is not a column of data.csv; the nearest is 'colour'"),
+            (1, ("--drop", "colr"), "--drop colr is not a column of data.csv (did you mean 'colour'?)"),
         ],
     )
     def test_errors(self, capsys, code, arguments, message):

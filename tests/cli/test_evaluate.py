@@ -91,15 +91,15 @@ class TestShown:
         assert ran.code == 1
         assert "--target y is missing in 10 of 300 rows" in ran.err
         ran = succeed(capsys, "evaluate", "model.lht", "some.csv", "-t", "y", "--drop-missing-target")
-        assert ran.err == "lhtree: 10 rows without a class were left out\n"
+        assert ran.err == "lhtree: 10 rows without a class were dropped\n"
         assert ran.out.startswith("rows                 290\n")
 
     @pytest.mark.parametrize(
         ("change", "told"),
         [
-            ({"y": "lost"}, "--target y holds the class 'lost', which the model does not know"),
-            ({"size": "x"}, "column 'size' is 'x' where the model takes numbers"),
-            ({"shop": "west"}, "column 'shop' is 'west', which was not seen in training"),
+            ({"y": "lost"}, "--target y contains the class 'lost', which the model does not know"),
+            ({"size": "x"}, "column 'size' is 'x' where the model expects a number"),
+            ({"shop": "west"}, "column 'shop' is 'west', a category not seen in training"),
         ],
     )
     def test_refusals(self, capsys, change, told):
@@ -115,4 +115,4 @@ class TestShown:
 
     def test_unknown_target(self, capsys):
         ran = fail(capsys, "evaluate", "model.lht", "test.csv", "-t", "Y")
-        assert ran.err == "lhtree: --target Y is not a column of test.csv; the nearest is 'y'\n"
+        assert ran.err == "lhtree: --target Y is not a column of test.csv (did you mean 'y'?)\n"

@@ -38,7 +38,7 @@ class TestExport:
     def test_the_format_must_be_known(self, capsys):
         for arguments in ([], ["--out", "model.txt"]):
             ran = fail(capsys, "export", "model.lht", *arguments)
-            assert (ran.code, ran.err) == (2, "lhtree: say what to write: --to onnx, --to c or --to sql\n")
+            assert (ran.code, ran.err) == (2, "lhtree: specify the output: --to onnx, --to c or --to sql\n")
 
     def test_onnx_is_not_printed(self, capsys):
         ran = fail(capsys, "export", "model.lht", "--to", "onnx")
@@ -48,7 +48,7 @@ class TestExport:
         ran = fail(capsys, "export", "model.lht", "--out", "no/such/folder/model.c")
         assert (ran.code, ran.err) == (
             4,
-            "lhtree: cannot write no/such/folder/model.c: there is no folder no/such/folder\n",
+            "lhtree: cannot write no/such/folder/model.c: the directory no/such/folder does not exist\n",
         )
         (tmp_path / "folder.sql").mkdir()
         assert "folder.sql" in fail(capsys, "export", "tree.lht", "--out", "folder.sql").err

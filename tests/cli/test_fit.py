@@ -73,11 +73,11 @@ class TestModels:
         assert ran.err == ""
         lines = ran.out.splitlines()
         assert lines[:5] == [
-            "table       data.csv: 300 rows",
-            "numbers     size, weight",
-            "categories  colour (3), shop (2)",
-            "missing     25 values in size, colour",
-            "classes     kept (163), sold (137)",
+            "table        data.csv: 300 rows",
+            "numeric      size, weight",
+            "categorical  colour (3), shop (2)",
+            "missing      25 values in size, colour",
+            "classes      kept (163), sold (137)",
         ]
         assert lines[6] == "LHForestClassifier(n_estimators=5, random_state=0)"
         assert lines[7].startswith("5 trees fitted on all rows in ")
@@ -136,7 +136,7 @@ class TestModels:
 
     def test_rows_without_a_class(self, capsys):
         frame = make_table()
-        frame.loc[:9, "y"] = None
+        frame.loc[:9, ["y", "shop"]] = [None, "west"]
         frame.to_csv("some.csv", index=False)
         ran = fail(capsys, "fit", "some.csv", "-t", "y", "-o", "new.lht")
         assert ran.code == 1
@@ -144,7 +144,8 @@ class TestModels:
         ran = succeed(
             capsys, "fit", "some.csv", "-t", "y", "-o", "new.lht", "--trees", 2, "--drop-missing-target"
         )
-        assert "290 rows, 10 without a class left out" in ran.out
+        assert "290 rows, 10 without a class dropped" in ran.out
+        assert "shop (2)" in ran.out  # as in the model: west was dropped
 
     def test_classes_of_numbers_stay_numbers(self, capsys):
         make_table().assign(y=lambda frame: (frame["y"] == "sold").astype(int)).to_csv(
@@ -173,7 +174,7 @@ class TestRefusals:
 
     def test_unknown_target(self, capsys):
         told = self.refuse(capsys, target="size ", code=1)
-        assert told == "--target 'size ' is not a column of data.csv; the nearest is 'size'"
+        assert told == "--target 'size ' is not a column of data.csv (did you mean 'size'?)"
 
     def test_one_class(self, capsys):
         make_table().assign(y="sold").to_csv("one.csv", index=False)
@@ -188,10 +189,10 @@ class TestRefusals:
             (["--metadata", "=a"], "--metadata =a is not valid: pass KEY=VALUE"),
             (
                 ["--model", "tree", "--trees", 5],
-                "--trees is for a forest: leave it out, or pass --model forest",
+                "--trees applies to forests only: omit it, or pass --model forest",
             ),
-            (["--holdout", 1.5], "--holdout 1.5 is not valid: pass a share above 0 and below 1"),
-            (["--holdout", "nan"], "--holdout nan is not valid: pass a share above 0 and below 1"),
+            (["--holdout", 1.5], "--holdout 1.5 is not valid: pass a share between 0 and 1"),
+            (["--holdout", "nan"], "--holdout nan is not valid: pass a share between 0 and 1"),
             (["--threads", 0], "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
             (["--format", "xls"], "--format xls is not valid: pass csv, tsv, parquet, arrow"),
         ],
@@ -215,10 +216,12 @@ class TestRefusals:
     def test_too_few_rows_to_hold_back(self, capsys):
         make_table()[:3].assign(y=["a", "b", "b"]).to_csv("few.csv", index=False)
         told = self.refuse(capsys, "--holdout", 0.5, data="few.csv", code=1)
-        assert told.startswith("--holdout 0.5 cannot be drawn by class: the class 'a' has 1 of 3 rows")
+        assert told.startswith("--holdout 0.5 cannot be stratified: class 'a' has 1 of 3 rows")
 
     def test_places(self, capsys):
-        assert "no/model.lht: there is no folder no" in self.refuse(capsys, out="no/model.lht", code=4)
+        assert "no/model.lht: the directory no does not exist" in self.refuse(
+            capsys, out="no/model.lht", code=4
+        )
         assert "it is what is read" in self.refuse(capsys, out="data.csv", code=4)
         assert "not a regular file" in self.refuse(capsys, out="/dev/null", code=4)
 

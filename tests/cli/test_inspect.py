@@ -18,7 +18,7 @@ class TestInspect:
             assert f"\n{name} " in shown
         assert "3 categories: blue, green, red" in shown
         assert "the shop's [first] year" in shown  # brackets are no markup
-        assert f"{facts['n_blocks']}, of which {facts['n_leaves']} are leaves" in shown
+        assert f"{facts['n_blocks']}, including {facts['n_leaves']} leaves" in shown
         assert "trained on  240 rows per tree" in shown
 
     def test_a_single_tree_without_metadata(self, capsys):
@@ -42,7 +42,7 @@ class TestInspect:
     @pytest.mark.parametrize("tree", [-1, 10])
     def test_a_tree_that_is_not_there(self, capsys, tree):
         ran = fail(capsys, "inspect", "model.lht", "--tree", tree)
-        assert (ran.code, ran.err) == (1, f"lhtree: there is no tree {tree}: pass --tree from 0 to 9\n")
+        assert (ran.code, ran.err) == (1, f"lhtree: --tree {tree} is out of range: pass 0 to 9\n")
 
     def test_no_file(self, capsys):
         ran = fail(capsys, "inspect", "nothing.lht")

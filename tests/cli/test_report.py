@@ -44,9 +44,9 @@ class TestReport:
     @pytest.mark.parametrize(
         ("code", "target", "out", "message"),
         [
-            (1, "Y", "r.html", "--target Y is not a column of data.csv; the nearest is 'y'"),
-            (1, "shop", "r.html", "--target shop holds the class"),
-            (4, "y", "no/r.html", "cannot write no/r.html: there is no folder no"),
+            (1, "Y", "r.html", "--target Y is not a column of data.csv (did you mean 'y'?)"),
+            (1, "shop", "r.html", "--target shop contains the class"),
+            (4, "y", "no/r.html", "cannot write no/r.html: the directory no does not exist"),
             (4, "y", ".", "cannot write .: it is not a regular file"),
         ],
     )

@@ -32,7 +32,7 @@ class TestTune:
     def test_the_table(self, capsys):
         ran = succeed(capsys, *QUICK)
         title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
-        assert title == "Settings for 300 rows of 4 columns by accuracy over 3 folds, the best first"
+        assert title == "Settings for 300 rows of 4 columns by accuracy over 3 folds, best first"
         assert header.split() == ["accuracy", "fit", "folds", "options"]
         assert len(rows) == 3
         facts = json.loads(succeed(capsys, *QUICK, "--json").out)
@@ -118,7 +118,7 @@ class TestTune:
             (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
             (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
             (1, ("--folds", 301), "300 rows cannot make 301 folds: choose at most 300 folds"),
-            (4, ("--out", "no/model.lht"), "cannot write no/model.lht: there is no folder no"),
+            (4, ("--out", "no/model.lht"), "cannot write no/model.lht: the directory no does not exist"),
         ],
     )
     def test_errors(self, capsys, code, arguments, message):

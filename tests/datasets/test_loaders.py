@@ -84,8 +84,8 @@ def test_arrays_need_no_pandas(monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda content: content[:-20], "not a whole gzip file"),
-        (lambda content: b"no gzip", "not a whole gzip file"),
+        (lambda content: content[:-20], "not a complete gzip file"),
+        (lambda content: b"no gzip", "not a complete gzip file"),
         (lambda content: gzip.compress(b"a,b,class\n1,2,3\n"), "its first row should be area,perimeter"),
         (lambda content: gzip.compress(gzip.decompress(content)[:-1] + b"9\n"), "not the published values"),
         (lambda content: gzip.compress(gzip.decompress(content).splitlines()[0]), "it has no rows"),
@@ -105,9 +105,9 @@ def test_a_wrong_file_of_the_users_is_named(small, damage, message, tmp_path, mo
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"readme.txt": b""}, "there is no Rice_Cammeo_Osmancik.arff in it"),
-        ({"Rice_Cammeo_Osmancik.arff": b"1,2,3"}, "it has no line @data"),
-        ({"Rice_Cammeo_Osmancik.arff": b"0" * 1000}, "has 1000 bytes, far too many"),
+        ({"readme.txt": b""}, "it contains no Rice_Cammeo_Osmancik.arff"),
+        ({"Rice_Cammeo_Osmancik.arff": b"1,2,3"}, "it has no @data line"),
+        ({"Rice_Cammeo_Osmancik.arff": b"0" * 1000}, "has 1000 bytes, far more than expected"),
     ],
 )
 def test_archives_of_something_else(files, message, monkeypatch):

@@ -102,8 +102,8 @@ def test_the_service_refuses_what_the_model_does_not_know(tmp_path, monkeypatch)
             "0",
             "1",
         }
-        lacks = "the rows lack colour: pass every column; null counts as missing."
+        lacks = "the rows have no colour: pass every column (null if it is missing)."
         assert ask(port, f"""{place}/predict --json '[{{"size": 1}}]'""")["detail"] == lacks
         assert "lack size, colour" in ask(port, f"{place}/predict --json '[]'")["detail"]
-        assert "lacks 'size'" in ask(port, f"""{place}/explain --json '{{"colour": "r"}}'""")["detail"]
+        assert "no value for 'size'" in ask(port, f"""{place}/explain --json '{{"colour": "r"}}'""")["detail"]
         assert ask(port, f"""{place}/predict --json '{{"size": 1}}'""")["detail"][0]["type"] == "list_type"

@@ -37,11 +37,11 @@ def test_every_parameter_is_refused_something():
 def test_messages_say_what_to_pass(two):
     messages = {
         "gamma": "an integer from 1 to 2**53 (a count) or a float between 0 and 1 (a share)",
-        "beta": "'auto' or a number of at least 0 and below 1",
+        "beta": "'auto' or a number in [0, 1)",
         "direction": "one of 'mean_difference', 'fisher', 'mixed'",
-        "max_features": "'auto', 'sqrt', None (all), an integer of at least 1, or a float above 0 and at most 1",
+        "max_features": "'auto', 'sqrt', None (all), an integer of at least 1 or a float in (0, 1]",
         "alpha": "a number of at least 0",
-        "n_jobs": "None, a positive number of threads, or -1 for all cores",
+        "n_jobs": "None, a positive integer, or -1 for all cores",
     }
     for name, message in messages.items():
         with pytest.raises(ValueError, match=re.escape(f"{name}=-2.5 is not valid: pass {message}.")):

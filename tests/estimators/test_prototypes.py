@@ -103,7 +103,7 @@ def test_the_trees_of_a_forest_keep_what_the_forest_keeps():
     assert tree.keep_prototypes is True
     assert read(tree).prototypes is read(model).prototypes
     np.testing.assert_array_equal(read(tree).span.high, X.max(axis=0))
-    with pytest.raises(IndexError, match="estimator 3 is out of range"):
+    with pytest.raises(IndexError, match="index 3 is out of range"):
         read(model).estimator(3)
 
 

@@ -36,9 +36,9 @@ BAD_FITS = [
         "one class",
         ValueError,
         (X, np.full(60, 7)),
-        ["y has one class only", "7", "Pass rows of another class"],
+        ["y contains a single class", "7", "Pass rows of another class"],
     ),
-    ("one row", ValueError, (X[:1], Y[:1]), ["y has one class only", "Pass rows of another class"]),
+    ("one row", ValueError, (X[:1], Y[:1]), ["y contains a single class", "Pass rows of another class"]),
     (
         "None in y of text",
         ValueError,
@@ -52,7 +52,7 @@ BAD_FITS = [
         "mixed y",
         TypeError,
         (X, of_class(["a", 1] * 30)),
-        ["y mixes types", "use strings only or numbers only"],
+        ["y mixes types", "use only strings or only numbers"],
     ),
     ("continuous y", ValueError, (X, X[:, 0]), ["Unknown label type: continuous", "Bin a continuous target"]),
     ("two columns in y", ValueError, (X, np.column_stack([Y, Y])), ["y", "(60, 2)"]),
@@ -78,14 +78,19 @@ BAD_FITS = [
         (pd.DataFrame(X).assign(c=pd.Series(["x", 1] * 30, dtype=object)).rename(columns=str), Y),
         ["X", "column 'c'", "text and numbers", "to_numeric"],
     ),
-    ("negative weight", ValueError, (X, Y, -ONES), ["sample_weight", "-1.0", "pass weights of at least 0"]),
-    ("all-zero weight", ValueError, (X, Y, 0 * ONES), ["sample_weight is zero everywhere", "give"]),
-    ("NaN weight", ValueError, (X, Y, np.nan * ONES), ["sample_weight contains NaN", "pass finite weights"]),
+    ("negative weight", ValueError, (X, Y, -ONES), ["sample_weight", "-1.0", "pass non-negative weights"]),
+    ("all-zero weight", ValueError, (X, Y, 0 * ONES), ["sample_weight is zero for all rows", "give"]),
+    (
+        "NaN weight",
+        ValueError,
+        (X, Y, np.nan * ONES),
+        ["sample_weight contains NaN", "pass finite, non-negative weights"],
+    ),
     (
         "infinite weight",
         ValueError,
         (X, Y, np.inf * ONES),
-        ["sample_weight", "infinity", "pass finite weights"],
+        ["sample_weight", "infinity", "pass finite, non-negative weights"],
     ),
     (
         "short weight",
@@ -109,7 +114,7 @@ BAD_FITS = [
         "weight of one class",
         ValueError,
         (X, Y, 1.0 * (Y == 1)),
-        ["y has one class only", "1", "positive weight"],
+        ["y contains a single class", "1", "positive weight"],
     ),
 ]
 
@@ -231,7 +236,7 @@ def test_a_number_is_a_weight_for_every_row():
 
 def test_columns_of_the_same_name():
     frame = pd.DataFrame(np.eye(4)[:, :2], columns=["a", "a"])
-    with pytest.raises(ValueError, match=r"X .* called 'a': give every column a name of its own"):
+    with pytest.raises(ValueError, match=r"X .* named 'a': column names must be unique"):
         LHTClassifier().fit(frame, [0, 1, 0, 1])
 
 

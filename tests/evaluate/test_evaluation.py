@@ -176,13 +176,13 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("y", "options", "told"),
         [
-            (["yes"] * 299 + ["lost"], {}, r"y has the class 'lost'.*pass classes among \['maybe', 'yes'\]"),
+            (["yes"] * 299 + ["lost"], {}, r"y contains the class 'lost'.*pass only \['maybe', 'yes'\]"),
             (["yes"] * 299, {}, r"y has shape \(299,\) .* 300 rows"),
             ([["yes"]] * 300, {}, r"y has shape \(300, 1\) .*pass one class per row"),
             ([], {}, r"y has shape \(0,\).*pass"),
             (["yes"] * 300, {"sample_weight": [1.0]}, "sample_weight has 1 values .*pass one weight"),
             (["yes"] * 300, {"sample_weight": [-1.0] * 300}, "sample_weight .* at least 0"),
-            (["yes"] * 300, {"sample_weight": [0.0] * 300}, "sample_weight is zero everywhere"),
+            (["yes"] * 300, {"sample_weight": [0.0] * 300}, "sample_weight is zero for all rows"),
             (["yes"] * 300, {"sample_weight": [math.nan] * 300}, "sample_weight .* finite"),
         ],
     )

@@ -255,15 +255,15 @@ def test_missing_values_are_none_in_dictionaries(wine, wine_tree):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"features": ["prolin"]}, "features=.*'prolin' is none, the nearest is 'proline'"),
-        ({"features": "colour"}, "features='colour'.*the nearest is 'color_intensity'"),
-        ({"features": [13]}, "numbers from 0 to 12: 13 is neither"),
+        ({"features": ["prolin"]}, "features=.*'prolin' is not one .did you mean 'proline'"),
+        ({"features": "colour"}, "features='colour'.*did you mean 'color_intensity'"),
+        ({"features": [13]}, "indices from 0 to 12: 13 is neither"),
         ({"features": [1.5]}, "1.5 is neither"),
         ({"features": []}, "at least one feature"),
         ({"n": 0}, "n=0 is not valid: pass an integer of at least 1"),
         ({"n": 1.5}, "n=1.5"),
         ({"to": "class_7"}, "to='class_7'.*'class_0', 'class_1', 'class_2'"),
-        ({"to": "class_0"}, "this one is predicted already"),
+        ({"to": "class_0"}, "this one is already predicted"),
     ],
 )
 def test_arguments(wine, wine_tree, arguments, message):
@@ -338,7 +338,7 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"features": 3.5}, "features=3.5 is not valid: pass names, or numbers"),
+        ({"features": 3.5}, "features=3.5 is not valid: pass names or indices"),
         ({"to": np.array([1, 2])}, r"to=array\(\[1, 2\]\) is not valid: pass None"),
     ],
 )

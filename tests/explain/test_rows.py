@@ -41,10 +41,10 @@ def test_a_row_may_have_any_form():
     [
         (
             lambda X: X.iloc[:2],
-            r"row has the shape \(2, 13\): pass one row, for example X\[0\], or explain_batch",
+            r"row has shape \(2, 13\): pass one row, for example X\[0\], or use explain_batch",
         ),
-        (lambda X: X.to_numpy()[0, :12], "row has 12 values and the model 13 features"),
-        (lambda X: X.iloc[0].drop("ash"), "row lacks 'ash': pass a value for every feature"),
+        (lambda X: X.to_numpy()[0, :12], "row has 12 values, but the model has 13 features"),
+        (lambda X: X.iloc[0].drop("ash"), "row has no value for 'ash': pass a value for every feature"),
         (
             lambda X: {**X.iloc[0], "acid": 1, "x": 2, "y": 3, "z": 4},
             "has 'acid', 'x', 'y' and 1 more, which",
@@ -52,7 +52,7 @@ def test_a_row_may_have_any_form():
         (lambda X: ["a"] * 13, "row is not numeric"),
         (lambda X: [np.inf] * 13, "Input X contains infinity"),
         (lambda X: X.iloc[[0]].rename(columns={"ash": "acid"}), "feature names should match"),
-        (lambda X: 5.0, r"row has the shape \(\)"),
+        (lambda X: 5.0, r"row has shape \(\)"),
     ],
 )
 def test_rows_that_are_refused(change, message):
@@ -129,7 +129,7 @@ def test_dates_as_classes_are_fit_for_json():
 @pytest.mark.parametrize("index", ["a", 1.0, None, True])
 def test_a_tree_of_a_forest_has_a_number(index):
     X, y = load_wine(return_X_y=True)
-    with pytest.raises(ValueError, match=r"index=.* is not valid: pass a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"index=.* is not valid: pass an integer from 0 to 1"):
         LHForestClassifier(2).fit(X, y).explain(X[0]).tree(index)
 
 

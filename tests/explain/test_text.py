@@ -106,6 +106,6 @@ def test_only_models_of_lhtree_are_shown(export, make):
 def test_a_tree_is_chosen_by_its_number(export, tree):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))
     with pytest.raises(
-        ValueError, match=r"tree=.* is not valid: pass None \(all trees\) or a number from 0 to 2"
+        ValueError, match=r"tree=.* is not valid: pass None \(all trees\) or an integer from 0 to 2"
     ):
         export(model, tree=tree)

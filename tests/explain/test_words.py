@@ -23,13 +23,13 @@ def test_a_row_explained_by_hand():
     assert explanation.base == {"a": 0.5, "b": 0.5}
     assert explanation.contributions == {"a": {"x0": -0.5}, "b": {"x0": 0.5}}
     assert str(explanation) == (
-        "Prediction: b, 100 % sure (a 0 %).\n"
-        "WOLF: membership 1.00 × confidence 0.60 = 0.60.\n"
+        "Prediction: b, probability 100 % (a 0 %).\n"
+        "WOLF: membership 1.00 × confidence 0.60 (distance from the last hyperplane, at most 1) = 0.60.\n"
         "\n"
-        "50 % of the training rows are b. The values of this row take its membership from 0.50 to 1.00:\n"
+        "50 % of the training rows are b. The values of this row change its membership from 0.50 to 1.00:\n"
         "  x0 8 is high: +0.50\n"
         "\n"
-        "The way through the tree for b:\n"
+        "Path through the tree for b:\n"
         "  block 0 (3 of 6 training rows are b): goes right, because x0 8 (high) pulls that way.\n"
         "  leaf 2: 3 of 3 training rows are b."
     )
@@ -41,9 +41,11 @@ def test_a_row_explained_by_hand():
         model.explain([np.nan])
     )
     other = str(model.explain([4.4]))  # the class that the tree does not have as its target
-    assert "Prediction: a, 100 % sure (b 0 %)" in other
-    assert "confidence 0.12 (close to a boundary) = 0.12" in other
-    assert "block 0 (3 of 6 training rows are a): goes left, because x0 4.4 (usual) pulls that way." in other
+    assert "Prediction: a, probability 100 % (b 0 %)" in other
+    assert "hyperplane, at most 1; close to the boundary) = 0.12" in other
+    assert (
+        "block 0 (3 of 6 training rows are a): goes left, because x0 4.4 (typical) pulls that way." in other
+    )
     assert "leaf 1: 3 of 3 training rows are a." in other
 
 
@@ -62,7 +64,7 @@ def test_a_root_that_is_a_leaf():
     assert explanation.paths[0].steps == ()
     assert explanation.paths[0].leaf.confidence == 1.0
     assert explanation.contributions[0] == {"x0": 0.0}
-    assert "No value of this row changes it." in str(explanation)
+    assert "do not change it." in str(explanation)
     assert explanation.to_frame().part.tolist() == ["intercept"]
 
 
@@ -86,7 +88,7 @@ def test_rows_without_any_wolf_value_say_what_decides():
     undecided = X[(model.predict_wolf(X) == 0).all(axis=1)]
     assert len(undecided)
     texts = {str(model.explain(row)) for row in undecided}
-    assert all("No class has a WOLF value above 0 here, so the" in text for text in texts)
+    assert all("WOLF value of every class is 0, so the" in text for text in texts)
 
 
 def test_a_forest_is_summed_up():
@@ -96,7 +98,10 @@ def test_a_forest_is_summed_up():
     text = str(explanation)
     assert len(text.splitlines()) <= 12
     assert sum(explanation.votes.values()) == 100
-    assert f"{explanation.votes[explanation.prediction]} say class {explanation.prediction}" in text
+    assert (
+        f"{explanation.votes[explanation.prediction]} of 100 trees predict class {explanation.prediction}"
+        in text
+    )
     assert len(explanation.paths) == 300
 
 
@@ -118,7 +123,7 @@ def test_missing_values_are_said_to_be_missing():
     X, y = load_wine(return_X_y=True)
     explanation = LHTClassifier().fit(X, y).explain(np.full(13, np.nan))
     assert explanation.to_dict()["row"]["x0"] is None
-    assert "as rows with usual or missing values do" in str(explanation)
+    assert "like any row with typical or missing values" in str(explanation)
 
 
 def test_values_are_written_as_people_write_them():

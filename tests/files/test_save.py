@@ -164,7 +164,7 @@ def test_classes_that_no_file_can_hold(again):
         np.array([0, 1], np.longdouble),
     ):
         model._model = replace(model._model, classes=classes)
-        with pytest.raises(TypeError, match="the classes of the model cannot be held in a file"):
+        with pytest.raises(TypeError, match="the classes of the model cannot be saved"):
             again(model)
 
 

@@ -72,7 +72,7 @@ def test_any_step_that_fails(model, path, monkeypatch, function, failure, error)
 
 
 def test_a_folder_that_is_not_there(model, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"folder is not there.*nowhere'$"):
+    with pytest.raises(FileNotFoundError, match=r"directory does not exist.*nowhere'$"):
         save(model, tmp_path / "nowhere" / "model.lht")
 
 

@@ -83,9 +83,7 @@ class TestLargeForests:
         assert 0.08 * 2**20 <= encoded <= 0.1 * 2**20
 
     def test_a_tree_that_does_not_fit_is_refused(self, two, tmp_path):
-        with pytest.raises(
-            ValueError, match=r"max_megabytes=0.0001 is not valid: pass at least 1: one tree per class"
-        ):
+        with pytest.raises(ValueError, match=r"max_megabytes=0.0001 .* at least 1"):
             report(LHTClassifier().fit(*two), *two, tmp_path / "none.html", max_megabytes=0.0001)
         assert not list(tmp_path.iterdir())
 
@@ -122,17 +120,17 @@ class TestArguments:
         [
             ({"path": "."}, "path='.' is not valid: pass the path of a file"),
             ({"path": "no/such/place.html"}, "path='no/such/place.html' is not valid"),
-            ({"X_test": [[0.0] * 5]}, "X_test and y_test belong together"),
+            ({"X_test": [[0.0] * 5]}, "X_test and y_test .* pass both or neither"),
             ({"title": 3}, "title=3 is not valid"),
             ({"betas": "all"}, "betas='all' is not valid"),
             ({"betas": [2.0]}, r"betas=\[2.0\] is not valid"),
             ({"max_megabytes": 0}, "max_megabytes=0 is not valid"),
-            ({"y": [0]}, r"y has shape \(1,\) and X has 200 rows: pass one class per row."),
+            ({"y": [0]}, r"y has shape \(1,\).* 200 rows.* one class per row"),
             (
                 {"X_test": [[0.0] * 5], "y_test": ["?"]},
                 r"y_test has the class '\?', which the model does not know",
             ),
-            ({"X_test": [[0.0] * 5], "y_test": []}, r"y_test has shape \(0,\) and X_test has 1 rows"),
+            ({"X_test": [[0.0] * 5], "y_test": []}, r"y_test has shape \(0,\)"),
             ({"X_test": [[np.inf] * 5], "y_test": [0]}, "Input X contains infinity"),
         ],
     )

@@ -150,7 +150,7 @@ class TestPage:
         )
         accuracy = words.percent(model.score(X[120:], y[120:]))
         assert plain(page.locator(".tile b").first.text_content()) == accuracy
-        assert "Measured on 120 rows held out" in page.locator("#measured-on").text_content()
+        assert "120 held-out rows" in page.locator("#measured-on").text_content()
         kinds = page.evaluate("lhtree.facts.warnings.map(w => w.kind)")
         assert page.locator(".notice[data-kind]").count() == len(kinds)
         assert page.locator("#charts svg").count() == 2

@@ -51,9 +51,7 @@ class TestRowExplorer:
         for i in (0, 1, 2):
             assert page.input_value("#sample") == str(i)
             assert shown_proba(page) == pytest.approx(list(proba[samples[i]]), abs=1e-9)
-            assert (
-                page.locator("#answer").get_by_text(f"In the data this row is {y[samples[i]]}.").is_visible()
-            )
+            assert page.locator("#answer").get_by_text(f"True class: {y[samples[i]]}").is_visible()
             page.click("#next")
         page.click("#previous")
         assert page.input_value("#sample") == "2"
@@ -125,17 +123,17 @@ class TestRowExplorer:
         item = plain(page.locator(".item").first.get_attribute("aria-label"))
         if kind == "counted":
             assert share == words.percent((y == 1).mean())
-            assert "% of the rows it learned from are " in sentence
+            assert "% of the training rows are " in sentence
             assert f"{share} belong to class 1" in panel
             assert first == f"Block 0: {share} of 150 rows are class 1"
             assert " are class 1" in item
             assert "weight of" not in page.locator("main").text_content()
         else:
-            assert "% of the weight of the rows it learned from is " in sentence
+            assert "% of the weight of the training rows is " in sentence
             assert f"{share} of their weight belongs to class 1" in panel
             assert f"{share} of the weight of {view.n_samples[0]} rows is class 1" in first
             assert "of the weight" in item
-            assert "show their weight" in page.locator("#trees-hint").text_content()
+            assert "show weights" in page.locator("#trees-hint").text_content()
 
     @pytest.mark.parametrize("normalize", ["robust", None])
     def test_levels_are_those_of_the_explanation(self, open_report, two, normalize):
@@ -155,7 +153,7 @@ class TestRowExplorer:
             for each in map(model.explain, rows)
         ]
         assert found == levels
-        assert any("usual" in row for row in found) == (normalize == "robust")
+        assert any("typical" in row for row in found) == (normalize == "robust")
 
     def test_shares_are_told_as_in_the_explanation(self, open_report, two):
         page = open_report(LHTClassifier().fit(*two), *two)
@@ -173,4 +171,4 @@ class TestRowExplorer:
         explanation = model.explain(X.iloc[5])
         parts = explanation.contributions[explanation.prediction]
         largest = max(parts, key=parts.get)
-        assert f"Most speaks for it: {largest} " in page.locator("#sentence").text_content()
+        assert f"for it: {largest} " in page.locator("#sentence").text_content()

@@ -21,7 +21,7 @@ class TestTrees:
                 page.click(selector.format(block))
                 panel = page.locator("#block").text_content()
                 assert panel.startswith(f"{'Leaf' if view.is_leaf[block] else 'Block'} {block}")
-                assert f"Learned from {view.n_samples[block]} rows" in panel
+                assert f"{view.n_samples[block]} training rows" in panel
                 assert page.locator(f".item[data-block='{block}']").get_attribute("aria-selected") == "true"
                 weights = view.weights(block)
                 if weights:
@@ -100,7 +100,7 @@ class TestTrees:
         page.locator("#tree-controls select").select_option(label="Tree 7 of 10")
         page.locator("#tree-controls").get_by_text("class 2").click()
         view = model.trees_[6 * 3 + 2]
-        assert f"Learned from {view.n_samples[0]} rows" in page.locator("#block").text_content()
+        assert f"{view.n_samples[0]} training rows" in page.locator("#block").text_content()
         assert "for class 2 (tree 7 of 10)" in page.locator("#path h3").first.text_content()
 
     def test_a_part_of_a_forest_does_not_pass_for_the_forest(self, open_report, three):
@@ -113,6 +113,6 @@ class TestTrees:
         assert page.locator("#agreement").count() == 0
         row = page.evaluate("lhtree.facts.samples.row[0]")
         said = model.predict(X[[row]])[0]
-        assert f"The whole forest says class {said}" in page.locator("#answer").text_content()
+        assert f"forest predicts class {said}" in page.locator("#answer").text_content()
         part = replace(model._model, trees=model._model.trees.part(0, n_shown * 3)).scorer
         assert shown_proba(page) == pytest.approx(list(part.proba(X[[row]])[0]), abs=1e-9)

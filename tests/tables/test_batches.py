@@ -62,7 +62,7 @@ def test_records_that_are_too_long(monkeypatch):
 
 
 def test_zero_bytes():
-    with pytest.raises(ReadError, match="holds zero bytes"):
+    with pytest.raises(ReadError, match="contains null bytes"):
         cut(b"1,2\n3,\0\n", 4)
 
 

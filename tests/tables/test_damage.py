@@ -61,14 +61,14 @@ def test_no_rows(content):
     ],
 )
 def test_ragged_rows_with_their_line(content, line, n_fields):
-    refuse(content, f"data.csv, line {line} has {n_fields} fields where the header has 2", "must be quoted")
+    refuse(content, f"data.csv, line {line} has {n_fields} fields, but the header has 2", "must be quoted")
 
 
 def test_encodings():
     latin = "a,y\nx,u\ncafé,v\n".encode("latin-1")
-    refuse(latin, "data.csv, line 3 is not in UTF-8", "--encoding cp1252")
+    refuse(latin, "data.csv, line 3 is not valid UTF-8", "--encoding cp1252")
     assert read(latin, encoding="latin-1") == ["x", "café"]
-    refuse("café,y\n1,u\n".encode("latin-1"), "line 1 is not in UTF-8")
+    refuse("café,y\n1,u\n".encode("latin-1"), "line 1 is not valid UTF-8")
     refuse("a,y\n1,é\n", "is not in ascii", "--encoding", encoding="ascii")
     for encoding in ("utf-16", "utf-32", "utf-32-be", "utf-16-le"):
         assert read(("\ufeff" * encoding.endswith("e") + "a,y\né,u\nb,v\n").encode(encoding)) == ["é", "b"]
@@ -95,14 +95,14 @@ def test_given_delimiter():
 
 @pytest.mark.parametrize("tail", ['2,"v', '2,"v\n3,u\n4,v\n'])
 def test_a_quoted_field_that_does_not_end(tail):
-    refuse(f"a,y\n1,u\n{tail}\n", "data.csv ends within a quoted field", "close its quotes")
+    refuse(f"a,y\n1,u\n{tail}\n", "data.csv ends within a quoted field", "close the quote")
 
 
 def test_what_goes_on_for_megabytes(monkeypatch):
     monkeypatch.setattr(records, "_MOST_BYTES", 1 << 21)
-    refuse('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000, "data.csv has a row of more than 2 MB", "close the quotes")
+    refuse('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000, "data.csv has a row of more than 2 MB", "unclosed quote")
     monkeypatch.setattr(table_csv, "_HEAD_BYTES", 1000)
-    refuse("a,y" * 1000, "data.csv", "first line does not end")
+    refuse("a,y" * 1000, "data.csv", "first line has no end")
 
 
 def test_long_fields_and_quotes_inside_of_fields():
@@ -139,9 +139,9 @@ def test_binary_files_cut_off(shop, name, n):
         (b"PK\x03\x04" + bytes(50), "an Excel sheet: save the table as CSV"),
         (b"BZh91AY", "packed with bzip2"),
         (b"%PDF-1.7", "a PDF"),
-        (bytes(100), "holds zero bytes and is no text"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "holds zero bytes and is no text"),
-        (b"a,y\n" + b"1,u\n2,v\n" * 1000 + b"3,\0\n", "holds zero bytes"),
+        (bytes(100), "contains null bytes and is not text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "contains null bytes and is not text"),
+        (b"a,y\n" + b"1,u\n2,v\n" * 1000 + b"3,\0\n", "contains null bytes"),
     ],
 )
 def test_no_tables(content, told):
@@ -149,10 +149,10 @@ def test_no_tables(content, told):
 
 
 def test_another_format_than_said():
-    refuse("a,y\n1,u\n2,v\n", "data.csv is not in the format parquet", format="parquet")
+    refuse("a,y\n1,u\n2,v\n", "data.csv is not a valid parquet file", format="parquet")
 
 
 def test_a_model_in_place_of_the_table(two):
     save(LHTClassifier().fit(*two), "model.lht")
     message, _ = refusal(read_training, "model.lht", "y")
-    assert "model.lht is a model, not a table" in message
+    assert "model.lht is a model file, not a table" in message

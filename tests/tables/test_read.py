@@ -150,7 +150,7 @@ class TestExplanation:
             assert word in str(error.value)
 
     def test_rows_of_another_length(self, tree):
-        with pytest.raises(ValueError, match="row lacks 'age'"):
+        with pytest.raises(ValueError, match="row has no value for 'age'"):
             tree.explain({"work": "private"})
         for row in ([1.0, "private"], [[1.0, "private"], [2.0, "private"]]):
             with pytest.raises(ValueError, match="one value for each of the 6 columns"):
@@ -212,7 +212,7 @@ class TestCounterfactuals:
         assert explanation.counterfactuals("size") == []
 
     def test_unknown_columns(self, tree, table):
-        with pytest.raises(ValueError, match="'scool' is none, the nearest is 'school'"):
+        with pytest.raises(ValueError, match=r"'scool' is not one .did you mean 'school'"):
             tree.explain(table[0].iloc[0]).counterfactuals(["scool"])
 
 

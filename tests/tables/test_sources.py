@@ -89,7 +89,7 @@ class TestUnseen:
             for table in (other, pl.from_arrow(pa.Table.from_pandas(other)), pa.Table.from_pandas(other)):
                 with pytest.raises(ValueError, match="X, row 1: column 'colour' is 'bleu'") as error:
                     strict.predict(table)
-                for part in ("1 more", "nearest is 'blue'", "unseen='missing'"):
+                for part in ("1 more", "did you mean 'blue'", "unseen='missing'"):
                     assert part in str(error.value)
         with pytest.raises(ValueError, match="'bleu'"):
             model.explain(other.iloc[1])

@@ -77,7 +77,7 @@ def test_stdin_that_is_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     message, code = refusal(read_training, "-", "y")
-    assert "standard input: pipe one in" in message
+    assert "pipe a table into it" in message
     assert code == ExitCode.READ
 
 
@@ -155,7 +155,7 @@ class TestTypes:
 
     def test_infinity(self):
         message, code = refusal(self.column, ["1", "inf", "1e999"])
-        assert "data.csv, line 3: column 'x' holds infinity" in message
+        assert "data.csv, line 3: column 'x' contains infinity" in message
         assert code == ExitCode.DATA
 
     @pytest.mark.parametrize(
@@ -207,12 +207,12 @@ class TestNames:
         [
             ("a,a,y\n1,2,u\n3,4,v\n", {}, ["data.csv", "two columns", "'a'", "rename"]),
             (",a,y\n0,1,u\n1,2,v\n", {}, ["column 1 has no name", "--drop '#1'"]),
-            ("a,y\n1,u\n2,v\n", {"drop": ["a"]}, ["no column beside the target"]),
+            ("a,y\n1,u\n2,v\n", {"drop": ["a"]}, ["no column besides the target"]),
             ("a,y\n1,u\n2,v\n", {"drop": ["y"]}, ["--drop y is the target"]),
-            ("size,y\n1,u\n", {"drop": ["Sise"]}, ["--drop Sise", "data.csv", "the nearest is 'size'"]),
-            ("size,y\n1,u\n", {"categorical": ["Sise"]}, ["--categorical Sise", "the nearest is 'size'"]),
-            ("size,b,Y\n1,2,u\n", {}, ["--target y", "data.csv", "the nearest is 'Y'"]),
-            ("size,b,c\n1,2,u\n", {}, ["--target y", "known are 'size', 'b', 'c'"]),
+            ("size,y\n1,u\n", {"drop": ["Sise"]}, ["--drop Sise", "data.csv", "did you mean 'size'"]),
+            ("size,y\n1,u\n", {"categorical": ["Sise"]}, ["--categorical Sise", "did you mean 'size'"]),
+            ("size,b,Y\n1,2,u\n", {}, ["--target y", "data.csv", "did you mean 'Y'"]),
+            ("size,b,c\n1,2,u\n", {}, ["--target y", "available: 'size', 'b', 'c'"]),
             ("LONG\n1\n2\n", {}, ["--target y"]),
             ("LONG,LONG,y\n1,2,u\n3,4,v\n", {}, ["two columns"]),
         ],
@@ -262,9 +262,9 @@ class TestTarget:
             (["a", "", "b", "NA", "a", "?"], ["missing in 3 of 6 rows", "--drop-missing-target"]),
             (["a", "a", ""], ["class 'a' only", "1 of 3 rows have none", "two classes"]),
             (["", ""], ["in no row"]),
-            ([f"{i / 7:.3f}" for i in range(100)], ["100 different numbers", "make classes"]),
-            ([str(i % 300) for i in range(3000)], ["300 different numbers"]),
-            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column that holds the classes"]),
+            ([f"{i / 7:.3f}" for i in range(100)], ["100 distinct numbers", "bin them"]),
+            ([str(i % 300) for i in range(3000)], ["300 distinct numbers"]),
+            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of the classes"]),
             (["x" * 5000], ["only"]),
         ],
     )
@@ -278,4 +278,4 @@ class TestTarget:
 
     def test_dates(self):
         pd.DataFrame({"x": [1, 2], "y": pd.to_datetime(["2024-01-31", "2024-02-01"])}).to_parquet("d.parquet")
-        assert "--target y holds timestamp" in refusal(read_training, "d.parquet", "y")[0]
+        assert "--target y has type timestamp" in refusal(read_training, "d.parquet", "y")[0]

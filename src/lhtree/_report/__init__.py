@@ -1,4 +1,4 @@
-"""A report on a model: one HTML file to read, to explore and to pass on."""
+"""A report on a model as one self-contained, interactive HTML file."""
 
 from __future__ import annotations
 
@@ -25,38 +25,37 @@ def report(
     betas: Sequence[float] | str | None = "auto",
     max_megabytes: float = 8.0,
 ) -> Path:
-    """Write a report on a model as one HTML file that needs nothing else, neither files nor the internet.
+    """Write a self-contained HTML report on a model; it needs no other file and no internet connection.
 
-    It holds a model card, warnings in plain words, the trees to explore, a row explorer that predicts in the page as
-    the model does, importances and the sparsity curve. Up to 200 of the rows are written into it, so keep it as
-    private as the data.
+    The report contains a model card, warnings about data and model, a tree explorer, a row explorer that computes
+    predictions in the page exactly as the model does, feature importances and the sparsity curve. Up to 200 of the
+    rows are stored in the file: keep it as private as the data.
 
     Parameters
     ----------
     model : fitted LHTClassifier or LHForestClassifier
-        The model the report is about.
+        The fitted model.
     X : array-like of shape (n, m)
-        Rows, as a rule those the model was trained on.
+        Samples, normally those the model was trained on.
     y : array-like of shape (n,)
-        Their classes.
+        Their class labels.
     path : str or path
-        Where to write; a file that is there is replaced, whole or not at all.
+        Output file. An existing file is replaced atomically.
     X_test, y_test : array-like, optional
-        Rows the model has not seen. Figures are measured on them if they are given, else on X and y, and the page
-        says which.
+        Held-out samples. If given, all figures are measured on them, otherwise on X and y; the page says which.
     title : str, optional
-        Headline of the page.
+        Title of the page.
     betas : sequence of float or None, default="auto"
-        Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None leaves it out.
-        ``"auto"`` leaves it out, too, where it would take minutes: for a forest, and for more than 50,000 rows.
+        Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None omits it.
+        ``"auto"`` also omits it where it would take minutes: for a forest and for more than 50,000 rows.
     max_megabytes : float, default=8
-        Room for the trees. Of a larger forest only the first trees are put into the page, which then says that its
-        row explorer does not predict as the whole forest does.
+        Maximum size of the stored trees. Of a larger forest only the first trees are stored, and the page says that
+        its row explorer predicts with these trees only.
 
     Returns
     -------
     pathlib.Path
-        The path.
+        The path of the report.
 
     Examples
     --------
@@ -68,15 +67,15 @@ def report(
     """
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
-        raise refuse("path", str(path), "the path of a file in a directory that exists")
+        raise refuse("path", str(path), "the path of a file in an existing directory")
     if (X_test is None) != (y_test is None):
-        raise ValueError("X_test and y_test belong together: pass both or neither.")
+        raise ValueError("X_test and y_test must be passed together: pass both or neither.")
     if title is not None and not isinstance(title, str):
         raise refuse("title", title, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
-        raise refuse("max_megabytes", max_megabytes, "a number above 0")
+        raise refuse("max_megabytes", max_megabytes, "a number greater than 0")
     if isinstance(betas, str) and betas != "auto":
-        raise refuse("betas", betas, "'auto', None or a sequence of numbers of at least 0 and below 1")
+        raise refuse("betas", betas, "'auto', None or a sequence of numbers in [0, 1)")
     facts = summarise(
         model,
         Table(X, y),

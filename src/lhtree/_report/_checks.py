@@ -1,4 +1,4 @@
-"""What to be careful about, in plain words: a list of warnings, each with a kind, a title and a text."""
+"""Warnings about the data and the model: a list, each with a kind, a title and a text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Warned = dict[str, str]
 
 
 def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows | None) -> list[Warned]:
-    """Everything worth a warning about the rows given, the rows held out and the trees."""
+    """Warnings about the supplied rows, the held-out rows and the trees."""
     names = fitted.feature_names
     found = [
         *_check_counts(classes, given.codes),
@@ -49,18 +49,18 @@ def find_score_warnings(given: Evaluation, test: Evaluation | None) -> list[Warn
             _warn(
                 "not-held-out",
                 "No held-out rows",
-                "All figures are measured on the rows given to this report. If the model was trained on them, it will "
-                "do worse on new rows. Pass X_test and y_test to see how much.",
+                "All figures are measured on the supplied rows. If the model was trained on them, it will be less "
+                "accurate on new data. Pass X_test and y_test to measure by how much.",
             )
         )
     elif given.accuracy - test.accuracy > 0.1:
         found.append(
             _warn(
                 "gap",
-                "Much better on the rows it has seen",
-                f"It is right on {100 * given.accuracy:.1f} % of the rows given and on "
-                f"{100 * test.accuracy:.1f} % of those held out: it has learned some rows by "
-                "heart. A larger min_samples_leaf makes it more cautious, with the paper's cuts also a larger gamma.",
+                "Overfitting",
+                f"Accuracy is {100 * given.accuracy:.1f} % on the supplied rows and {100 * test.accuracy:.1f} % on the "
+                "held-out rows. A larger min_samples_leaf reduces overfitting; with the paper's cuts, so does a larger "
+                "gamma.",
             )
         )
     shown = given if test is None else test
@@ -68,9 +68,9 @@ def find_score_warnings(given: Evaluation, test: Evaluation | None) -> list[Warn
         found.append(
             _warn(
                 "no-better",
-                "No better than a guess",
-                f"Always naming the largest class is right on {100 * shown.most_frequent:.1f} % of the rows; the model "
-                f"on {100 * shown.accuracy:.1f} %.",
+                "No better than the majority class",
+                f"Always predicting the most frequent class has an accuracy of {100 * shown.most_frequent:.1f} %; the "
+                f"model has {100 * shown.accuracy:.1f} %.",
             )
         )
     return found
@@ -94,26 +94,26 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[
         yield _warn(
             "few-rows",
             "Few rows",
-            f"There are {len(codes)} rows. With fewer than {FEW_ROWS}, a few other rows could change the model and its "
-            "figures a good deal.",
+            f"There are only {len(codes)} rows. With fewer than {FEW_ROWS}, the model and its figures can change "
+            "considerably with a few other rows.",
         )
     rare = [f"{classes[c]} ({counts[c]})" for c in range(len(classes)) if counts[c] < FEW_ROWS_OF_CLASS]
     if rare:
         yield _warn(
             "rare-class",
             "Rare classes",
-            f"Fewer than {FEW_ROWS_OF_CLASS} rows belong to {_list(rare)}. What the model says of them rests on "
-            "little.",
+            f"These classes have fewer than {FEW_ROWS_OF_CLASS} rows: {_list(rare)}. Predictions for them are less "
+            "reliable.",
         )
     share = counts.max() / len(codes)
     if share >= LARGE_CLASS:
         yield _warn(
             "imbalance",
-            "One class outweighs the others",
-            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}. Always naming it "
-            "would be right that often: look at the recall of the other classes. To find more of them, name a class "
-            'from a lower probability on, such as its share, or pass class_weight="balanced" together with a larger '
-            "min_samples_leaf; weights alone change little where leaves are pure.",
+            "Imbalanced classes",
+            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy says "
+            "little: check the recall of the other classes. To increase it, lower the probability from which a class "
+            'is predicted, for example to its share, or use class_weight="balanced" together with a larger '
+            "min_samples_leaf; class weights alone have little effect where leaves are pure.",
         )
 
 
@@ -125,8 +125,8 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
     if constant:
         yield _warn(
             "constant",
-            "Features that say nothing",
-            f"In the rows given, these have one value only, or none at all: {_list(constant)}. They can be left out.",
+            "Constant features",
+            f"These features have a single value or none at all: {_list(constant)}. They can be removed.",
         )
 
 
@@ -145,25 +145,25 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
         yield _warn(
             "missing",
             "Missing values",
-            f"Values are missing in {_list(gappy)}. A missing value counts as the feature's typical value: it neither "
-            "speaks for nor against a class. If values are missing for a reason, add a feature that says so.",
+            f"Values are missing in {_list(gappy)}. A missing value is replaced by the feature's typical value, so it "
+            "has no influence. If missingness is informative, add an indicator feature.",
         )
 
 
 def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> Iterator[Warned]:
-    """One feature alone that tells a class from the rest is often known only afterwards."""
+    """A single feature that separates a class from the rest is often known only afterwards."""
     step = -(-len(rows.X) // _ROWS_ENOUGH)
     separate = separation(Rows(rows.X[::step], rows.codes[::step]), len(classes))
     found = [
-        f"{names[feature]} alone tells {classes[cls]} from the rest"
+        f"{names[feature]} alone separates {classes[cls]} from the rest"
         for feature, cls in np.argwhere(separate >= SEPARATES)
     ]
     if found:
         yield _warn(
             "leak",
-            "Too good to be true?",
-            f"{_list(found)}, nearly without error. That may be real. But if the value is only known once the "
-            "class is, it leaks the answer: leave such a feature out and fit again.",
+            "Possible target leakage",
+            f"{_list(found)}, nearly without error. This may be genuine. But if the value is only known after the "
+            "class, it leaks the target: remove the feature and fit again.",
         )
 
 
@@ -186,7 +186,7 @@ def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
 
 
 def _check_leaves(fitted: Model) -> Iterator[Warned]:
-    """Of single trees only: the trees of a forest are grown far, and make up for each other."""
+    """For single trees only: the trees of a forest are grown deep and averaged."""
     if fitted.n_estimators > 1:
         return
     n_samples = fitted.trees.n_samples[fitted.trees.left < 0]
@@ -194,9 +194,9 @@ def _check_leaves(fitted: Model) -> Iterator[Warned]:
     if n_tiny:
         yield _warn(
             "tiny-leaves",
-            "Leaves learned from a handful of rows",
-            f"{n_tiny} of {len(n_samples)} leaves saw fewer than {TINY_LEAF} rows. What they say of new rows is little "
-            "more than a guess; larger gamma or min_samples_leaf makes fewer of them.",
+            "Small leaves",
+            f"{n_tiny} of {len(n_samples)} leaves have fewer than {TINY_LEAF} training rows, so their predictions are "
+            "unreliable. A larger gamma or min_samples_leaf avoids such leaves.",
         )
 
 
@@ -206,9 +206,9 @@ def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
     if n_copies:
         yield _warn(
             "copies",
-            "Held-out rows that are not new",
-            f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows given as X. If the model was "
-            "trained on those, the held-out figures flatter it.",
+            "Duplicates in the held-out rows",
+            f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows in X. If the model was "
+            "trained on those, the held-out figures are too optimistic.",
         )
 
 

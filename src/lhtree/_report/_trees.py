@@ -75,7 +75,7 @@ def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
         raise refuse(
             "max_megabytes",
             max_bytes / 2**20,
-            f"at least {np.ceil(encoded[0] / 2**20):g}: one tree per class takes that much, or fit smaller trees "
+            f"at least {np.ceil(encoded[0] / 2**20):g} to hold one tree per class; alternatively fit smaller trees "
             "(larger gamma)",
         )
     return n_fitting

@@ -53,4 +53,4 @@ def tell_unseen(n_unseen: Counter[str], *, quiet: bool) -> None:
     """A note on the values that counted as missing."""
     told = ", ".join(f"{n} of column {name!r}" for name, n in n_unseen.items())
     if told:
-        note(f"lhtree: values that were not seen in training count as missing: {told}", quiet=quiet)
+        note(f"lhtree: categories not seen in training are treated as missing: {told}", quiet=quiet)

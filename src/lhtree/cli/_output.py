@@ -42,11 +42,11 @@ def check_place(path: Path, *sources: str | None) -> None:
 
 def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
     if path == Path("-"):
-        return "it stands for standard output; name a file"
+        return "it means standard output; pass a file name"
     if path.exists() and not path.is_file():  # a device would be replaced by a file
         return "it is not a regular file"
     if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
+        return f"the directory {path.parent} does not exist"
     if not os.access(path.parent, os.W_OK):
         return f"the folder {path.parent} may not be written to"
     if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
@@ -109,7 +109,7 @@ def _check_text(schema: Any) -> None:
     for field in schema:
         if find_arrow_kind(field.type) == "other":
             raise Problem(
-                f"column {field.name!r} holds {field.type}, which is no text: leave it out, or write Parquet or Arrow"
+                f"column {field.name!r} holds {field.type}, which is not text: drop it, or write Parquet or Arrow"
             )
 
 
@@ -162,9 +162,7 @@ def _telling_types(kind: str) -> Iterator[None]:
     try:
         yield
     except pa.ArrowNotImplementedError as error:
-        raise Problem(
-            f"a column cannot be written as {kind} ({error}): leave it out, or write Arrow"
-        ) from None
+        raise Problem(f"a column cannot be written as {kind} ({error}): drop it, or write Arrow") from None
 
 
 @contextmanager
@@ -197,8 +195,8 @@ def _find_kind(path: str | None) -> str:
     kind = _ENDINGS.get(Path(stem).suffix or ".csv")
     if kind is None or (kind in ("parquet", "arrow") and path.lower().endswith(".gz")):
         raise Problem(
-            f"--out {path}: its ending names no format that can be written; end it in .csv, .csv.gz, .tsv, .parquet or "
-            ".arrow, or pass --out-format",
+            f"--out {path}: unknown file extension; use .csv, .csv.gz, .tsv, .parquet or .arrow, or pass "
+            "--out-format",
             ExitCode.USAGE,
         )
     return kind

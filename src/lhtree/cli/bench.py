@@ -94,9 +94,11 @@ def bench(
 def _choose(only: list[str] | None) -> list[str]:
     for name in only or ():
         if name not in PEERS:
-            raise Problem(f"--only {name}: no such model; {find_nearest(name, list(PEERS))}", ExitCode.USAGE)
+            raise Problem(
+                f"--only {name} is not a known model ({find_nearest(name, list(PEERS))})", ExitCode.USAGE
+            )
         if not PEERS[name].is_there:
-            raise Problem(f"--only {name}: it is not installed: pip install {PEERS[name].package}")
+            raise Problem(f"--only {name} is not installed: pip install {PEERS[name].package}")
     return [name for name, peer in PEERS.items() if (name in only if only else peer.is_there)]
 
 

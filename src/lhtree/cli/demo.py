@@ -17,14 +17,14 @@ EXAMPLES = ("lhtree demo",)
 
 
 class Accuracies(NamedTuple):
-    """Accuracy of a model on the rows it was trained on and on the rows held back, a value per split."""
+    """Accuracy of a model on the training rows and on the held-out rows, one value per split."""
 
     training: list[float]
     test: list[float]
 
 
 def demo() -> None:
-    """Train on wine; print accuracy by beta and one tree, and write a report to explore in a browser."""
+    """Train on the wine data: print accuracy by beta and one tree, and write an HTML report."""
     from ..text import export_text
 
     check_place(Path(REPORT))
@@ -34,11 +34,11 @@ def demo() -> None:
     print(describe_accuracies({beta: measure_accuracies(X, y, beta) for beta in BETAS}))
 
     print(
-        "\nOne of the three trees at beta 0.25. A line per block: its rows of the class, its heaviest weights.\n"
+        "\nOne of the three trees at beta 0.25. One line per block: rows of the class and largest weights.\n"
     )
     print(export_text(fit(X, y, 0.25), tree=0))
 
-    print(f"\nA report on such a model, tested on rows held back: open {write_report(X, y)} in a browser.")
+    print(f"\nA report on such a model, evaluated on held-out rows: open {write_report(X, y)} in a browser.")
 
 
 def load_wine() -> tuple[Any, Any]:
@@ -91,7 +91,7 @@ def describe_accuracies(by_beta: dict[float, Accuracies]) -> str:
     """A table with a line per beta: mean, standard deviation and best split, on test and on training rows."""
     lines = [
         "           test accuracy              training accuracy",
-        "  beta     mean ± spread    best      mean ± spread    best",
+        "  beta     mean ± std       best      mean ± std       best",
     ]
     for beta, accuracies in by_beta.items():
         test, training = (

@@ -52,10 +52,10 @@ def evaluate(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure a model on a table whose classes are known, as a rule on rows it was not trained on.
+    """Evaluate a model on a table with known classes, normally on rows not used for training.
 
-    The last table shows the accuracy at each coverage: if only the rows with
-    the largest WOLF values are decided.
+    The last table shows the accuracy at each coverage: the accuracy if the model
+    decides only the rows with the largest WOLF values.
     """
     n_threads = count_threads(threads)
     scorer = load_scorer(model)
@@ -81,7 +81,7 @@ def evaluate(
         raise Problem(f"{stream.name} has no rows with a class: pass a table with rows")
     measured = Evaluation.from_parts(parts, scorer.classes_.tolist())
     if n_missing:
-        note(f"lhtree: {n_missing} rows without a class were left out", quiet=quiet)
+        note(f"lhtree: {n_missing} rows without a class were dropped", quiet=quiet)
     tell_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
         show_json(measured.to_dict() | {"n_dropped": n_missing})

@@ -49,31 +49,34 @@ def explain(
         Names,
         typer.Option(
             metavar="NAME=VALUE",
-            help="A value instead of the table's; may be repeated. Without a table, columns not named are missing.",
+            help="Value that replaces the table's; may be repeated. Without a table, all other columns are missing.",
         ),
     ] = None,
     tree: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="Explain by one tree of a forest alone; the first is 0."),
+        typer.Option(metavar="NUMBER", help="Explain a single tree of a forest; the first is 0."),
     ] = None,
     counterfactual: Annotated[
-        bool, typer.Option("--counterfactual", help="Find small changes that change the prediction, too.")
+        bool,
+        typer.Option("--counterfactual", help="Also show small changes that would change the prediction."),
     ] = False,
     to: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="Counterfactuals: the class to reach; any other if not given."),
+        typer.Option(metavar="CLASS", help="Counterfactuals: class to reach. Default: any other."),
     ] = None,
     change: Annotated[
         Names,
-        typer.Option(metavar="NAME", help="Counterfactuals: a column that may change; may be repeated."),
+        typer.Option(
+            metavar="NAME", help="Counterfactuals: column that may change; may be repeated. Default: all."
+        ),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a page with the explanation, too."),
+        typer.Option(metavar="FILE", help="Also write the explanation as an HTML page."),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Draw the way through a tree, too: .png, .svg or .pdf."),
+        typer.Option(metavar="FILE", help="Also plot the path through a tree: .png, .svg or .pdf."),
     ] = None,
     unseen: Unseen = "error",
     format: Format = None,
@@ -83,15 +86,15 @@ def explain(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say why a model predicts what it does for one row."""
+    """Explain the prediction for one row."""
     for place in filter(None, (html, plot)):
         check_place(place, model, data)
     if plot is not None:
         _check_picture(plot)
     if data is None and row is not None:
-        raise Problem("--row is a row of a table: pass the table, or leave out --row", ExitCode.USAGE)
+        raise Problem("--row needs a table: pass one, or omit --row", ExitCode.USAGE)
     if data is None and not values:
-        raise Problem("say which row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
+        raise Problem("specify a row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
     loaded = load_model(model)
     columns = read(loaded).encoding
     chosen: Row = dict.fromkeys(columns.names)
@@ -101,7 +104,7 @@ def explain(
     explanation = loaded.explain(chosen | parse_values(values or [], columns, decimal, unseen))
     if tree is not None:
         if not 0 <= tree < explanation.n_estimators:
-            raise Problem(f"there is no tree {tree}: pass --tree from 0 to {explanation.n_estimators - 1}")
+            raise Problem(f"--tree {tree} is out of range: pass 0 to {explanation.n_estimators - 1}")
         explanation = explanation.tree(tree)
     others = None
     if counterfactual or to is not None or change:
@@ -125,13 +128,13 @@ def _read_row(
 ) -> Row:
     """A row of a table; nothing beyond it has to be sound. Without a number the table must have one row only."""
     if row is not None and row < 0:
-        raise Problem(f"--row {row}: rows count from 0", ExitCode.USAGE)
+        raise Problem(f"--row {row} is not valid: rows are numbered from 0", ExitCode.USAGE)
     with open_stream(data, how) as stream:
         columns = encoding.find_columns(stream.names, stream.name)
         one = None
         for rows in stream.batches(columns):
             if row is None and (one is not None or len(rows) > 1):
-                raise Problem(f"{stream.name} has more than one row: say which with --row", ExitCode.USAGE)
+                raise Problem(f"{stream.name} has more than one row: choose one with --row", ExitCode.USAGE)
             at = (row or 0) - stream.n_rows
             if at < len(rows):
                 one = rows.take(at)
@@ -139,7 +142,7 @@ def _read_row(
                     break
         if one is None:
             raise Problem(
-                f"there is no row {row or 0}: {stream.name} has {stream.n_rows}, and they count from 0"
+                f"row {row or 0} is out of range: {stream.name} has {stream.n_rows} rows, numbered from 0"
             )
         n_unseen: Counter[str] = Counter()
         x = encoding.encode(one, unseen=unseen, n_unseen=n_unseen)[0]
@@ -153,7 +156,7 @@ def parse_values(typed: Sequence[str], encoding: TableEncoding, decimal: str, un
     for item in typed:
         name = _find_name(item, encoding.names)
         if name in texts:
-            raise Problem(f"--values gives {name!r} twice: give it once")
+            raise Problem(f"--values sets {name!r} twice: set it once")
         texts[name] = item[len(name) + 1 :]
     pa = import_extra("pyarrow", "cli")
     columns = [pa.array([texts.get(name)], pa.string()) for name in encoding.names]
@@ -169,8 +172,8 @@ def _find_name(item: str, names: Sequence[str]) -> str:
         return max(found, key=len)
     typed, equals, _ = item.partition("=")
     if not equals:
-        raise Problem(f"--values {item!r} is not NAME=VALUE: write, for example, --values '{names[0]}=1'")
-    raise Problem(f"--values: the model has no column {typed!r}; {find_nearest(typed, names)}")
+        raise Problem(f"--values {item!r} is not NAME=VALUE: pass, for example, --values '{names[0]}=1'")
+    raise Problem(f"--values: the model has no column {typed!r} ({find_nearest(typed, names)})")
 
 
 def _find_others(
@@ -181,10 +184,10 @@ def _find_others(
     if to is not None:
         by_text = {str(label): label for label in explanation.classes}
         if to not in by_text:
-            raise Problem(f"--to: the model has no class {to!r}; {find_nearest(to, list(by_text))}")
+            raise Problem(f"--to: the model has no class {to!r} ({find_nearest(to, list(by_text))})")
         label = by_text[to]
     if label is not None and label == explanation.prediction:
-        raise Problem(f"--to {to}: the model predicts {to} already; pass another class")
+        raise Problem(f"--to {to}: the model already predicts {to}; pass another class")
     found: list[Any] = explanation.counterfactuals(change or None, to=label)
     return found
 
@@ -217,7 +220,7 @@ def _check_picture(path: Path) -> None:
     known = import_extra("matplotlib.backend_bases", "plot").FigureCanvasBase.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in known:
         endings = ", ".join(f".{name}" for name in sorted(known))
-        raise Problem(f"--plot {path}: pictures end in {endings}", ExitCode.USAGE)
+        raise Problem(f"--plot {path}: the extension must be one of {endings}", ExitCode.USAGE)
 
 
 def _draw_picture(explanation: Any, path: Path) -> bytes:

@@ -41,27 +41,27 @@ def export(
     model: ModelFile,
     to: Annotated[
         Format | None,
-        typer.Option(help="What to write; found out from the ending of --out if not given."),
+        typer.Option(help="Output language. Default: detected from the extension of --out."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="File to write; SQL is printed if there is none."),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file. Default: SQL is printed."),
     ] = None,
-    name: Annotated[str, typer.Option(metavar="NAME", help="C: what public names begin with.")] = "lhtree",
+    name: Annotated[str, typer.Option(metavar="NAME", help="C: prefix of public names.")] = "lhtree",
     float32: Annotated[
-        bool, typer.Option("--float32", help="ONNX: take rows of float32, not float64.")
+        bool, typer.Option("--float32", help="ONNX: float32 input instead of float64.")
     ] = False,
-    dialect: Annotated[Dialect, typer.Option(help="SQL: for which database.")] = Dialect.SQLITE,
+    dialect: Annotated[Dialect, typer.Option(help="SQL: target database.")] = Dialect.SQLITE,
     table: Annotated[str, typer.Option(metavar="NAME", help="SQL: table to predict.")] = "data",
     key: Annotated[
-        Names, typer.Option(metavar="NAME", help="SQL: column to pass on; may be repeated.")
+        Names, typer.Option(metavar="NAME", help="SQL: column to keep in the result; may be repeated.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="SQL: write it even if it is too large for an engine.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a model in the language of another program; it predicts what the model predicts, to the bit."""
+    """Export a model to ONNX, C or SQL; predictions are identical to the bit."""
     import lhtree
 
     if out == Path("-"):
@@ -93,5 +93,5 @@ def _choose(to: Format | None, out: Path | None) -> Format:
         return to
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
     if ending not in list(Format):
-        raise Problem("say what to write: --to onnx, --to c or --to sql", ExitCode.USAGE)
+        raise Problem("specify the output: --to onnx, --to c or --to sql", ExitCode.USAGE)
     return Format(ending)

@@ -171,7 +171,7 @@ def fit(
         seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
-        raise Problem(f"--holdout {holdout:g} is not valid: pass a share above 0 and below 1", ExitCode.USAGE)
+        raise Problem(f"--holdout {holdout:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
     kept = _read_metadata(metadata or [])
     chosen = {
         "direction": direction.value,
@@ -223,7 +223,7 @@ def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool
     if kind is Kind.FOREST:
         return LHForestClassifier(trees or 100, verbose=0 if quiet else 1, **chosen)
     if trees is not None:
-        raise Problem("--trees is for a forest: leave it out, or pass --model forest", ExitCode.USAGE)
+        raise Problem("--trees applies to forests only: omit it, or pass --model forest", ExitCode.USAGE)
     return LHTClassifier(**chosen)
 
 
@@ -255,8 +255,8 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Ev
     n_held = int(np.ceil(share * len(codes)))
     if counts.min() < 2 or min(n_held, len(codes) - n_held) < len(classes):
         raise Problem(
-            f"--holdout {share:g} cannot be drawn by class: the class {classes[counts.argmin()]!r} has "
-            f"{counts.min()} of {len(codes)} rows; leave out --holdout, or pass more rows"
+            f"--holdout {share:g} cannot be stratified: class {classes[counts.argmin()]!r} has "
+            f"{counts.min()} of {len(codes)} rows; omit --holdout, or pass more rows"
         )
     rows, held = train_test_split(np.arange(len(codes)), test_size=share, stratify=codes, random_state=seed)
     model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
@@ -274,7 +274,7 @@ def _describe(training: Training, path: str) -> dict[str, Any]:
         "n_dropped": training.n_dropped,
         "numbers": [name for name, flag in zip(X.columns, is_category, strict=True) if not flag],
         "categories": {
-            name: X[name].cat.categories.tolist()
+            name: X[name].cat.remove_unused_categories().cat.categories.tolist()
             for name, flag in zip(X.columns, is_category, strict=True)
             if flag
         },
@@ -290,18 +290,18 @@ def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
     n_missing = sum(table["missing"].values())
     categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
     classes = (f"{one['class']} ({one['n_rows']:,})" for one in table["classes"])
-    dropped = f", {table['n_dropped']:,} without a class left out" if table["n_dropped"] else ""
+    dropped = f", {table['n_dropped']:,} without a class dropped" if table["n_dropped"] else ""
     show_facts(
         [
             ("table", f"{table['path']}: {table['n_rows']:,} rows{dropped}"),
-            ("numbers", _list(table["numbers"]) or None),
-            ("categories", _list(categories) or None),
+            ("numeric", _list(table["numbers"]) or None),
+            ("categorical", _list(categories) or None),
             ("missing", f"{n_missing:,} values in {_list(table['missing'])}" if n_missing else None),
             ("classes", _list(classes)),
         ]
     )
     if measured is not None:
-        print("\nHold-out results, of a model fitted on the other rows:")
+        print("\nHold-out results (model fitted on the other rows):")
         show_facts(measured.figures())
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"

@@ -22,11 +22,11 @@ EXAMPLES = (
 def inspect(
     model: ModelFile,
     tree: Annotated[
-        int | None, typer.Option(help="Show this tree, block by block, instead; trees count from 0")
+        int | None, typer.Option(help="Show only this tree, block by block; the first is 0.")
     ] = None,
     is_json: Json = False,
 ) -> None:
-    """Show what a model file holds: parameters, classes, columns, trees, metadata, arrays."""
+    """Show the contents of a model file: parameters, classes, columns, trees, metadata and arrays."""
     import lhtree
 
     with reading(model):
@@ -47,7 +47,7 @@ def _show_tree(model: Any, tree: int, *, is_json: bool) -> None:
 
     n_trees = len(model.trees_)
     if not 0 <= tree < n_trees:
-        raise Problem(f"there is no tree {tree}: pass --tree from 0 to {n_trees - 1}")
+        raise Problem(f"--tree {tree} is out of range: pass 0 to {n_trees - 1}")
     text = export_text(model, tree=tree, max_depth=model.depth_)
     if is_json:
         show_json({"tree": tree, "text": text})
@@ -64,17 +64,17 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "model", facts["estimator"]
     is_forest = facts["estimator"] == "LHForestClassifier"
     yield "trained on", f"{facts['n_samples']:,} rows{' per tree' if is_forest else ''}"
-    yield "columns", f"{facts['n_columns']:,}, which make {facts['n_features']:,} features"
-    yield "trees", f"{facts['n_trees']:,}, the deepest of {facts['depth']} levels"
-    yield "blocks", f"{facts['n_blocks']:,}, of which {facts['n_leaves']:,} are leaves"
-    yield "weights", f"{facts['n_weights']:,} of hyperplanes, {facts['n_slopes']:,} slopes of memberships"
+    yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
+    yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"
+    yield "blocks", f"{facts['n_blocks']:,}, including {facts['n_leaves']:,} leaves"
+    yield "weights", f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in memberships"
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
     yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
 
 
 def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
     yield "Classes", ("class", ">share"), _list_classes(facts)
-    yield "Columns", ("column", "holds"), _list_columns(facts)
+    yield "Columns", ("column", "type"), _list_columns(facts)
     yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
     if facts["metadata"]:
         yield "Metadata", ("key", "value"), _list_values(facts["metadata"])

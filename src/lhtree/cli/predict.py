@@ -45,9 +45,7 @@ def predict(
     data: DataFile,
     out: Annotated[
         str | None,
-        typer.Option(
-            "--out", "-o", metavar="FILE", help="Write here, whole or not at all, instead of to stdout."
-        ),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file, written atomically. Default: stdout."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column 'proba CLASS' per class.")] = False,
     confidence: Annotated[
@@ -61,7 +59,7 @@ def predict(
     unseen: Unseen = "error",
     batch_rows: Annotated[
         int | None,
-        typer.Option("--batch-rows", min=1, metavar="N", help="At most so many rows at a time."),
+        typer.Option("--batch-rows", min=1, metavar="N", help="Maximum number of rows per batch."),
     ] = None,
     threads: Threads = -1,
     format: Format = None,
@@ -73,7 +71,7 @@ def predict(
         typer.Option(
             "--out-format",
             metavar="FORMAT",
-            help="csv, tsv, parquet or arrow; by the ending of --out.",
+            help="csv, tsv, parquet or arrow. Default: by the extension of --out.",
             autocompletion=lambda: list(FORMATS),
         ),
     ] = None,
@@ -82,7 +80,7 @@ def predict(
     """Predict the class of every row of a table.
 
     The table may be larger than memory: rows are read, predicted and written in batches, in their order. Columns are
-    found by name; others are ignored.
+    matched by name; other columns are ignored.
     """
     if out_format not in (None, *FORMATS):
         raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
@@ -131,7 +129,7 @@ def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[
     twice = next((name for name in kept if name in predictions), None)
     if twice is not None:
         raise Problem(
-            f"the table has a column {twice!r} of its own: rename it, or leave it out with --keep OTHERS"
+            f"the table already has a column {twice!r}: rename it, or select other columns with --keep"
         )
     columns = {name: make_flat(batch.column(name)) for name in kept}
     columns |= {name: pa.array(values) for name, values in predictions.items()}

@@ -38,20 +38,21 @@ def report(
     model: ModelFile,
     data: DataFile,
     target: Target,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")],
     test: Annotated[
         str | None,
-        typer.Option(
-            metavar="DATA", help="Table of rows that the model has not seen; figures are measured on it."
-        ),
+        typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Headline of the page."),
+        typer.Option(metavar="TEXT", help="Title of the page."),
     ] = None,
     megabytes: Annotated[
         float,
-        typer.Option(metavar="SIZE", help="Room for the trees; of a larger forest the first are shown."),
+        typer.Option(
+            metavar="SIZE",
+            help="Maximum size of the trees in the page; of a larger forest only the first are included.",
+        ),
     ] = 8.0,
     drop_missing_target: DropMissingTarget = False,
     unseen: Unseen = "error",
@@ -61,10 +62,10 @@ def report(
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write a page about a model: figures, warnings, trees to explore and rows to try.
+    """Write an HTML report on a model: metrics, warnings, a tree explorer and a row explorer.
 
     DATA is the table that the model was trained on. The page works offline.
-    It holds up to 200 of the rows, so keep it as private as the data.
+    It contains up to 200 of the rows: keep it as private as the data.
     """
     import lhtree
 

@@ -76,7 +76,7 @@ def tune(
         Metric,
         typer.Option(
             metavar="NAME",
-            help="What to choose by: accuracy, balanced_accuracy, log_loss, brier, roc_auc or average_precision.",
+            help="Metric to optimise: accuracy, balanced_accuracy, log_loss, brier, roc_auc or average_precision.",
         ),
     ] = Metric.ACCURACY,
     time_limit: Annotated[
@@ -105,12 +105,12 @@ def tune(
     is_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search the best settings for a table by cross-validation.
+    """Search for the best settings for a table by cross-validation.
 
     The defaults and the direction "mixed" come first, then random settings of
     direction, beta, gamma, leaf size, membership, depth and number of trees. A
-    setting that is behind the best by more than chance is abandoned early. The
-    same seed gives the same result if the time suffices.
+    setting that is significantly worse than the best is abandoned early. The same
+    seed gives the same result, provided the time limit is not reached.
     """
     import lhtree
 
@@ -176,12 +176,12 @@ def _show(training: Training, tuned: Tuning, command: str) -> None:
     n_rows, n_columns = training.X.shape
     name = _NAMES.get(tuned.metric, tuned.metric.replace("_", " "))
     show_table(
-        f"Settings for {n_rows:,} rows of {n_columns:,} columns by {name} over {tuned.n_folds} folds, the best first",
+        f"Settings for {n_rows:,} rows of {n_columns:,} columns by {name} over {tuned.n_folds} folds, best first",
         (f">{name}", ">fit", "folds", "options"),
         (_write_row(tuned, candidate) for candidate in tuned.candidates),
     )
-    print(f"\nThe best {name} is optimistic: it is the best of several, each measured")
-    print("with some luck. Rows held back from this search would tell more.")
+    print(f"\nThe best {name} is optimistic, because it was selected from several")
+    print("noisy estimates. Use held-out rows for an unbiased estimate.")
     print(f"\nTo fit the best setting on all rows:\n  {clean(command)}")
 
 
@@ -214,7 +214,7 @@ def _list_facts(training: Training, tuned: Tuning, command: str) -> dict[str, An
         "n_rows": n_rows,
         "n_columns": n_columns,
         **tuned.to_dict(),
-        "note": f"the best {tuned.metric} is optimistic: it is the best of several",
+        "note": f"the best {tuned.metric} is optimistic, because it was selected from several",
         "command": command,
     }
 

@@ -62,11 +62,11 @@ def _get(url: str) -> bytes:
             while part := response.read(_PART):
                 content += part
                 if len(content) > _MOST_BYTES:
-                    raise ValueError(f"it has more than {_MOST_BYTES} bytes, far too many")
+                    raise ValueError(f"it has more than {_MOST_BYTES} bytes, far more than expected")
                 if show is not None:
                     show(len(content))
     if n_bytes is not None and len(content) != n_bytes:
-        raise DamagedError(f"only {len(content)} of {n_bytes} bytes came")
+        raise DamagedError(f"only {len(content)} of {n_bytes} bytes were received")
     return bytes(content)
 
 

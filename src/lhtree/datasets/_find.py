@@ -35,12 +35,12 @@ def find_table(about: About, source: Source, *, download_if_missing: bool) -> Ta
     except FAULTS as error:
         raise _missing(about, source, f"{error}{flaw}", url) from error
     except ValueError as error:
-        raise ValueError(f"{url} is not what it was: {error}.") from error
+        raise ValueError(f"{url} has changed: {error}.") from error
     try:
         cache.mkdir(parents=True, exist_ok=True)
         write_whole(cache / source.archive, content)
     except OSError as error:
-        warnings.warn(f"{source.archive} could not be kept in {cache}: {error}.", stacklevel=4)
+        warnings.warn(f"{source.archive} could not be stored in {cache}: {error}.", stacklevel=4)
     return table
 
 

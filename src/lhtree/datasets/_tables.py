@@ -43,7 +43,7 @@ def read_csv(content: bytes, about: About, source: Source) -> Table:
     try:
         text = gzip.decompress(content).decode()
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DamagedError(f"not a whole gzip file ({error})") from error
+        raise DamagedError(f"it is not a complete gzip file ({error})") from error
     header, _, rows = text.partition("\n")
     if tuple(header.strip().split(",")) != (*about.features, "class"):
         raise ValueError(f"its first row should be {','.join(about.features)},class")
@@ -69,12 +69,12 @@ def unpack(content: bytes, name: str) -> str:
                 if PurePosixPath(member.filename).name.casefold() == name.casefold()
             ]
             if not found:
-                raise ValueError(f"there is no {name} in it")
+                raise ValueError(f"it contains no {name}")
             if found[0].file_size > _MOST_BYTES:
-                raise ValueError(f"{name} in it has {found[0].file_size} bytes, far too many")
+                raise ValueError(f"{name} in it has {found[0].file_size} bytes, far more than expected")
             return archive.read(found[0]).decode()
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, UnicodeDecodeError) as error:
-        raise DamagedError(f"not a whole zip file ({error})") from error
+        raise DamagedError(f"it is not a complete zip file ({error})") from error
 
 
 def skip_arff_header(text: str) -> str:
@@ -83,7 +83,7 @@ def skip_arff_header(text: str) -> str:
     for number, line in enumerate(lines):
         if line.strip().casefold() == "@data":
             return "\n".join(line for line in lines[number + 1 :] if not line.startswith("%"))
-    raise ValueError("it has no line @data")
+    raise ValueError("it has no @data line")
 
 
 def parse_rows(text: str, delimiter: str | None) -> Table:
@@ -102,7 +102,7 @@ def check(table: Table, source: Source) -> Table:
     if digest(table) != source.digest:
         n_rows, n_features = table.X.shape
         raise ValueError(
-            f"its {n_rows} rows of {n_features} features are not the published values "
+            f"its {n_rows} rows of {n_features} features differ from the published values "
             f"(sha256 of the values: {digest(table)}, expected {source.digest})"
         )
     return table

@@ -1,4 +1,4 @@
-"""How well a classifier does on rows whose classes are known; scikit-learn is not needed."""
+"""Metrics of a classifier on rows with known classes; scikit-learn is not needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_SHOWN = 20  # classes
 
 
 class ClassScores(NamedTuple):
-    """Measures of one class against all others; None where there are no rows to measure on."""
+    """Metrics of one class against the rest; None if there are no rows for a metric."""
 
     label: Any
     n_rows: int
@@ -46,33 +46,33 @@ class ClassScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What ``lhtree.evaluate`` gives: measures of a classifier on some rows.
+    """Result of ``lhtree.evaluate``: metrics of a classifier.
 
     Attributes
     ----------
     n_rows : int
     accuracy : float
     accuracy_low, accuracy_high : float
-        Wilson's 95 % interval of the accuracy. With weights it is that of the effective number of rows.
+        Wilson's 95 % confidence interval of the accuracy; with weights, for the effective number of rows.
     most_frequent : float
         Share of the most frequent class: the accuracy of always predicting it.
     balanced_accuracy : float
         Mean recall of the classes that have rows.
     log_loss, brier : float
-        As ``log_loss`` and ``brier_score_loss`` of scikit-learn.
+        As scikit-learn's ``log_loss`` and ``brier_score_loss``.
     roc_auc : float or None
-        Area under the ROC curve; for three or more classes the mean over one-vs-rest. None where a class has no rows.
+        Area under the ROC curve; for three or more classes the one-vs-rest mean. None if a class has no rows.
     average_precision : float or None
-        Of the rarer of two classes, or the mean over three or more. None where a class has no rows.
+        Of the rarer of two classes, or the mean over three or more. None if a class has no rows.
     classes : tuple of ClassScores
         Each with ``label``, ``n_rows``, ``n_predicted``, ``recall``, ``precision``, ``roc_auc``, ``average_precision``.
     confusion : array of shape (K, K)
-        Rows (or their weights) by true class (down) and predicted class (across).
+        Confusion matrix: counts (or weights) by true class (rows) and predicted class (columns).
     calibration : tuple of Bin
         ``n_rows``, mean ``probability`` of the predicted class and ``accuracy``, in up to ten bins of that probability.
     coverage : CoverageCurve
-        Accuracy at each coverage, at up to 200 evenly spaced ones, where the rows with the largest WOLF value (or, of
-        a model without WOLF, the largest probability) are decided first.
+        Accuracy at each coverage, for up to 200 evenly spaced values; rows with the largest WOLF value (for a model
+        without WOLF, the largest probability) are decided first.
     """
 
     n_rows: int
@@ -146,7 +146,7 @@ class Evaluation:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, strings, lists and dictionaries, fit for JSON."""
+        """All metrics as plain values that can be written as JSON."""
         told = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return told | {
             "classes": [
@@ -197,18 +197,18 @@ class Evaluation:
 
 
 def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evaluation:
-    """Measure a classifier on rows whose classes are known, as a rule rows that it was not trained on.
+    """Evaluate a classifier on rows with known classes, normally rows not used for training.
 
     Parameters
     ----------
     model : fitted classifier
-        Any estimator of lhtree, a ``Scorer``, or any classifier of scikit-learn with ``predict_proba``.
+        An lhtree estimator, a ``Scorer``, or any scikit-learn classifier with ``predict_proba``.
     X : array-like of shape (n, m)
-        Rows.
+        Samples.
     y : array-like of shape (n,)
-        Their classes, all of which the model must know.
+        Their class labels, all known to the model.
     sample_weight : array-like of shape (n,), optional
-        Weights of at least 0; rows of weight 0 are left out.
+        Non-negative weights; rows of weight 0 are ignored.
 
     Returns
     -------
@@ -227,8 +227,8 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Evalua
     """
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"model={model!r} has no predict_proba: pass a classifier that has it, for example "
-            "sklearn.calibration.CalibratedClassifierCV of this one."
+            f"model={model!r} has no predict_proba: pass a classifier that has one, for example "
+            "this one wrapped in sklearn.calibration.CalibratedClassifierCV."
         )
     if not hasattr(model, "classes_"):
         raise ValueError(f"model={model!r} is not fitted: call fit first.")

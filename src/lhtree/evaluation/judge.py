@@ -28,7 +28,7 @@ def judge(
     """Ask a model about rows of the classes ``codes``; ``options`` go to its methods."""
     proba = model.predict_proba(X, **options)
     if len(proba) != len(codes):
-        raise ValueError(f"y has {len(codes)} classes and X has {len(proba)} rows: pass one class per row.")
+        raise ValueError(f"y has {len(codes)} values, but X has {len(proba)} rows: pass one class per row.")
     place = {label: number for number, label in enumerate(model.classes_.tolist())}
     predicted = np.array([place[label] for label in model.predict(X, **options).tolist()], dtype=np.int32)
     has_wolf = hasattr(model, "predict_wolf")

@@ -30,7 +30,7 @@ class Counterfactual:
     Attributes
     ----------
     row : dict
-        Values by column, in the user's units and categories; the model predicts ``prediction`` for them.
+        Values by column, in original units and categories; the model predicts ``prediction`` for them.
     changes : dict
         From feature to (value before, value after) for the features that differ, the largest change first.
     distance : float
@@ -46,7 +46,7 @@ class Counterfactual:
     before: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts in plain Python values, fit for JSON; missing values are None."""
+        """The counterfactual as plain Python values that can be written as JSON; missing values are None."""
         return {
             "prediction": make_plain(self.prediction),
             "before": make_plain(self.before),
@@ -166,14 +166,16 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
             if feature not in names:
                 near = difflib.get_close_matches(feature, names, n=1, cutoff=0.0)[0]
                 raise refuse(
-                    "features", features, f"known names: {feature!r} is none, the nearest is {near!r}"
+                    "features",
+                    features,
+                    f"names of features: {feature!r} is not one (did you mean {near!r}?)",
                 )
             free[names.index(feature)] = True
         elif is_integer(feature) and -len(names) <= feature < len(names):
             free[feature] = True
         else:
             raise refuse(
-                "features", features, f"names, or numbers from 0 to {len(names) - 1}: {feature!r} is neither"
+                "features", features, f"names or indices from 0 to {len(names) - 1}: {feature!r} is neither"
             )
     if not free.any():
         raise refuse("features", features, "at least one feature, or None for all")
@@ -187,7 +189,7 @@ def _check_class(fitted: Model, to: Any, code: int) -> int | None:
         raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
     wanted = fitted.labels.index(to)
     if wanted == code:
-        raise refuse("to", to, "another class: this one is predicted already")
+        raise refuse("to", to, "another class: this one is already predicted")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Explanation: the prediction of one row, with everything that led to it."""
+"""Explanation: the prediction for one row and how the model arrives at it."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ if TYPE_CHECKING:
 
 
 class Explanation:
-    """Why a model predicts what it does for one row; ``model.explain(row)`` makes it.
+    """Explanation of the prediction for one row; created by ``model.explain(row)``.
 
     Attributes
     ----------
     prediction
-        The class.
+        The predicted class.
     classes : list
         All classes, in the order of the model.
     row : dict
-        Values of the row by column, in the user's units; NaN is missing, and None where it is a category.
+        Values of the row by column, in original units; a missing value is NaN, a missing category None.
     wolf, proba, membership, confidence : dict
-        What the model's ``predict_…`` methods give, by class.
+        Results of the model's ``predict_…`` methods, by class. The confidence d is the distance of the row from the
+        last hyperplane on its path (with ``confidence="path"``, the nearest), at most 1; it is not a probability.
     paths : tuple of Path
-        The way of the row through every tree.
+        The path of the row through every tree.
     votes : dict
-        By class, how many trees of a forest would predict it by themselves.
+        By class, the number of trees of a forest that predict it on their own.
     base, contributions : dict
-        By class, where its membership starts (the share of the class at the root) and what every feature adds to it on
-        the way; together they are ``membership``. Of a forest they are means over its trees. Every block changes the
-        share of the class, and the change is dealt to the features that pull to the side taken: each feature's term,
-        less a part of the offset in proportion to its weight, in proportion to what it adds to y. Likewise what the
-        leaf's membership adds to the share of the leaf is dealt to its slopes. It is a convention for dealing out exact
-        changes, not a claim about causes.
+        By class, the share of the class at the root and the contribution of every feature; together they add up to
+        ``membership``. For a forest they are means over the trees. At every block of the path the share of the class
+        changes, and this change is divided among the features that pull to the side taken, in proportion to their
+        terms of y (with the offset split in proportion to the weights). The difference between the leaf's membership
+        and its share is divided among the slopes in the same way. This is a convention that divides exact changes, not
+        a statement about causes.
     """
 
     def __init__(self, fitted: Model, x: NDArray[np.float64], draw: Callable[..., Any]) -> None:
@@ -88,12 +89,12 @@ class Explanation:
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
-        """The way through every tree."""
+        """The path through every tree."""
         return tuple(find_paths(self._walk, self._x))
 
     @cached_property
     def base(self) -> dict[Any, float]:
-        """Share of every class at the root, the mean over its trees."""
+        """Share of every class at the root, averaged over its trees."""
         way = self._walk
         starts = way.depth == 0
         column = self._fitted.target_of[way.tree[starts]]
@@ -102,7 +103,7 @@ class Explanation:
 
     @cached_property
     def contributions(self) -> dict[Any, dict[str, float]]:
-        """What every feature adds to the membership of every class; the categories of a column together."""
+        """Contribution of every column to the membership of every class; categories of a column are summed."""
         fitted = self._fitted
         dealt = np.zeros((fitted.n_targets, fitted.n_features))
         for terms, amount in self._walk.deal():
@@ -115,7 +116,7 @@ class Explanation:
 
     @cached_property
     def votes(self) -> dict[Any, int]:
-        """How many estimators would predict each class by themselves."""
+        """Number of estimators that predict each class on their own."""
         membership, confidence = (values[0] for values in self._fitted.per_tree(self._x[None]))
         proba = self._fitted.scorer.settle(confidence * membership, membership)
         counts = np.bincount(proba.argmax(axis=1), minlength=len(self.classes))
@@ -123,35 +124,34 @@ class Explanation:
 
     @property
     def n_estimators(self) -> int:
-        """Trees per class."""
+        """Number of trees per class."""
         return self._fitted.n_estimators
 
     def tree(self, index: int) -> Explanation:
-        """The explanation by one estimator of a forest: its tree of every class."""
+        """Explain the prediction of one estimator of a forest (its tree of every class)."""
         return Explanation(self._fitted.estimator(index), self._x, self._draw)
 
     def counterfactuals(self, features: Any = None, n: int = 3, *, to: Any = None) -> list[Counterfactual]:
-        """Small changes of the row that change its prediction, the smallest first.
+        """Find small changes of the row that change its prediction, smallest first.
 
-        The nearest hyperplanes on the way are crossed, each by the shortest move overall and by each feature alone, and
-        from there the next ones (in a leaf, the one where its membership is one half). What the model then predicts
-        otherwise is shortened, rounded a little outwards and predicted again. Where the value and the ends of the
+        The search crosses the nearest hyperplanes on the path, each by the shortest move and by each feature alone, and
+        continues from there (in a leaf, to where its membership is one half). Every change that alters the prediction
+        is shortened, rounded slightly outwards and verified by predicting again. Where the value and the ends of the
         training range have at most 6 decimals, changes have no more either (counts stay whole, prices in cents) if that
-        suffices, and smaller changes are skipped if there are others. Values stay within the range of the
-        training data (one outside it may only move towards it), and missing values stay missing. A column of
-        categories is tried with every other category, the rest of the row as it is, or, where nothing else is found,
-        with other numbers, too. A change that says little new after a smaller one is left out: one in nearly the same
-        direction, or of the same features and more. One place is kept for the smallest change of a single feature, if
-        one was found and n is above 1.
+        suffices, and smaller changes are skipped if there are others. Values stay within the training range (a value
+        outside it may only move towards it), and missing values stay missing. For a categorical column every other
+        category is tried, with the rest of the row unchanged or, if nothing else is found, together with numeric
+        changes. A change that is nearly parallel to a smaller one, or changes the same features and more, is dropped.
+        If n is above 1, one place is reserved for the smallest change of a single feature.
 
         Parameters
         ----------
         features : list of names or numbers, optional
-            Features that may change; all by default.
+            Features that may change. Default: all.
         n : int, default=3
-            Most changes to return; there may be fewer, or none.
+            Maximum number of changes to return; there may be fewer or none.
         to : class, optional
-            The class to reach; any other by default.
+            The class to reach. Default: any other class.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class Explanation:
         return find_counterfactuals(self._fitted, self._x, features, n, to)
 
     def to_dict(self) -> dict[str, Any]:
-        """All facts in plain Python values, fit for JSON; missing values are None."""
+        """The explanation as plain Python values that can be written as JSON; missing values are None."""
         facts = {
             "prediction": self.prediction,
             "classes": self.classes,
@@ -178,11 +178,11 @@ class Explanation:
         return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per tree, block and term; the lines of a block add up to y, those of a leaf to p̂."""
+        """One row per tree, block and term; the terms of a block add up to y, those of a leaf to p̂."""
         return tabulate_terms(self._walk, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
-        """Draw the way through a tree, or the contributions in a forest; ``options`` are those of ``plot_path``."""
+        """Plot the path through a tree, or the contributions in a forest; ``options`` are those of ``plot_path``."""
         return self._draw(self, **options)
 
     def __str__(self) -> str:

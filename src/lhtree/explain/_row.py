@@ -32,11 +32,11 @@ def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
         values = values[None]
     if values.ndim != 2 or len(values) != 1:
         raise ValueError(
-            f"row has the shape {values.shape}: pass one row, for example X[0], or explain_batch(X) for many."
+            f"row has shape {values.shape}: pass one row, for example X[0], or use explain_batch(X) for many."
         )
     if values.shape[1] != fitted.n_features:
         raise ValueError(
-            f"row has {values.shape[1]} values and the model {fitted.n_features} features: pass one value per feature."
+            f"row has {values.shape[1]} values, but the model has {fitted.n_features} features: pass one per feature."
         )
     if np.isinf(values).any():
         refuse_infinity(values)
@@ -63,7 +63,7 @@ def _list_values(fitted: Model, row: Any) -> list[Any]:
         values = values[0]
     if values.shape != (len(fitted.column_names),):
         raise ValueError(
-            f"row has the shape {values.shape}: pass one value for each of the {len(fitted.column_names)} columns, or "
+            f"row has shape {values.shape}: pass one value for each of the {len(fitted.column_names)} columns, or use "
             "explain_batch(X) for many rows."
         )
     listed: list[Any] = values.tolist()
@@ -76,11 +76,11 @@ def _order_mapping(fitted: Model, row: Mapping[Any, Any]) -> list[Any]:
     extra = [name for name in row if name not in set(names)]
     if missing or extra:
         what = (
-            f"lacks {_name_some(missing)}"
+            f"has no value for {_name_some(missing)}"
             if missing
             else f"has {_name_some(extra)}, which the model does not know"
         )
-        raise ValueError(f"row {what}: pass a value for every feature; NaN counts as missing.")
+        raise ValueError(f"row {what}: pass a value for every feature (NaN if it is missing).")
     return [row[name] for name in names]
 
 

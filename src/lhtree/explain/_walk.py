@@ -76,7 +76,7 @@ class Walk:
 
     @cached_property
     def y(self) -> Floats:
-        """Feature sum minus offset of every stop (eq. 2); NaN at leaves."""
+        """Feature sum minus offset of every stop (eq. 8); NaN at leaves."""
         return np.where(self.is_leaf, np.nan, self.value - self.fitted.trees.offset[self.at])
 
     @cached_property

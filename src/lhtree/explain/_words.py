@@ -1,4 +1,4 @@
-"""An explanation in short sentences, for the person the prediction is about."""
+"""An explanation as text: a few short sentences."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 N_MOVES = 5  # features named with their contributions
 N_REASONS = 3  # features named in a step
-N_STEPS = 6  # steps told
+N_STEPS = 6  # steps described
 _LONGEST_NAME = 60
 _NEAR = 0.25  # a confidence below is worth a warning
-_LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "usual"), (-2.0, "low"), (-np.inf, "very low"))
+_LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "typical"), (-2.0, "low"), (-np.inf, "very low"))
 
 
 class Move(NamedTuple):
@@ -49,34 +49,39 @@ def signed(amount: float) -> str:
 
 
 def tell_prediction(explanation: Explanation) -> list[str]:
-    """Which class, how sure, and what the trees of a forest say."""
+    """The predicted class with its probability, and the votes of a forest's trees."""
     proba, prediction = explanation.proba, explanation.prediction
     others = sorted((label for label in proba if label != prediction), key=lambda label: -proba[label])
     also = ", ".join(f"{name_class(label)} {percent(proba[label])}" for label in others[:3])
-    lines = [f"Prediction: {name_class(prediction)}, {percent(proba[prediction])} sure ({also})."]
+    lines = [f"Prediction: {name_class(prediction)}, probability {percent(proba[prediction])} ({also})."]
     if explanation.n_estimators > 1:
         lines.append(_tell_votes(explanation))
     elif explanation._fitted.confidence is not None:
         membership, confidence = explanation.membership[prediction], explanation.confidence[prediction]
-        near = " (close to a boundary)" if confidence < _NEAR else ""
+        which = "last" if explanation._fitted.confidence == "last" else "nearest"
+        near = "; close to the boundary" if confidence < _NEAR else ""
         lines.append(
-            f"WOLF: membership {membership:.2f} × confidence {confidence:.2f}{near} = {membership * confidence:.2f}."
+            f"WOLF: membership {membership:.2f} × confidence {confidence:.2f} (distance from the {which} hyperplane, "
+            f"at most 1{near}) = {membership * confidence:.2f}."
         )
     if not any(explanation.wolf.values()):
         what = (
-            "the memberships"
-            if any(explanation.membership.values())
-            else "the shares of the classes in training"
+            "the memberships" if any(explanation.membership.values()) else "the class frequencies in training"
         )
-        lines.append(f"No class has a WOLF value above 0 here, so {what} decide.")
+        lines.append(f"The WOLF value of every class is 0, so {what} decide.")
     return lines
 
 
 def _tell_votes(explanation: Explanation) -> str:
     votes = explanation.votes
     labels = sorted(filter(votes.get, votes), key=lambda label: -votes[label])
-    said = [f"{votes[label]} say {name_class(label)}" for label in labels[:4]]
-    return f"Of {explanation.n_estimators} trees {_join(said)}."
+    said = [_predict(f"{votes[labels[0]]} of {explanation.n_estimators} trees", votes[labels[0]], labels[0])]
+    said += [_predict(str(votes[label]), votes[label], label) for label in labels[1:4]]
+    return f"{_join(said)}."
+
+
+def _predict(who: str, n_votes: int, label: Any) -> str:
+    return f"{who} {'predicts' if n_votes == 1 else 'predict'} {name_class(label)}"
 
 
 def tell_course(explanation: Explanation) -> str:
@@ -86,9 +91,9 @@ def tell_course(explanation: Explanation) -> str:
     whole = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
     share = f"{percent(start)} of the {whole} {name_class(label)}."
     if not any(explanation.contributions[label].values()):
-        return f"{share} No value of this row changes it."
+        return f"{share} The values of this row do not change it."
     mean = " on average" if explanation.n_estimators > 1 else ""
-    return f"{share} The values of this row take its membership from {start:.2f} to {end:.2f}{mean}:"
+    return f"{share} The values of this row change its membership from {start:.2f} to {end:.2f}{mean}:"
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
@@ -110,14 +115,14 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
 
 
 def tell_way(explanation: Explanation) -> list[str]:
-    """The way through the tree of the predicted class, a heading first; a forest has too many."""
+    """The path through the tree of the predicted class, heading first; empty for a forest."""
     if explanation.n_estimators > 1:
         return []
     label = explanation.prediction
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
     is_mirrored = path.target != label
     levels, is_counted = find_levels(explanation), explanation._fitted.is_counted
-    lines = [f"The way through the tree for {name_class(path.target)}:"]
+    lines = [f"Path through the tree for {name_class(path.target)}:"]
     told, last = _choose_steps(path), -1
     for number in [*told, len(path.steps)]:
         if number > last + 1:
@@ -134,7 +139,7 @@ def tell_way(explanation: Explanation) -> list[str]:
         near = [
             f"row {neighbour.given} ({name_class(neighbour.label)})" for neighbour in path.leaf.neighbours
         ]
-        lines.append(f"Nearest training rows there: {_join(near)}.")
+        lines.append(f"Nearest training rows in this leaf: {_join(near)}.")
     return lines
 
 
@@ -154,18 +159,18 @@ def tell_step(step: Step, levels: dict[str, str]) -> str:
     pulled = "right" if feature_sum > 0.0 else "left"
     pulling = [term for term in step.terms if term.term * feature_sum > 0.0]
     if not pulling:
-        return f"goes {step.side}, as rows with usual or missing values do."
+        return f"goes {step.side}, like any row with typical or missing values."
     names = _join([_name_term(term, levels) for term in pulling[:N_REASONS]])
     pull = "pull" if len(pulling[:N_REASONS]) > 1 else "pulls"
     if pulled != step.side:
-        return f"goes {step.side}: {names} {pull} to the {pulled}, but not far enough."
+        return f"goes {step.side}: {names} {pull} to the {pulled}, but not strongly enough."
     against = next((term for term in step.terms[:N_REASONS] if term.term * feature_sum < 0.0), None)
     but = f"; {_name_term(against, levels)} pulls the other way" if against else ""
     return f"goes {step.side}, because {names} {pull} that way{but}."
 
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
-    """How every value compares with those of the training rows, in a word or a few."""
+    """How every value compares with the training rows, in a few words."""
     fitted, encoding = explanation._fitted, explanation._fitted.encoding
     is_known = bool((fitted.normalisation.scale != 1.0).any() or fitted.normalisation.centre.any())
     z = fitted.normalise(explanation._x[None])[0]

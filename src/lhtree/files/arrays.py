@@ -52,16 +52,16 @@ _VALUES = {name for name in SCHEMA if name.startswith("value")}
 def check_shapes(arrays: Arrays) -> None:
     """Arrays that have to be given are given; all have their types and lengths."""
     missing = {name for name, array in ALL_ARRAYS.items() if array.default is None} - set(arrays)
-    check(not missing, f"it lacks the arrays {', '.join(sorted(missing))}")
+    check(not missing, f"it has no arrays {', '.join(sorted(missing))}")
     for group in (_PROTOTYPES, _VALUES):
-        check(len(group & set(arrays)) in (0, len(group)), f"it has some of {', '.join(sorted(group))} only")
+        check(len(group & set(arrays)) in (0, len(group)), f"it has only some of {', '.join(sorted(group))}")
     sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
     for name, values in arrays.items():
         array = ALL_ARRAYS[name]
         check(values.dtype.str[1:] in array.dtype.split(), f"array {name} is not of type {array.dtype}")
         axes = array.axis.split()
         shape = (array.size(sizes[axes[0]]), *(sizes[axis] for axis in axes[1:]))
-        check(values.shape == shape, f"array {name} has the shape {values.shape} instead of {shape}")
+        check(values.shape == shape, f"array {name} has shape {values.shape} instead of {shape}")
     check(sizes["feature"] > 0, "it has no features")
 
 
@@ -72,8 +72,11 @@ def check_values(arrays: Arrays) -> None:
     check(_all(np.isfinite(arrays["centre"])), "centre has a value that is not finite")
     check(_all(np.isfinite(scale) & (scale > 0.0)), "scale has a value that is not positive and finite")
     for name in ("feature_low", "feature_high"):
-        check(not np.isinf(arrays[name]).any(), f"{name} has an infinity")
-    check(_all((prior >= 0.0) & (prior <= 1.0)) and abs(prior.sum() - 1.0) < 1e-6, "prior is not of shares")
+        check(not np.isinf(arrays[name]).any(), f"{name} contains infinity")
+    check(
+        _all((prior >= 0.0) & (prior <= 1.0)) and abs(prior.sum() - 1.0) < 1e-6,
+        "prior does not consist of shares that sum to 1",
+    )
     check(_all(arrays["n_samples"] > 0), "n_samples has a block without samples")
     check(_all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite")
     check(_all((n_target >= 0.0) & (n_target <= weight)), "n_target is not between 0 and weight")
@@ -82,7 +85,7 @@ def check_values(arrays: Arrays) -> None:
             check(_all(np.isfinite(arrays[name])), f"{name} has a value that is not finite")
     if "prototypes_X" in arrays:
         codes = arrays["prototypes_codes"]
-        check(not np.isinf(arrays["prototypes_X"]).any(), "its prototypes hold an infinity")
+        check(not np.isinf(arrays["prototypes_X"]).any(), "its prototypes contain infinity")
         check(_all((codes >= 0) & (codes < len(prior))), "its prototypes have classes that are out of range")
         check(_all(arrays["prototypes_given"] >= 0), "its prototypes have negative row numbers")
 

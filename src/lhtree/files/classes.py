@@ -28,8 +28,8 @@ def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
             else f"dtype {name}"
         )
         raise TypeError(
-            f"the classes of the model cannot be held in a file ({what}): fit with classes that are text, "
-            "whole numbers, truth values or numbers of at most 64 bits."
+            f"the classes of the model cannot be saved ({what}): fit with classes that are strings, integers, "
+            "booleans or numbers of at most 64 bits."
         )
     return {"dtype": name, "values": values}
 

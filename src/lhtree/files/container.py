@@ -58,8 +58,10 @@ def read_container(path: str | os.PathLike[str]) -> Container:
         try:
             data = np.empty(head.n_data, np.uint8)
         except MemoryError:
-            raise ModelFileError(f"its arrays need {head.n_data} bytes, more than there is memory") from None
-        check(file.readinto(data.data) == head.n_data, "it became shorter while it was read")
+            raise ModelFileError(
+                f"its arrays need {head.n_data} bytes, more than the available memory"
+            ) from None
+        check(file.readinto(data.data) == head.n_data, "it was truncated while being read")
     return _finish(head, data)
 
 
@@ -72,18 +74,19 @@ def parse(content: NDArray[np.uint8]) -> Container:
 def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
     """Read and check the header: the lengths it promises have to be those of the file."""
     start = file.read(_DIGEST.stop)
-    check(len(start) == _DIGEST.stop, "it is too short for a model file")
-    check(start[8 : _DIGEST.start] == _PREFIX, "it does not start like a model file of lhtree")
+    check(len(start) == _DIGEST.stop, "it is too short")
+    check(start[8 : _DIGEST.start] == _PREFIX, "it does not start with the signature of a model file")
     length = int.from_bytes(start[:8], "little")
     check(length <= _MAX_HEADER, f"its header is longer than {_MAX_HEADER} bytes")
     check(length <= n_bytes - 8, "it is truncated: its header is longer than the file")
     check(length >= _DIGEST.stop - 8, "its header is too short")
     raw = start + file.read(8 + length - len(start))
-    check(len(raw) == 8 + length, "it became shorter while it was read")
+    check(len(raw) == 8 + length, "it was truncated while being read")
     entries = parse_json(raw[8:])
     text = entries.pop("__metadata__")
     check(
-        all(isinstance(value, str) for value in text.values()), "its __metadata__ has values other than text"
+        all(isinstance(value, str) for value in text.values()),
+        "its __metadata__ has values that are not text",
     )
     n_data = 0
     for name, entry in entries.items():
@@ -91,7 +94,7 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
         check(is_entry, f"array {name[:50]!r} is not described by dtype, shape and data_offsets")
         n_data = max([n_data, *_check_counts(name, entry["data_offsets"])])
     check(
-        len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes and its header describes {len(raw) + n_data}"
+        len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}"
     )
     return _Head(raw, text, entries, n_data)
 
@@ -101,10 +104,10 @@ def _finish(head: _Head, data: NDArray[np.uint8]) -> Container:
     digest = head.raw[_DIGEST]
     check(
         digest == _digest(head.raw, data),
-        "checksum mismatch: the file is damaged; copy it or save the model again",
+        "checksum mismatch; the file is damaged: copy it or save the model again",
     )
     check(head.text.get("format") == "lhtree", "it was written by another library")
-    check(set(_NAMES) <= set(head.text), f"its __metadata__ lacks one of {', '.join(_NAMES)}")
+    check(set(_NAMES) <= set(head.text), f"its __metadata__ needs all of {', '.join(_NAMES)}")
     version = _parse_version(head.text["version"])
     check(len(head.raw) % 8 == 0, "its arrays are not aligned")
     return Container(
@@ -136,7 +139,7 @@ def _check_counts(name: str, numbers: Any) -> list[int]:
     is_list = isinstance(numbers, list) and len(numbers) <= 2
     check(
         is_list and all(type(number) is int and number >= 0 for number in numbers),
-        f"array {name[:50]!r} has sizes or offsets that are not counts",
+        f"array {name[:50]!r} has an invalid shape or invalid offsets",
     )
     return numbers  # type: ignore[no-any-return]
 
@@ -148,14 +151,14 @@ def _find_arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, 
         what = f"array {name[:50]!r}"
         shape, offsets = _check_counts(name, entry["shape"]), entry["data_offsets"]
         is_known = isinstance(entry["dtype"], str) and entry["dtype"] in _DTYPES
-        check(is_known, f"{what} has a dtype that model files do not use")
+        check(is_known, f"{what} has an unsupported dtype")
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         end = at + math.prod(shape) * dtype.itemsize
-        check(offsets == [at, end] and end <= len(data), f"{what} is not where it has to be")
+        check(offsets == [at, end] and end <= len(data), f"{what} is not at its expected offset")
         check(at % dtype.itemsize == 0, f"{what} is not aligned")
         arrays[name] = data[at:end].view(dtype).reshape(shape)
         at = end
-    check(at == len(data), "it is longer than its arrays")
+    check(at == len(data), "it has trailing bytes after its arrays")
     return arrays
 
 

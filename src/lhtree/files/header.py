@@ -46,7 +46,7 @@ HEADER = {
 def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> dict[str, Any]:
     """The header with the defaults of what it does not give; classes are checked where they are decoded."""
     for name, field in HEADER.items():
-        check(name in header or field.default is not ..., f"its header lacks {name}")
+        check(name in header or field.default is not ..., f"its header has no {name}")
         check(name not in header or field.holds(header[name]), f"{name} is not {field.about}")
     header = {name: header.get(name, field.default) for name, field in HEADER.items()}
     n_jobs = header["parameters"].get("n_jobs")
@@ -58,9 +58,9 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
         header["parameters"].get("unseen", "missing") in UNSEEN, f"unseen is not one of {', '.join(UNSEEN)}"
     )
     n_described = sum(len(column.get("categories", [0])) for column in header["encoding"]["columns"])
-    check(n_described == n_features, "encoding does not have as many features as the model")
+    check(n_described == n_features, "encoding and model differ in the number of features")
     if header["forest"] is not None:
-        check(len(header["forest"]["sizes"]) == n_classes, "sizes are not one per class")
+        check(len(header["forest"]["sizes"]) == n_classes, "sizes must have one value per class")
     return header
 
 
@@ -69,9 +69,9 @@ def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
     if forest is None:
         check(n_estimators == 1, "a single tree has more than one estimator")
         return
-    check(len(forest["betas"]) == n_estimators, "betas are not one per estimator")
+    check(len(forest["betas"]) == n_estimators, "betas must have one value per estimator")
     n_drawn = sum(draw["n_estimators"] for draw in forest["draws"])
-    check(n_drawn == n_estimators, "draws are not those of the estimators")
+    check(n_drawn == n_estimators, "draws do not match the estimators")
 
 
 def _is_encoding(encoding: Any) -> bool:

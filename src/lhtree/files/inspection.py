@@ -1,4 +1,4 @@
-"""What a model file holds, for people and programs that do not want to load it."""
+"""The contents of a model file, without loading the model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .model_file import read_file
 
 
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file holds, as plain values: who wrote it, parameters, classes, features, sizes, metadata.
+    """Contents of a model file as plain values: versions, parameters, classes, features, sizes, metadata.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON can hold it.
+        Values that can be written as JSON.
     """
     file = read_file(path)
     header, model = file.header, file.model

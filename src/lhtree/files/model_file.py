@@ -53,7 +53,7 @@ def write_file(path: str | os.PathLike[str], model: Model, header: dict[str, Any
         check_file(parse(content))
     except ModelFileError as error:
         raise ValueError(
-            f"the model cannot be saved, because the file could not be loaded: {error}."
+            f"the model cannot be saved because the file could not be loaded again: {error}."
         ) from None
     write_whole(path, content.data)
 

@@ -37,7 +37,7 @@ def parse_json(raw: bytes) -> dict[str, Any]:
     except ModelFileError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"its header is not JSON ({str(error)[:100]})") from None
+        raise ModelFileError(f"its header is not valid JSON ({str(error)[:100]})") from None
     check(isinstance(value, dict), "its header is not a JSON object")
     return value  # type: ignore[no-any-return]
 
@@ -72,4 +72,4 @@ def _finite(number: str) -> float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ModelFileError(f"its header has {name}, which is not JSON")
+    raise ModelFileError(f"its header contains {name}, which is not valid JSON")

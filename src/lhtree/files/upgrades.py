@@ -20,7 +20,7 @@ def _from_1(header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
     names, encoding = header.get("feature_names"), header.get("encoding")
     check(
         "centre" in arrays and {"feature_names", "encoding"} <= set(header),
-        "it lacks what describes its columns",
+        "it has no description of its columns",
     )
     if encoding is None:
         encoding = {"names": names, "categories": [None] * arrays["centre"].size}
@@ -28,7 +28,7 @@ def _from_1(header: Header, arrays: Arrays) -> tuple[Header, Arrays]:
     is_described = isinstance(encoding, dict) and isinstance(encoding.get("categories"), list)
     check(
         is_described and names in (None, encoding.get("names")),
-        "encoding is not names and categories of the columns",
+        "encoding must be names and categories of the columns",
     )
     columns = [
         {"kind": "numbers"} if some is None else {"kind": "one_hot", "categories": some}
@@ -45,7 +45,7 @@ def upgrade(version: tuple[int, int], header: Header, arrays: Arrays) -> tuple[H
     """Bring what a file of some version holds to the present version."""
     check(
         1 <= version[0] <= VERSION[0],
-        f"its format version is {version[0]}.{version[1]} and this lhtree reads up to {VERSION[0]}: update lhtree "
+        f"its format version is {version[0]}.{version[1]}, but this lhtree reads up to {VERSION[0]}: update lhtree "
         f"(the file was written by lhtree {_find_writer(header)})",
     )
     for major in range(version[0], VERSION[0]):
@@ -57,7 +57,7 @@ def drop_unknown(header: Header, arrays: Arrays, fields: set[str], names: set[st
     """Without what a newer minor version has added, unless the model cannot be used without that."""
     requires = header.get("requires", {})
     is_told = isinstance(requires, dict) and all(isinstance(since, str) for since in requires.values())
-    check(is_told, "requires is not versions by name")
+    check(is_told, "requires must map names to versions")
     unknown = sorted(set(requires) - fields - names)
     if unknown:
         needed = _find_newest([requires[name] for name in unknown])

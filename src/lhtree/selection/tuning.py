@@ -28,18 +28,18 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What ``lhtree.tune`` gives.
+    """Result of ``lhtree.tune``.
 
     Attributes
     ----------
     best_params_ : dict
-        The best values of the parameters that were searched.
+        Best values of the searched parameters.
     best_score_ : float
-        Their mean score over the folds. It is optimistic: the best of several, each measured with some luck.
+        Their mean score over the folds. It is optimistic, because it was selected from several noisy estimates.
     best_estimator_ : estimator or None
         The estimator with these parameters, fitted on all rows; None without ``refit``.
     candidates : tuple of Candidate
-        All settings that were measured, the best first: ``params``, mean ``score``, its ``spread`` over the folds,
+        All settings that were tried, best first: ``params``, mean ``score``, its standard deviation ``spread``,
         ``scores`` and ``evaluations`` of every fold, ``fit_seconds`` and ``is_behind``.
     metric : str
     n_folds : int
@@ -72,7 +72,7 @@ class Tuning:
         return {name: value for name, value in candidate.params.items() if value != self.defaults[name]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the estimator, fit for JSON."""
+        """Everything except the estimator, as values that can be written as JSON."""
         return {
             "metric": self.metric,
             "n_folds": self.n_folds,
@@ -93,7 +93,7 @@ class Tuning:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per candidate, the best first: its parameters and what was measured."""
+        """One row per candidate, best first: parameters and scores."""
         rows = [
             candidate["parameters"]
             | {name: candidate[name] for name in ("score", "spread", "log_loss", "fit_seconds", "state")}
@@ -108,7 +108,7 @@ class Tuning:
         lines = [
             f"Best {name} over {self.n_folds} folds: {self.best_score_:.4f}",
             "",
-            f"{name:>17}  {'fit':>8}  folds     parameters that are not at their defaults",
+            f"{name:>17}  {'fit':>8}  folds     parameters that differ from the defaults",
         ]
         for candidate in self.candidates[:_MOST_SHOWN]:
             changes = ", ".join(f"{key}={value!r}" for key, value in self.find_changes(candidate).items())
@@ -138,33 +138,33 @@ def tune(
     callback: Callable[[Tuning], None] | None = None,
     verbose: int = 0,
 ) -> Tuning:
-    """Search settings of a tree or a forest by cross-validation, within a time limit.
+    """Search for the best settings of a tree or a forest by cross-validation, within a time limit.
 
-    The estimator as it is and the direction "mixed" come first and take turns, then random settings of direction,
-    beta, gamma, min_samples_leaf, membership, max_depth and, for a forest, n_estimators follow. One that is behind the
-    best by more than chance is left early. The same ``random_state`` gives the same result where the time suffices.
+    The estimator as passed and the direction "mixed" are tried first, then random settings of direction, beta, gamma,
+    min_samples_leaf, membership, max_depth and, for a forest, n_estimators. A setting that is significantly worse than
+    the best is abandoned early. The same ``random_state`` gives the same result unless the time limit is reached.
 
     Parameters
     ----------
     estimator : {"tree", "forest"} or estimator
         ``LHTClassifier()``, ``LHForestClassifier()``, or one of these whose other parameters are kept.
     X : array-like of shape (n, m)
-        Rows, as for ``fit``.
+        Samples, as for ``fit``.
     y : array-like of shape (n,)
-        Their classes.
+        Their class labels.
     metric : str, default="accuracy"
-        What the best has most of: "accuracy", "balanced_accuracy", "roc_auc" or "average_precision"; or least of:
-        "log_loss" or "brier". See ``lhtree.evaluate``.
+        Metric to optimise: "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "log_loss" or "brier". See
+        ``lhtree.evaluate``.
     seconds : float, default=60
-        No fit goes on after this time but the very first, so that there is always a result.
+        Time limit. Only the very first fit may exceed it, so that there is always a result.
     n_candidates : int, default=30
-        Settings to try at most.
+        Maximum number of settings to try.
     cv : int, splitter or iterable of (train, test), default=5
         Number of stratified folds, or folds as in scikit-learn.
     random_state : int, default=0
         Random seed of folds, settings and models.
     n_jobs : int, optional
-        Threads of every fit, which change no result; the estimator's own by default.
+        Number of threads of every fit; results do not depend on it. Default: as in the estimator.
     refit : bool, default=True
         Whether to fit the best setting on all rows.
     callback : callable, optional

@@ -47,7 +47,7 @@ class Stream:
         seen: set[str] = set()
         for name in self.names:
             if name in seen:
-                raise TableError(f"{self.name} has two columns called {shorten(name)}: rename one of them")
+                raise TableError(f"{self.name} has two columns named {shorten(name)}: rename one of them")
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[FileRows]:
@@ -75,7 +75,7 @@ class Stream:
         """These columns of all rows; there is at least one row."""
         batches = [rows.records for rows in self.batches(columns)]
         if not batches[0].num_rows:
-            raise TableError(f"{self.name} has no rows below its header: pass a table with rows")
+            raise TableError(f"{self.name} has a header but no rows: pass a table with rows")
         self.n_rows = 0  # the whole table is one batch now
         return self._name_rows(import_extra("pyarrow", "cli").Table.from_batches(batches))
 

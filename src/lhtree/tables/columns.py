@@ -94,7 +94,7 @@ class Column(ABC):
             numbers = self._read_numbers()
         except OverflowError:
             raise TableError(
-                f"{self.origin}: {self.title} holds a number too large for a float: pass smaller numbers."
+                f"{self.origin}: {self.title} contains a number too large for a float: pass smaller numbers."
             ) from None
         return self._check_finite(numbers)
 
@@ -132,9 +132,9 @@ class Column(ABC):
         return Refusal(self, f"holds {_HELD[self.kind]}", _REMEDIES[self.kind], {})
 
     def _refuse_text(self, row: int, value: Any, remedy: str = "", **options: Any) -> NoReturn:
-        remedy = remedy or "pass a number, or a missing value where it is unknown"
+        remedy = remedy or "pass a number, or a missing value if it is unknown"
         raise TableError(
-            f"{self.locate(row)}: {self.title} is {shorten(value)} where the model takes numbers: {remedy}",
+            f"{self.locate(row)}: {self.title} is {shorten(value)} where the model expects a number: {remedy}",
             **options,
         )
 
@@ -142,8 +142,8 @@ class Column(ABC):
         is_infinite = np.isinf(numbers)
         if is_infinite.any():
             raise TableError(
-                f"{self.locate(int(is_infinite.argmax()))}: {self.title} holds infinity: replace infinities by a "
-                "missing value, or by a finite number."
+                f"{self.locate(int(is_infinite.argmax()))}: {self.title} contains infinity: replace it by a "
+                "missing value or by a finite number."
             )
         return numbers
 
@@ -154,7 +154,7 @@ def refuse_columns(refused: Sequence[Refusal]) -> Exception:
     message = f"{first.column.origin}: {first.column.title} {first.reason}: {first.remedy}"
     if others:
         listed = ", ".join(f"{each.column.title} ({each.reason})" for each in others)
-        message += f". Refused as well: {listed}"
+        message += f". Also not usable: {listed}"
     if all(each.column.kind == "other" for each in refused) and not first.options:
         return TypeError(message)
     droppable = [each.options["drop"] for each in refused if "drop" in each.options]

@@ -59,7 +59,7 @@ class CsvReader:
                 ending, end = chunk, batch.column(last)[-1].as_py()
         if end is not None and "\n" in end and ending.count(b'"') % 2:
             raise ReadError(
-                f"{self._source.name} ends within a quoted field: close its quotes, the file may be cut off"
+                f"{self._source.name} ends within a quoted field: close the quote; the file may be truncated"
             )
 
     def _parse(self, chunk: bytes, columns: list[str], n_before: int) -> Any:
@@ -91,11 +91,11 @@ class CsvReader:
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
         if ragged:
             return ReadError(
-                f"{name}{where} has {ragged[2]} fields where the header has {ragged[1]}: mend the line; a field that "
-                "holds a delimiter must be quoted"
+                f"{name}{where} has {ragged[2]} fields, but the header has {ragged[1]}: correct the line; a field that "
+                "contains a delimiter must be quoted"
             )
         if "UTF8" in message:
-            return ReadError(f"{name}{where} is not in UTF-8: pass the table's encoding", encoding="cp1252")
+            return ReadError(f"{name}{where} is not valid UTF-8: specify the encoding", encoding="cp1252")
         return ReadError(f"{name} cannot be read: {message}")
 
     def locate(self, row: int) -> str:
@@ -132,7 +132,7 @@ def _find_encoding(source: Source) -> str | None:
     wanted = source.reading.encoding
     if wanted is None and found is None and b"\0" in head:
         raise ReadError(
-            f"{source.name} holds zero bytes and is no text: pass CSV, TSV, Parquet or Arrow, or the encoding",
+            f"{source.name} contains null bytes and is not text: pass CSV, TSV, Parquet or Arrow, or the encoding",
             encoding="utf-16",
         )
     if found is not None or wanted is None:
@@ -140,7 +140,9 @@ def _find_encoding(source: Source) -> str | None:
     try:
         return None if codecs.lookup(wanted).name == "utf-8" else wanted
     except LookupError:
-        raise OptionError("encoding", wanted, "is not known: try utf-8, cp1252 or utf-16") from None
+        raise OptionError(
+            "encoding", wanted, "is not a known encoding: try utf-8, cp1252 or utf-16"
+        ) from None
 
 
 def _recode(source: Source, encoding: str) -> Feed:
@@ -148,7 +150,9 @@ def _recode(source: Source, encoding: str) -> Feed:
     try:
         text = io.TextIOWrapper(io.BufferedReader(source.feed), encoding, newline="")
     except LookupError:  # a codec of something else than text
-        raise OptionError("encoding", encoding, "is not of text: try utf-8, cp1252 or utf-16") from None
+        raise OptionError(
+            "encoding", encoding, "is not a text encoding: try utf-8, cp1252 or utf-16"
+        ) from None
     return Feed(_Encoder(text, source.name, encoding), source.name)
 
 
@@ -164,7 +168,7 @@ class _Encoder:
             return self._text.read(max(1, n)).encode("utf-8", "replace")
         except UnicodeError:
             raise ReadError(
-                f"{self._name} is not in {self._encoding}: pass another encoding", encoding="cp1252"
+                f"{self._name} is not valid {self._encoding}: specify another encoding", encoding="cp1252"
             ) from None
 
 
@@ -178,7 +182,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
         text = content[: error.start].decode("utf-8")
         if not re.search(r"\S.*[\r\n]", text):
             raise ReadError(
-                f"{source.name}, line 1 is not in UTF-8: pass the table's encoding", encoding="cp1252"
+                f"{source.name}, line 1 is not valid UTF-8: specify the encoding", encoding="cp1252"
             ) from None
         is_whole = False
     if not text.strip():
@@ -188,9 +192,9 @@ def _read_head(source: Source, feed: Feed) -> Head:
     try:
         header = next(record for record in csv.reader(lines, delimiter=delimiter) if record)
     except csv.Error as error:
-        raise ReadError(f"{source.name}: its header cannot be read ({error})") from None
+        raise ReadError(f"{source.name}: the header cannot be read ({error})") from None
     if lines.n_chars == len(text) and not is_whole:
-        raise ReadError(f"{source.name}: its first line does not end; pass a text table")
+        raise ReadError(f"{source.name}: the first line has no end; pass a text table")
     return Head(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
 
 
@@ -203,7 +207,7 @@ def _find_delimiter(source: Source, text: str, is_whole: bool) -> str:
     if source.reading.delimiter is not None:
         delimiter = source.reading.delimiter.replace(r"\t", "\t")
         if len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii():
-            raise OptionError("delimiter", delimiter, "is not valid: pass one character")
+            raise OptionError("delimiter", delimiter, "is not valid: pass a single character")
         return delimiter
     if source.format == "tsv":
         return "\t"

@@ -198,11 +198,11 @@ class Encoding:
     def _refuse_unseen(self, number: int, column: Column, rows: NDArray[np.int64]) -> TableError:
         codes, found = column.distinct()
         value = settle(found[codes[rows[0]]])
-        more = f" (and {len(rows) - 1} more of the rows after it)" if len(rows) > 1 else ""
+        more = f"{len(rows) - 1} more such rows; " if len(rows) > 1 else ""
         nearest = find_nearest(str(value), [str(category) for category in self.categories[number] or ()])
         return TableError(
-            f"{column.locate(int(rows[0]))}: {column.title} is {shorten(value)}, which was not seen in training{more}; "
-            f"{nearest}. Mend the value, or let such values count as missing",
+            f"{column.locate(int(rows[0]))}: {column.title} is {shorten(value)}, a category not seen in training "
+            f"({more}{nearest}): correct it, or treat unseen categories as missing",
             unseen="missing",
         )
 
@@ -229,18 +229,18 @@ class Encoding:
             if len(names) == self.n_columns:
                 return list(names)
             raise TableError(
-                f"{where} has {len(names)} columns and the model {self.n_columns}, which have no names: pass a table "
-                "with just these, in their order"
+                f"{where} has {len(names)} columns, but the model expects {self.n_columns} unnamed ones: pass a table "
+                "with exactly these columns, in the same order"
             )
         if lacking:
             more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             unused = [name for name in names if name not in found] or names
             nearest = find_nearest(lacking[0], unused)
-            raise TableError(f"{where} lacks the column {lacking[0]!r}{more} of the model; {nearest}")
+            raise TableError(f"{where} has no column {lacking[0]!r}{more}, which the model needs ({nearest})")
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoding in plain Python values, fit for JSON."""
+        """The encoding as plain Python values that can be written as JSON."""
         return {
             "names": list(self.names),
             "has_names": self.has_names,

@@ -16,7 +16,7 @@ _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if "
     "it contains a single sample: pass a table with one row per sample and one column per feature."
 )
-# What to do about messages of NumPy, which say only what is wrong.
+# Remedies for NumPy's messages, which only say what is wrong.
 _REMEDIES = {
     "could not convert": "Every column of X must be numeric, as in fit: fit with a pandas or polars frame or with "
     "categorical_features to use text, or encode it first, for example with sklearn.preprocessing.OneHotEncoder.",
@@ -63,7 +63,7 @@ def take_table(X: Any, owner: str) -> Any:
 
 def _take_array(X: Any, owner: str) -> NDArray[Any]:
     if hasattr(X, "collect_schema"):
-        raise TableError("X is a LazyFrame of polars: pass a table with one row per sample, X.collect().")
+        raise TableError("X is a polars LazyFrame: pass X.collect().")
     if type(X).__module__.startswith("scipy.sparse"):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a dense array."
@@ -114,7 +114,7 @@ def read_names(X: Any) -> list[str] | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise TableError(f"X has two columns called {name!r}: give every column a name of its own.")
+            raise TableError(f"X has two columns named {name!r}: column names must be unique.")
         seen.add(name)
     return names
 
@@ -175,5 +175,5 @@ def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> 
     place = int(row if given is None else given[row])
     raise TableError(
         f"Input X contains infinity: row {place}, column {column} is {X[row, column]}. "
-        "Replace infinities by NaN, which counts as missing, or by a finite number."
+        "Replace infinities by NaN (missing) or by a finite number."
     )

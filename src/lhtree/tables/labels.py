@@ -20,7 +20,7 @@ def encode_known(
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(
-            f"{name} has shape {labels.shape} and there are {n_rows} rows: pass one class per row."
+            f"{name} has shape {labels.shape}, but there are {n_rows} rows: pass one class per row."
         )
     if labels.dtype.kind == classes.dtype.kind == "M":  # the same day in another unit is another Python value
         labels = labels.astype(classes.dtype)
@@ -30,8 +30,8 @@ def encode_known(
     if is_unknown.any() if is_strict else is_unknown.all():
         strange = labels.tolist()[int(is_unknown.argmax())]
         raise ValueError(
-            f"{name} has the class {strange!r}, which the model does not know: pass classes among {classes.tolist()}, "
-            "as they were given to fit, or leave those rows out."
+            f"{name} contains the class {strange!r}, which the model does not know: pass only {classes.tolist()}, "
+            "with the same types as in fit, or drop those rows."
         )
     return codes
 
@@ -53,16 +53,18 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] 
         )
     if len(weight) != n_rows:
         raise ValueError(
-            f"sample_weight has {len(weight)} values and X has {n_rows} rows: pass one weight per row."
+            f"sample_weight has {len(weight)} values, but X has {n_rows} rows: pass one weight per row."
         )
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight contains NaN or infinity: pass finite weights of at least 0.")
+        raise ValueError("sample_weight contains NaN or infinity: pass finite, non-negative weights.")
     if (weight < 0.0).any():
         raise ValueError(
-            f"sample_weight contains a negative value, {weight.min()}: pass weights of at least 0."
+            f"sample_weight contains a negative value ({weight.min()}): pass non-negative weights."
         )
     if not (weight > 0.0).any():
-        raise ValueError("sample_weight is zero everywhere: give at least one row of two classes weight.")
+        raise ValueError(
+            "sample_weight is zero for all rows: give positive weight to rows of at least two classes."
+        )
     if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
         weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
     return weight

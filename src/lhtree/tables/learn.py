@@ -84,7 +84,7 @@ def check_count(column: Column, n_categories: int, **options: Any) -> Refusal | 
     """Refuse a column of too many categories."""
     if n_categories <= MOST_CATEGORIES:
         return None
-    remedy = "leave it out if it names the rows, merge rare categories into one, or turn it into numbers"
+    remedy = "drop it if it identifies rows, merge rare categories, or convert it to numbers"
     return Refusal(column, f"has {n_categories} categories, more than {MOST_CATEGORIES}", remedy, options)
 
 
@@ -108,14 +108,16 @@ def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
 
 def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
     """Numbers of the columns listed by name, by number or by a mask."""
-    remedy = "'from_dtype', None, or a list of names, of numbers or of one True or False per column"
+    remedy = "'from_dtype', None, or a list of column names, of column indices or of one bool per column"
     if isinstance(categorical_features, str) or not hasattr(categorical_features, "__iter__"):
         raise refuse("categorical_features", categorical_features, remedy)
     listed = list(categorical_features)
     if listed and all(isinstance(flag, (bool, np.bool_)) for flag in listed):
         if len(listed) != len(columns):
             raise refuse(
-                "categorical_features", categorical_features, f"a mask of {len(columns)}, one per column"
+                "categorical_features",
+                categorical_features,
+                f"a mask with one value for each of the {len(columns)} columns",
             )
         return set(np.flatnonzero(listed).tolist())
     names = [column.name for column in columns]
@@ -125,15 +127,17 @@ def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
             if each not in names:
                 texts = [name for name in names if isinstance(name, str)]
                 near = difflib.get_close_matches(each, texts, 1, 0.0)
-                hint = f", the nearest is {near[0]!r}" if near else ": the columns of X have no names"
+                hint = f"did you mean {near[0]!r}?" if near else "the columns of X have no names"
                 raise refuse(
-                    "categorical_features", categorical_features, f"known names: {each!r} is none{hint}"
+                    "categorical_features",
+                    categorical_features,
+                    f"names of columns: {each!r} is not one ({hint})",
                 )
             chosen.add(names.index(each))
         elif is_integer(each) and -len(columns) <= each < len(columns):
             chosen.add(range(len(columns))[each])
         else:
-            raise refuse("categorical_features", categorical_features, f"{remedy}: {each!r} is no column")
+            raise refuse("categorical_features", categorical_features, f"{remedy}: {each!r} is not a column")
     return chosen
 
 
@@ -143,8 +147,8 @@ def _check_features(encoding: Encoding) -> None:
     for name in encoding.feature_names:
         if name in seen:
             raise TableError(
-                f"X: two features would be called {name!r}: rename a column, or merge the categories."
+                f"X: two features would both be named {name!r}: rename a column or merge the categories."
             )
         seen.add(name)
     if not seen:
-        raise TableError("X: every value of every column is missing: pass at least one column with values.")
+        raise TableError("X: all values are missing: pass at least one column with values.")

@@ -1,4 +1,4 @@
-"""Names of columns, classes and categories: where one is unknown, the nearest is named."""
+"""Names of columns, classes and categories: an unknown one gets a suggestion."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def shorten(value: Any) -> str:
 
 
 def find_nearest(name: str, names: Sequence[str]) -> str:
-    """The end of a message: the name that was probably meant, or the first few."""
+    """The end of a message: the name that was probably meant, or the first few available."""
     folded = {known.casefold(): known for known in names}
     near = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
     if near:
-        return f"the nearest is {shorten(folded[near[0]])}"
+        return f"did you mean {shorten(folded[near[0]])}?"
     shown = ", ".join(map(shorten, names[:5]))
-    return f"known are {shown}{', …' if len(names) > 5 else ''}"
+    return f"available: {shown}{', …' if len(names) > 5 else ''}"
 
 
 def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where: str) -> None:
@@ -33,4 +33,4 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
     for name in wanted:
         if name not in known:
             nearest = find_nearest(name, names)
-            raise OptionError(option, name, f"is not a column of {where}; {nearest}", is_usage=False)
+            raise OptionError(option, name, f"is not a column of {where} ({nearest})", is_usage=False)

@@ -78,16 +78,16 @@ def read_training(
 
 def _choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str]:
     if target in drop:
-        raise OptionError("drop", target, "is the target: leave out one of the two", is_usage=False)
+        raise OptionError("drop", target, "is the target column: do not drop it", is_usage=False)
     names = [name for name in stream.names if name != target and name not in drop]
     for number, name in enumerate(stream.names, 1):
         if name == f"#{number}" and name in names:
             raise TableError(
-                f"{stream.name}: column {number} has no name: give it one in the header, or leave it out",
+                f"{stream.name}: column {number} has no name: name it in the header, or drop it",
                 drop=name,
             )
     if not names:
-        raise TableError(f"{stream.name} has no column beside the target: pass at least one to learn from")
+        raise TableError(f"{stream.name} has no column besides the target: pass at least one feature column")
     return names
 
 

@@ -33,12 +33,12 @@ def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
     rest = b""
     while more := feed.read(max(CHUNK_BYTES, len(rest))):  # a long record is looked at few times
         if b"\0" in more:
-            raise ReadError(f"{name} holds zero bytes, so it is damaged or no text")
+            raise ReadError(f"{name} contains null bytes: it is damaged or not a text file")
         chunk = rest + more
         end = _find_end(chunk, delimiter)
         if not end and len(chunk) > _MOST_BYTES:
             raise ReadError(
-                f"{name} has a row of more than {_MOST_BYTES >> 20} MB: close the quotes of a field that does not end"
+                f"{name} has a row of more than {_MOST_BYTES >> 20} MB: check for an unclosed quote"
             )
         rest = chunk[end:]
         if end:

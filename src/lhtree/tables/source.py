@@ -70,7 +70,7 @@ class Feed(io.RawIOBase):
             try:
                 more = self._raw.read(n - len(self._ahead))
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise ReadError(f"{self._name} is damaged: its gzip data are wrong ({error})") from None
+                raise ReadError(f"{self._name} is damaged: invalid gzip data ({error})") from None
             except OSError as error:
                 raise _refuse_file(self._name, error) from None
             if not more:
@@ -99,7 +99,7 @@ class Source:
     def _open(self, stack: ExitStack) -> BinaryIO:
         if self.path == "-":
             if sys.stdin.isatty():
-                raise ReadError("'-' reads the table from standard input: pipe one in")
+                raise ReadError("'-' reads from standard input, which is a terminal: pipe a table into it")
             return sys.stdin.buffer
         try:
             return stack.enter_context(open(self.path, "rb", buffering=0))
@@ -109,14 +109,18 @@ class Source:
     def _find_format(self) -> str:
         head = self.feed.peek(64)
         if head[8:].startswith(b'{"__metadata__"'):
-            raise TableError(f"{self.name} is a model, not a table: pass the model first, then the table")
+            raise TableError(
+                f"{self.name} is a model file, not a table: pass the model first, then the table"
+            )
         for magic, what in _OTHERS.items():
             if head.startswith(magic):
                 raise ReadError(f"{self.name} is {what}")
         found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
         wanted = self.reading.format
         if wanted in ("parquet", "arrow") and (found or "").partition(" ")[0] != wanted:
-            raise ReadError(f"{self.name} is not in the format {wanted}: let the format be detected")
+            raise ReadError(
+                f"{self.name} is not a valid {wanted} file: omit the format to detect it automatically"
+            )
         if found or wanted:
             return found or str(wanted)
         stem = self.path.lower().removesuffix(".gz")

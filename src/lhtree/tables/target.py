@@ -55,13 +55,13 @@ def check_classes(classes: Classes, target: str) -> None:
         if len(texts) > (_MOST_NUMBERS if is_whole else _MOST_FRACTIONS):
             raise _refuse(
                 target,
-                f"holds {len(texts)} different numbers, and lhtree predicts classes: make classes of them first",
+                f"has {len(texts)} distinct numbers, but lhtree predicts classes: bin them into classes first",
             )
     is_name = len(texts) > _FEW_CLASSES and 2 * len(texts) > int((codes >= 0).sum())
     if is_name or len(texts) > _MOST_CLASSES:
         raise _refuse(
             target,
-            f"has {len(texts)} classes in {len(codes)} rows, which is too many: pass the column that holds the classes",
+            f"has {len(texts)} classes in {len(codes)} rows, which is too many: pass the column of the classes",
         )
 
 
@@ -84,7 +84,7 @@ def match_classes(rows: FileRows, target: str, known: NDArray[Any]) -> NDArray[n
         if place is None:
             raise _refuse(
                 target,
-                f"holds the class {shorten(found[number])}, which the model does not know: pass its classes only",
+                f"contains the class {shorten(found[number])}, which the model does not know: pass only its classes",
             )
         table[number] = place
     return table[codes]
@@ -100,14 +100,14 @@ def find_classed(codes: NDArray[np.int64], target: str, *, is_dropping: bool) ->
 
 def refuse_missing(n_missing: int, n_rows: int, target: str) -> OptionError:
     """The error for rows without a class."""
-    told = f"is missing in {n_missing} of {n_rows} rows: add it, or leave these rows out"
+    told = f"is missing in {n_missing} of {n_rows} rows: fill it in, or drop these rows"
     return _refuse(target, told, drop_missing_target=True)
 
 
 def _find_column(rows: FileRows, target: str) -> FileColumn:
     column = rows.column(target, MISSING_CLASS)
     if not column.is_text and column.kind in ("times", "other"):
-        raise _refuse(target, f"holds {column.values.type}: pass a column of text or whole numbers")
+        raise _refuse(target, f"has type {column.values.type}: pass a column of text or integers")
     return column
 
 

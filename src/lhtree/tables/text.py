@@ -71,7 +71,7 @@ class FileColumn(ArrowColumn):
         refusal = super()._refuse_kind()
         reason = f"{refusal.reason} ({self.values.type})"
         return refusal._replace(
-            reason=reason, remedy=f"leave it out, or {refusal.remedy}", options={"drop": self.name}
+            reason=reason, remedy=f"drop it, or {refusal.remedy}", options={"drop": self.name}
         )
 
     def _find_spelling(self) -> Refusal | None:
@@ -81,14 +81,14 @@ class FileColumn(ArrowColumn):
         texts, decimal = self._find_texts(), self._decimal
         example = shorten(texts[0].as_py())
         if self.kind == "times":
-            remedy = "leave it out, or turn dates and times into numbers first"
+            remedy = "drop it, or convert dates and times to numbers first"
             return Refusal(self, f"holds dates or times, such as {example}", remedy, {"drop": self.name})
         as_category = {"categorical": self.name}
         has_commas = decimal == "." and parse_numbers(texts, ",") is not None
         grouped = find_grouped(texts, decimal)
         if grouped is not None:
             reason = f"holds numbers with thousands signs, such as {grouped!r}"
-            remedy = "write them without, or make them categories"
+            remedy = "write them without, or treat them as categories"
             if has_commas:
                 return Refusal(
                     self, reason, f"{remedy}, or read it with a decimal comma", as_category | {"decimal": ","}

@@ -106,8 +106,8 @@ class OneHot:
         known = {isinstance(category, str) for category in self.categories}
         if given and known and not given & known and all(self.find(value, column) is None for value in found):
             raise TableError(
-                f"{column.origin}: {column.title} holds {_name_type(given)} where the model was fitted with "
-                f"{_name_type(known)}, such as {self.categories[0]!r}: convert it to what it was in fit."
+                f"{column.origin}: {column.title} contains {_name_type(given)}, but the model was fitted with "
+                f"{_name_type(known)} such as {self.categories[0]!r}: convert the column to the type used in fit."
             )
 
     def decode(self, x: NDArray[Any]) -> Any:

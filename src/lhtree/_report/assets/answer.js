@@ -1,4 +1,4 @@
-// What is said of a row: prediction, sentence, contributions and the way through a tree.
+// The answer for a row: prediction, sentence, contributions and the path through a tree.
 
 function showAnswer(explorer) {
   const { facts, model, score, values } = explorer;
@@ -7,8 +7,8 @@ function showAnswer(explorer) {
   const order = classes.map((_, c) => c).sort((a, b) => score.proba[b] - score.proba[a]);
   const parts = [
     el("div", { role: "status" },
-      el("p", { class: "note" }, explorer.isWhole ? "The model says" : `The first ${facts.trees.n_shown} trees per class say`),
-      el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` ${percent(score.proba[best])}`)),
+      el("p", { class: "note" }, explorer.isWhole ? "Prediction of the model" : `Prediction of the first ${facts.trees.n_shown} trees per class`),
+      el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` (probability ${percent(score.proba[best])})`)),
     bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
     describeTruth(explorer),
     el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
@@ -20,12 +20,12 @@ function showAnswer(explorer) {
 }
 
 function describeTruth({ facts, chosen, isOwn, isWhole, proba }) {
-  if (isOwn) return el("p", { class: "note" }, "For the values as you changed them.");
+  if (isOwn) return el("p", { class: "note" }, "Prediction for the edited values.");
   const { classes, samples } = facts;
   const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
   const said = own.indexOf(Math.max(...own));
-  const forest = isWhole ? [] : ["The whole forest says ", named(classes[said]), ` (${percent(own[said])}). `];
-  return el("p", { class: "note" }, ...forest, "In the data this row is ", named(classes[samples.codes[chosen]]), ".");
+  const forest = isWhole ? [] : ["The whole forest predicts ", named(classes[said]), ` (probability ${percent(own[said])}). `];
+  return el("p", { class: "note" }, ...forest, "True class: ", named(classes[samples.codes[chosen]]), ".");
 }
 
 function contributionsOf(facts, model, score, cls) {
@@ -35,7 +35,7 @@ function contributionsOf(facts, model, score, cls) {
 }
 
 // How a value compares with those of the training rows: the same as find_levels in explain/_words.py.
-const LEVELS = [[2, "very high"], [0.5, "high"], [-0.5, "usual"], [-2, "low"], [-Infinity, "very low"]];
+const LEVELS = [[2, "very high"], [0.5, "high"], [-0.5, "typical"], [-2, "low"], [-Infinity, "very low"]];
 function levelOf(model, value, z) {
   if (Number.isNaN(value)) return "missing";
   return model.knowsUsual ? LEVELS.find(([least]) => z >= least)[1] : "";
@@ -61,18 +61,18 @@ const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.l
 
 function describe(facts, model, values, score, cls) {
   const { base, parts } = contributionsOf(facts, model, score, cls);
-  const words = [`${percent(base)} of the ${model.isCounted ? "rows it learned from are" : "weight of the rows it learned from is"} `, named(facts.classes[cls]), ". "];
+  const words = [`${percent(base)} of the ${model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(facts.classes[cls]), ". "];
   const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
-  if (speaks.length) words.push("Most speaks for it: ", ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
-  if (against.length) words.push("Against it: ", ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
-  if (score.fallback === "membership") words.push("The row lies on the edge everywhere, so the memberships alone decide. ");
-  if (score.fallback === "prior") words.push("No tree says anything of this row, so the shares of the classes decide. ");
+  if (speaks.length) words.push("Main reasons for it: ", ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
+  if (against.length) words.push("Main reasons against it: ", ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
+  if (score.fallback === "membership") words.push("The row lies on a hyperplane in every tree (confidence 0), so the memberships alone decide. ");
+  if (score.fallback === "prior") words.push("Every membership is 0, so the class frequencies decide. ");
   const missing = facts.columns.filter((column) => Number.isNaN(values[column.features[0]])).length;
-  if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "counts" : "count"} as typical. `);
+  if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "is" : "are"} replaced by the typical value. `);
   const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
   const outside = values.map((_, f) => f).filter((f) => values[f] < low[f] || values[f] > high[f]);
-  if (outside.length) words.push("Outside what it was trained on: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
+  if (outside.length) words.push("Outside the training range: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
   return words;
 }
 
@@ -82,8 +82,8 @@ function showContributions(facts, model, values, score, cls) {
   const end = parts.reduce((sum, part) => sum + part.value, base);
   const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : format(values[f], facts.features.digits[f]));
   const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(100 * value, 3), note: note(column) }));
-  return el("div", { id: "contributions" }, el("h3", {}, "What made the difference for ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
-    el("p", { class: "note" }, `Percentage points. From the share ${percent(base)} of ${model.isCounted ? "all rows" : "the weight of all rows"} they lead to the membership ${percent(end)}. Each change on the way is dealt to the features in proportion to their terms: a convention that adds up, not a cause.`));
+  return el("div", { id: "contributions" }, el("h3", {}, "Contributions to ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
+    el("p", { class: "note" }, `In percentage points. They add up from ${percent(base)}, the share of ${model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms. Contributions describe the model; they do not show causes.`));
 }
 
 function showPath(facts, model, score, tree, explorer) {
@@ -104,7 +104,7 @@ function showPath(facts, model, score, tree, explorer) {
   const steps = way.steps.map((step) => el("li", {},
     el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)}`, named(target)),
     el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
-    unfold("Terms that add up to it", () => terms("hyperplane", step.block))));
+    unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
   steps.push(el("li", { class: "end" },
     el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)}`, named(target)),
     el("p", { class: "formula" }, `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
@@ -112,7 +112,7 @@ function showPath(facts, model, score, tree, explorer) {
   const number = facts.model.n_estimators > 1 ? ` (tree ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";
   const inner = steps.length > 40 ? [steps.slice(0, 20), el("li", {}, unfold(`${steps.length - 25} more blocks`, () => el("ol", { class: "steps" }, steps.slice(20, -5)))), steps.slice(-5)] : steps;
   renew(place,
-    el("h3", {}, "Its way through the tree for ", named(target), number),
+    el("h3", {}, "Path through the tree for ", named(target), number),
     el("div", { class: "controls" }, explorer.makeControls()),
     el("ol", { class: "steps" }, inner));
 }

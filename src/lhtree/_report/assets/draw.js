@@ -126,7 +126,7 @@ function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows
   const figure = el("figure", { class: "card" }, el("figcaption", {}, title));
   const place = el("div", {});
   figure.append(place, note ? el("p", { class: "note" }, note) : "");
-  if (rows) figure.append(unfold("The numbers", () => table(heads, rows)));
+  if (rows) figure.append(unfold("Show the data", () => table(heads, rows)));
   responsive(place, (width) => {
     const height = Math.max(190, Math.min(260, width * 0.6));
     const [left, right, top, bottom] = [52, 14, 10, 40];

@@ -36,12 +36,12 @@ function compare() {
 }
 const n = facts.samples.row.length;
 const footer = find("footer");
-footer.append(el("p", {}, `Made with lhtree ${facts.lhtree}. This file is complete in itself: it loads nothing and sends nothing. It holds ${count(n, "row")} of the data.`));
+footer.append(el("p", {}, `Created with lhtree ${facts.lhtree}. This file is self-contained: it loads and sends nothing. It contains ${count(n, "row")} of the data.`));
 if (row.isWhole) {
   const largest = compare();
   footer.append(largest <= 1e-6
-    ? el("p", { id: "agreement", "data-largest": largest }, `Checked when it was opened: for these rows the page and the model give the same probabilities (largest difference ${largest === 0 ? "none" : largest.toExponential(1)}).`)
-    : el("p", { id: "agreement", class: "notice", "data-largest": largest }, `This browser computes other probabilities than the model (largest difference ${largest.toExponential(1)}). Do not rely on “Try a row”.`));
+    ? el("p", { id: "agreement", "data-largest": largest }, `Verified on opening: for these rows, this page computes the same probabilities as the model (largest difference: ${largest === 0 ? "none" : largest.toExponential(1)}).`)
+    : el("p", { id: "agreement", class: "notice", "data-largest": largest }, `This browser computes probabilities that differ from the model’s (largest difference: ${largest.toExponential(1)}). Do not rely on “Try a row”.`));
 }
 
 // For auditors at the console, and for the tests.

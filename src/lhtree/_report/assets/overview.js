@@ -2,21 +2,21 @@
 
 function showOverview(facts) {
   const figures = facts.test || facts.given;
-  const where = facts.test ? "held-out rows" : "rows given";
+  const where = facts.test ? "held-out rows" : "supplied rows";
   document.title = `${facts.title} · lhtree report`;
   find("title").append(facts.title);
   const trees = facts.model.n_trees;
   find("lead").append(
     `${trees === 1 ? "One tree" : `${trees} trees`} with ${count(facts.model.n_blocks, "block")} over ${count(facts.features.names.length, "feature")}. `
-    + `It predicts the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "given row")}; `
+    + `It predicts the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "supplied row")}; `
     + `always predicting the most frequent class would be right for ${percent(figures.most_frequent)}.`);
   find("measured-on").append(facts.test
-    ? `Measured on ${count(figures.n_rows, "row")} held out, which the model should not have seen. On the ${count(facts.given.n_rows, "row")} given as training data its accuracy is ${percent(facts.given.accuracy)}.`
-    : `Measured on the ${count(figures.n_rows, "row")} given to this report. If the model was trained on them, expect less on new rows.`);
+    ? `Measured on ${count(figures.n_rows, "held-out row")}, which must not have been used for training. Accuracy on the ${count(facts.given.n_rows, "training row")}: ${percent(facts.given.accuracy)}.`
+    : `Measured on the ${count(figures.n_rows, "supplied row")}. If the model was trained on them, expect lower figures on new data.`);
   const tile = (value, label) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label));
   find("tiles").append(
     tile(percent(figures.accuracy), `accuracy on ${where}`),
-    tile(format(facts.data.n_rows, 7), "rows given"),
+    tile(format(facts.data.n_rows, 7), "supplied rows"),
     tile(`${facts.features.n_used} of ${facts.columns.length}`, "columns used"),
     tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
   find("charts").append(showConfusion(facts, figures, where), showCoverage(figures, where), showCalibration(figures, where));
@@ -65,7 +65,7 @@ function showCalibration(figures, where) {
 
 function showWarnings(warnings) {
   const place = find("warnings");
-  if (!warnings.length) place.append(el("p", { class: "hint" }, "Nothing stood out: no tiny leaves, leaking or constant features, rare classes or missing values."));
+  if (!warnings.length) place.append(el("p", { class: "hint" }, "No warnings: no small leaves, leaking or constant features, rare classes or missing values."));
   for (const { kind, title, text } of warnings) place.append(el("div", { class: "notice", "data-kind": kind }, el("h3", {}, title), el("p", {}, text)));
 }
 
@@ -75,7 +75,7 @@ function showFeatures(facts) {
     .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
   const [weak, unused] = [used - rows.length, facts.columns.length - used];
   const place = find("feature-charts");
-  place.append(el("figure", { class: "card" }, el("figcaption", {}, "Importances"),
+  place.append(el("figure", { class: "card" }, el("figcaption", {}, "Feature importances"),
     rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column gains more than chance would."),
     el("p", { class: "note" }, "Share of the decrease in impurity over all blocks, less what chance would give."
       + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be told from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
@@ -94,13 +94,13 @@ function showSparsity(curve) {
   const heads = ["beta", "accuracy", "±", "features", "per block", "blocks"];
   return [
     chart({
-      title: "What simpler hyperplanes cost", x: "beta (weights up to it are left out)", y: "accuracy", low, high: 1, ticks, xFormat, heads, rows,
-      note: `Mean accuracy over ${curve.n_splits} folds of cross-validation, with the spread. The sparsest within one standard error of the best is beta = ${format(curve.sparsest)}.`,
+      title: "Accuracy against sparsity", x: "beta (smaller weights are set to 0)", y: "accuracy", low, high: 1, ticks, xFormat, heads, rows,
+      note: `Mean and standard deviation of ${curve.n_splits}-fold cross-validation. The sparsest model within one standard error of the best has beta = ${format(curve.sparsest)}.`,
       series: [{ points: at(curve.accuracy), spread: curve.spread }],
     }),
     chart({
-      title: "What they save", x: "beta", y: "features per block", low: 0, high: most, ticks, xFormat, yFormat: (v) => format(v, 2),
-      note: "Features that a hyperplane weighs in the mean.",
+      title: "Features per block", x: "beta", y: "features per block", low: 0, high: most, ticks, xFormat, yFormat: (v) => format(v, 2),
+      note: "Mean number of features in a hyperplane.",
       series: [{ points: at(curve.features_per_block) }],
     }),
   ];
@@ -112,17 +112,17 @@ function showCard(facts) {
   const missing = columns.filter((column) => features.missing[column.features[0]] > 0).length;
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
-      list([["Rows given", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} of ${count(columns.length, "column")}`], ["With missing values", missing ? count(missing, "column") : "none"]]),
+      list([["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
       table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
     el("div", { class: "card" }, el("h3", {}, "Model"),
-      list([["Kind", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
+      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
       table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)])),
-      el("p", { class: "note" }, "Bold: not the default.")),
-    el("div", { class: "card" }, el("h3", {}, "Words"), el("dl", { class: "words" }, [
-      ["Block", "a step of a tree. Each weighs several features at once, as a hyperplane, and sends a row left or right; a leaf ends the way."],
-      ["Feature sum", "the row’s values, each in units of its typical spread around its typical value, times the weights, added up. Below the offset: left. Else: right."],
-      ["Membership", "how far a row belongs to the tree’s class, from 0 to 1: a straight-line estimate in the leaf."],
-      ["Confidence", "how clearly the row lies on its side of the hyperplane, at most 1."],
-      ["WOLF", "membership times confidence, in the mean over the trees of a class. The class with the largest wins."]].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));
+      el("p", { class: "note" }, "Bold: differs from the default.")),
+    el("div", { class: "card" }, el("h3", {}, "Glossary"), el("dl", { class: "words" }, [
+      ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
+      ["Feature sum", "the weighted sum of the normalised values of a row. Below the offset the row goes left, otherwise right."],
+      ["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
+      ["Confidence", `the distance of the row from the ${model.confidence === "path" ? "nearest" : "last"} hyperplane on its path, at most 1. It is not a probability.`],
+      ["WOLF", "membership times confidence, averaged over the trees of a class. The class with the largest value is predicted."]].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));
 }

@@ -33,9 +33,9 @@ class RowExplorer {
     this.fields = new Map();
     this.choices = [];
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
-    find("row-hint").append("Pick a row or type values. The prediction is computed in this page, with the model’s own arithmetic. An empty field is a missing value.");
+    find("row-hint").append("Pick a row or enter values. The page computes the prediction exactly as the model does. An empty field is a missing value.");
     if (!this.isWhole)
-      find("row-hint").after(el("p", { class: "notice", id: "partial" }, `This page holds the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, since the whole forest would make it too large. What it computes below is the answer of those trees, not the forest’s.`));
+      find("row-hint").after(el("p", { class: "notice", id: "partial" }, `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
     this.makePicker();
     this.makeFields();
     this.pick(0);
@@ -43,7 +43,7 @@ class RowExplorer {
 
   makePicker() {
     const { samples, classes } = this.facts;
-    const titles = { wrong: "Mistakes", unsure: "Right, least sure first", right: "Right" };
+    const titles = { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
     this.select = el("select", { id: "sample", onchange: () => this.pick(Number(this.select.value)) });
     let i = 0;
     for (const [group, n] of Object.entries(samples.groups)) {
@@ -54,7 +54,7 @@ class RowExplorer {
     }
     const step = (by) => this.pick((this.chosen + by + samples.row.length) % samples.row.length);
     find("picker").append(
-      el("div", { style: { flex: "1 1 12rem", minWidth: "0" } }, el("label", { for: "sample" }, samples.is_test ? "One of the held-out rows" : "One of the rows given"), this.select),
+      el("div", { style: { flex: "1 1 12rem", minWidth: "0" } }, el("label", { for: "sample" }, samples.is_test ? "Held-out row" : "Supplied row"), this.select),
       el("div", { class: "pills" },
         el("button", { type: "button", id: "previous", "aria-label": "Previous row", onclick: () => step(-1) }, "←"),
         el("button", { type: "button", id: "next", "aria-label": "Next row", onclick: () => step(1) }, "→"),
@@ -76,7 +76,7 @@ class RowExplorer {
     const [low, high, digits] = [this.low[f], this.high[f], this.facts.features.digits[f]];
     const input = el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: "missing", "data-feature": f, oninput: () => this.type(f, input.value) });
     const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${format(low, digits)} to ${format(high, digits)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
-    const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Write 1.5 or 2e3, or leave it empty if it is missing.");
+    const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Enter a value such as 1.5 or 2e3, or leave the field empty if it is missing.");
     this.fields.set(f, { input, slider, problem });
     this.fill(f);
     return el("div", { class: "field" }, el("label", { for: id }, short(this.facts.features.names[f])), input, slider, problem);
@@ -158,7 +158,7 @@ class RowExplorer {
   update(isPicked = false) {
     const isBad = this.values.some((value) => value === undefined);
     this.score = isBad ? null : this.model.score(this.values);
-    if (isBad) find("answer").replaceChildren(el("p", { role: "status" }, "Mend the marked value to see a prediction."));
+    if (isBad) find("answer").replaceChildren(el("p", { role: "status" }, "Correct the marked value to get a prediction."));
     else showAnswer(this);
     this.onscore(this.score, isPicked);
   }

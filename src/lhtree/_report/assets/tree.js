@@ -7,17 +7,17 @@ class TreeExplorer {
   constructor(facts, model, onselect) {
     Object.assign(this, { facts, model, onselect, tree: 0, block: 0, way: new Set() });
     find("trees-hint").append(facts.classes.length === 2
-      ? "One tree serves both classes: it tells "
-      : "Every class has its own tree, which tells it from the rest. ",
+      ? "One tree for both classes: it separates "
+      : "Each class has its own tree, which separates it from the other classes. ",
       ...(facts.classes.length === 2 ? [named(facts.classes[1]), " from ", named(facts.classes[0]), ". "] : []),
-      "Choose a block to see how it decides. ",
+      "Select a block to see its hyperplane. ",
       model.isCounted
-        ? "In the map, a block is as wide as its rows are many, and the more colourful the more of them belong to the tree’s class."
-        : "The rows did not all count alike in training, so map and list show their weight: a block is as wide as its rows weigh, and the more colourful the more of that weight belongs to the tree’s class.");
+        ? "In the map, the width of a block is its number of training rows, and its colour the share of them that belongs to the tree’s class."
+        : "The training rows were weighted, so map and list show weights: the width of a block is the weight of its rows, and its colour the share of that weight that belongs to the tree’s class.");
     this.places = { controls: find("tree-controls"), map: find("map"), outline: find("outline") };
     this.mapPlace = el("div", { class: "map" });
     this.mapNote = el("p", { class: "note" });
-    this.places.map.append(el("figcaption", {}, "Where the rows go"), this.mapPlace, this.mapNote);
+    this.places.map.append(el("figcaption", {}, "Map of the tree"), this.mapPlace, this.mapNote);
     this.list = el("div", { role: "tree", "aria-label": "Blocks of the tree" });
     this.list.addEventListener("keydown", (event) => this.press(event));
     this.places.outline.append(this.list);
@@ -128,7 +128,7 @@ class TreeExplorer {
       class: this.way.has(block) ? "item way" : "item", role: "treeitem", "aria-level": depth + 1, "data-block": block,
       "aria-setsize": up < 0 ? 1 : 2, "aria-posinset": up < 0 ? 1 : block - this.left(up) + 1,
       "aria-expanded": isLeaf ? null : String(isOpen), "aria-selected": String(block === this.block), tabindex: block === this.block ? 0 : -1,
-      "aria-label": `${isLeaf ? "leaf" : "block"} ${block}, depth ${depth}, ${this.tell(block)}${isLeaf ? "" : `, weighs ${names.join(", ")}`}${this.way.has(block) ? ", on the way of the row" : ""}`,
+      "aria-label": `${isLeaf ? "leaf" : "block"} ${block}, depth ${depth}, ${this.tell(block)}${isLeaf ? "" : `, features ${names.join(", ")}`}${this.way.has(block) ? ", on the path of the row" : ""}`,
       own: Math.min(depth, 8),
       onclick: (event) => {
         if (event.target.closest(".twist") && !isLeaf) this.toggle(block);
@@ -176,7 +176,7 @@ class TreeExplorer {
     const levels = Math.min(deepest + 1, MOST_LEVELS);
     const height = levels > 10 ? 18 : 34;
     const target = model.target[this.tree];
-    const svg = draw("svg", { viewBox: `0 0 ${width} ${levels * height}`, role: "img", "aria-label": `Map of the tree for ${facts.classes[target]}: ${count(this.size, "block")}, ${deepest} deep. The list below it has the same blocks for the keyboard.` });
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${levels * height}`, role: "img", "aria-label": `Map of the tree for ${facts.classes[target]}: ${count(this.size, "block")}, depth ${deepest}. The list below contains the same blocks and works with the keyboard.` });
     const from = new Float64Array(this.size);
     const wide = new Float64Array(this.size);
     wide[0] = width;
@@ -206,6 +206,6 @@ class TreeExplorer {
     this.mapPlace.replaceChildren(svg);
     this.mapNote.replaceChildren("Colour: ", el("span", { class: "key", own: colour(target) }), named(facts.classes[target]), ". ",
       deepest + 1 > levels ? `The map shows the upper ${levels} of ${deepest + 1} levels; the list shows all. ` : "",
-      this.way.size ? "Outlined in black or white: the way of the row in “Try a row”." : "");
+      this.way.size ? "Outlined: the path of the row in “Try a row”." : "");
   }
 }
