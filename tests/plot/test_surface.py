@@ -90,6 +90,60 @@ def test_a_class_has_one_colour_everywhere(n_classes):
     assert edges == dict(zip("012", own, strict=False))
 
 
+def test_regions_of_two_of_many_features_are_means_over_rows():
+    """The third feature decides: held at its centre it would give the whole plane to one class."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 4))
+    y = (X[:, 2] > 0.3) | (X[:, 0] > 0.5)
+    model = LHTClassifier(direction="mixed").fit(X, y)
+    ax = plot_decision_regions(model, X, y, n_points=8)
+    assert ax.get_title() == "2 other features averaged over 100 rows"
+    assert not ax.lines
+    x0, x1, y0, y1 = ax.images[0].get_extent()
+    some = X[np.sort(np.random.default_rng(0).choice(200, 100, replace=False))]
+    for column, first in enumerate(np.linspace(x0, x1, 8)):
+        for row, second in enumerate(np.linspace(y0, y1, 8)):
+            rows = some.copy()
+            rows[:, 0], rows[:, 1] = first, second
+            best = model.predict_proba(rows).mean(axis=0).argmax()
+            expected = 0.28 * np.array(to_rgb(CLASSES[best])) + 0.72
+            np.testing.assert_allclose(np.asarray(ax.images[0].get_array())[row, column], expected)
+    assert plot_decision_regions(model, n_points=8).get_title() == "2 other features at their centres"
+    assert plot_decision_regions(model, X, y, row=X[0], n_points=8).get_title().endswith("at the row given")
+    with pytest.raises(ValueError, match="hyperplanes=True is not valid"):
+        plot_decision_regions(model, X, y, hyperplanes=True)
+
+
+def test_a_category_has_bars():
+    pandas = pytest.importorskip("pandas")
+    generator = np.random.default_rng(0)
+    X = pandas.DataFrame(
+        {"size": generator.normal(size=90), "colour": np.array(["red", "blue", "green"])[np.arange(90) % 3]}
+    )
+    model = LHTClassifier().fit(X, np.where((X["colour"] == "red") & (X["size"] > 0), "sold", "kept"))
+    ax = plot_membership(model, "colour", row=X.iloc[0], X=X)
+    rows = X.iloc[[0] * 3].assign(colour=["blue", "green", "red"])
+    heights = np.array([bar.get_height() for bar in ax.patches]).reshape(2, 3)
+    np.testing.assert_array_equal(heights, model.predict_membership(rows).T)
+    assert [text.get_text() for text in ax.get_xticklabels()] == [
+        f"{c}\n30 rows" for c in ("blue", "green", "red")
+    ]
+    assert len(plot_membership(model, [1], target="sold").patches) == 3
+    with pytest.raises(ValueError, match="'colour' holds categories"):
+        plot_membership(model, ["size", "colour"])
+
+
+def test_the_density_of_rows_is_drawn_below_lines():
+    model, X, _ = pictures.iris()
+    assert not plot_membership(model, 0).patches
+    bars = plot_membership(model, 0, X=X).patches
+    heights = np.array([bar.get_height() for bar in bars])
+    counts = np.histogram(
+        X.iloc[:, 0], [*(bar.get_x() for bar in bars), bars[-1].get_x() + bars[-1].get_width()]
+    )[0]
+    np.testing.assert_allclose(heights, counts / counts.max() / 6)
+
+
 def test_infinities_are_refused():
     model, X, y = pictures.clouds(200, 3, 3)
     X[5, 1] = -np.inf

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from ..explain._row import take_row
 from ..model import Model
 
+_MOST_ROWS, _FEWEST_ROWS = 100, 10  # over which scores are averaged
+_MOST_WALKS = 1e8  # rows × trees
+
 
 def hold(fitted: Model, model: Any, row: Any) -> NDArray[np.float64]:
     """Values at which the features that are not drawn are held: the row given, or the centre."""
@@ -26,7 +29,24 @@ def make_grid(
     return (first, second), X
 
 
+def average_scores(
+    fitted: Model, X: NDArray[np.float64], along: list[int], ranges: list[tuple[float, float]], n_points: int
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64], int]:
+    """Coordinates of a grid, the mean probabilities there over rows of X, (n · n, K), and how many rows these are.
+
+    The other features have the values of at most 100 rows, drawn with a fixed seed; of large forests fewer, so that
+    a picture takes seconds.
+    """
+    affordable = int(_MOST_WALKS / (n_points * n_points * fitted.trees.n_trees))
+    n_rows = min(len(X), max(_FEWEST_ROWS, min(affordable, _MOST_ROWS)))
+    total = np.zeros((n_points * n_points, fitted.n_classes))
+    for row in X[np.sort(np.random.default_rng(0).choice(len(X), n_rows, replace=False))]:
+        grids, points = make_grid(row, along, ranges, n_points)
+        total += fitted.ask("proba", points)
+    return grids, total / n_rows, n_rows
+
+
 def say_held(fitted: Model, n_drawn: int, where: str) -> str:
     """What a picture says about the features it does not show."""
     n_held = len(fitted.column_names) - n_drawn
-    return f"{n_held} other feature{'s' if n_held > 1 else ''} at {where}" if n_held else ""
+    return f"{n_held} other feature{'s' if n_held > 1 else ''} {where}" if n_held else ""

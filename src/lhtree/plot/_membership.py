@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import class_colour
-from .._parameters import check_count, refuse
+from .._palette import REST, class_colour
+from .._parameters import check_count, is_integer, refuse
 from ..model import Model, read
 from ._held import hold, make_grid, say_held
+from ._regions import take_points
 from ._style import INK, NORMAL, SMALL, dashes, fit, fit_all, sequential, strip, take_axes
 from ._take import take_class, take_features, take_range
 
@@ -26,10 +27,13 @@ def plot_membership(
     *,
     row: Any = None,
     target: Any = None,
+    X: Any = None,
     n_points: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the membership μ along one feature, a line per class, or over two features, as a map of one class.
+
+    A column of categories has a group of bars per category, one for every class.
 
     Parameters
     ----------
@@ -42,6 +46,9 @@ def plot_membership(
     target : class, optional
         Class of the map, or the only one to draw a line for. By default all have lines, and a map shows the class whose
         membership varies most over it; of two classes, which mirror each other, the second.
+    X : array-like of shape (n, m), optional
+        Rows, for example those the model was trained on: where they lie is drawn below the lines, as a histogram of
+        the feature, or written at the categories.
     n_points : int, optional
         Points along each feature: 1000 for lines and 200 for a map by default.
     ax : Axes, optional
@@ -52,6 +59,11 @@ def plot_membership(
     Axes
     """
     fitted = read(model)
+    rows = take_points(fitted, model, X, None)[0]
+    column = find_category(fitted, features)
+    if column is not None:
+        code = None if target is None else take_class(fitted.labels, target)
+        return _draw_categories(fitted, column, hold(fitted, model, row), row, rows, code, ax)
     along = take_features(fitted, features)
     if len(along) not in (1, 2) or len(set(along)) < len(along):
         raise refuse("features", features, "one feature, or two different ones")
@@ -60,10 +72,12 @@ def plot_membership(
     points = check_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
     ranges = [take_range(fitted, f, held[f : f + 1]) for f in along]
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
-    where = "the row given" if row is not None else "their centres"
+    where = say_where(row)
     if len(along) == 1:
         ax = take_axes(ax, 6.4, 3.6)
         _draw_lines(ax, fitted, along[0], held, ranges[0], points, code, row is not None)
+        if rows is not None:
+            _draw_density(ax, rows[:, along[0]], ranges[0])
         ax.set_xlabel(names[0], fontsize=NORMAL)
         ax.set_ylabel("membership μ", fontsize=NORMAL)
         ax.set_title(say_held(fitted, 1, where), fontsize=SMALL)
@@ -87,6 +101,71 @@ def plot_membership(
     ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
+
+
+def say_where(row: Any) -> str:
+    """At which values the other features are."""
+    return "at the row given" if row is not None else "at their centres"
+
+
+def find_category(fitted: Model, features: Any) -> int | None:
+    """Number of the column of categories that ``features`` names alone, if it does."""
+    alone = list(features) if isinstance(features, (list, tuple)) else [features]
+    names = fitted.column_names
+    if len(alone) != 1:
+        return None
+    if isinstance(alone[0], str):
+        column = names.index(alone[0]) if alone[0] in names else None
+    else:
+        column = int(alone[0]) if is_integer(alone[0]) and 0 <= alone[0] < len(names) else None
+    return column if column is not None and fitted.encoding.categories[column] is not None else None
+
+
+def _draw_categories(
+    fitted: Model,
+    column: int,
+    held: NDArray[np.float64],
+    row: Any,
+    rows: NDArray[np.float64] | None,
+    code: int | None,
+    ax: Axes | None,
+) -> Axes:
+    """Bars of μ by category, in groups; the category of the row is bold."""
+    categories, own = fitted.encoding.categories[column], fitted.encoding.features_of(column)
+    assert categories is not None
+    X = np.repeat(held[None], len(categories), axis=0)
+    X[:, own] = np.eye(len(categories))
+    membership: Any = fitted.scorer.membership(X)
+    codes = list(range(fitted.n_classes)) if code is None else [code]
+    ax = take_axes(ax, max(4.0, 1.6 + 0.9 * len(categories)), 3.6)
+    at, width = np.arange(len(categories)), 0.8 / len(codes)
+    labels = fit_all(fitted.labels, 90.0, SMALL)
+    for place, cls in enumerate(codes):
+        left = at - 0.4 + (place + 0.5) * width
+        ax.bar(left, membership[:, cls], width, color=class_colour(cls), label=labels[cls])
+    names = fit_all(categories, 60.0, SMALL)
+    if rows is not None:
+        names = [
+            f"{name}\n{n:,} rows" for name, n in zip(names, (rows[:, own] == 1.0).sum(axis=0), strict=True)
+        ]
+    ax.set_xticks(at, names)
+    if row is not None:
+        for text, is_on in zip(ax.get_xticklabels(), held[own] == 1.0, strict=True):
+            text.set_fontweight("bold" if is_on else "normal")
+    ax.set_ylim(0.0, 1.03)
+    ax.set_xlabel(fit(fitted.column_names[column], _LABEL, NORMAL), fontsize=NORMAL)
+    ax.set_ylabel("membership μ", fontsize=NORMAL)
+    ax.set_title(say_held(fitted, 1, say_where(row)), fontsize=SMALL)
+    _add_legend(ax)
+    strip(ax)
+    return ax
+
+
+def _draw_density(ax: Axes, values: NDArray[np.float64], limits: tuple[float, float]) -> None:
+    """A histogram of the rows along the lower edge, at most a sixth of the axes high."""
+    counts, edges = np.histogram(values[np.isfinite(values)], 60, limits)
+    height = counts / max(counts.max(), 1) / 6.0
+    ax.bar(edges[:-1], height, np.diff(edges), align="edge", bottom=-0.03, color=REST, zorder=0.5)
 
 
 def choose_class(membership: NDArray[np.float64]) -> int:
@@ -123,6 +202,11 @@ def _draw_lines(
     if has_row and np.isfinite(held[feature]):
         ax.axvline(held[feature], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
     ax.set(xlim=limits, ylim=(-0.03, 1.03))
+    _add_legend(ax)
+    strip(ax)
+
+
+def _add_legend(ax: Axes) -> None:
     ax.legend(
         loc="center left",
         bbox_to_anchor=(1.01, 0.5),
@@ -132,7 +216,6 @@ def _draw_lines(
         title="class",
         title_fontsize=SMALL,
     )
-    strip(ax)
 
 
 def _draw_levels(ax: Axes, grids: Any, membership: NDArray[np.float64]) -> None:

@@ -12,7 +12,7 @@ from .._palette import class_colour
 from .._parameters import check_count, refuse
 from ..model import Model, read
 from ..tables.frames import refuse_infinity
-from ._held import hold, make_grid, say_held
+from ._held import average_scores, hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
 from ._take import take_features, take_range
@@ -32,7 +32,7 @@ def plot_decision_regions(
     features: Any = (0, 1),
     row: Any = None,
     hyperplanes: bool | None = None,
-    n_points: int = 300,
+    n_points: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the class predicted over two features, the hyperplanes that part the regions, and points.
@@ -42,15 +42,18 @@ def plot_decision_regions(
     model : LHTClassifier or LHForestClassifier
         A fitted one.
     X, y : array-like, optional
-        Rows to draw as points, and their classes.
+        Rows to draw as points, and their classes. Where the model has more than two features and no ``row`` is given,
+        regions show the class with the largest mean probability over the values that (at most 100 of) these rows have
+        in the other features.
     features : sequence of two, default=(0, 1)
         Names or numbers.
     row : array-like, dict or Series, optional
-        Values of the other features; their centres by default.
+        Values of the other features; without it and without X, these are held at their centres.
     hyperplanes : bool, optional
-        Draw each hyperplane as far as its block reaches; by default where that makes at most 60 lines.
-    n_points : int, default=300
-        Points along each feature.
+        Draw each hyperplane as far as its block reaches; by default where that makes at most 60 lines. Where
+        regions are means over rows, there are none to draw.
+    n_points : int, optional
+        Points along each feature: 300 by default, 100 where regions are means over rows.
     ax : Axes, optional
         Drawn into; a new figure by default.
 
@@ -62,17 +65,31 @@ def plot_decision_regions(
     along = take_features(fitted, features)
     if len(along) != 2 or along[0] == along[1]:
         raise refuse("features", features, "two different features")
-    check_count("n_points", n_points, 2)
+    if n_points is not None:
+        check_count("n_points", n_points, 2)
     points, codes = take_points(fitted, model, X, y)
+    is_mean = points is not None and len(points) > 0 and row is None and len(fitted.column_names) > 2
+    if is_mean and hyperplanes:
+        raise refuse(
+            "hyperplanes", hyperplanes, "None or False, or a row at whose values the other features are held"
+        )
+    n_points = n_points or (100 if is_mean else 300)
     held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, None if points is None else points[:, f]) for f in along]
     ax = take_axes(ax, 6.6, 4.8)
-    grids, rows = make_grid(held, along, ranges, n_points)
-    predicted: Any = fitted.scorer.predict(rows)
+    where = "at the row given" if row is not None else "at their centres"
+    predicted: Any
+    if is_mean:
+        assert points is not None
+        grids, scores, n_rows = average_scores(fitted, points, along, ranges, n_points)
+        predicted, where = scores.argmax(axis=1), f"averaged over {n_rows} rows"
+    else:
+        grids, rows = make_grid(held, along, ranges, n_points)
+        predicted = fitted.scorer.predict(rows)
     regions = predicted.reshape(n_points, n_points)
     _draw_regions(ax, fitted, regions, ranges)
     _label_regions(ax, fitted, regions, grids)
-    lines = find_lines(fitted, held, along, ranges)
+    lines = [] if is_mean else find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
             own = INK if fitted.n_classes == 2 else class_colour(line.target)
@@ -89,7 +106,7 @@ def plot_decision_regions(
     ax.set(xlim=ranges[0], ylim=ranges[1])
     ax.set_xlabel(names[0], fontsize=NORMAL)
     ax.set_ylabel(names[1], fontsize=NORMAL)
-    ax.set_title(say_held(fitted, 2, "the row given" if row is not None else "their centres"), fontsize=SMALL)
+    ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
 
