@@ -235,12 +235,6 @@ def test_the_bar_in_a_terminal(server, small, archive, length, monkeypatch, caps
     assert "downloading" in capsys.readouterr().err
 
 
-def test_nothing_is_shown_where_nobody_looks(server, archive, capsys):
-    server.answers = [send(archive)]
-    fetch()
-    assert capsys.readouterr().err == ""
-
-
 def test_downloads_need_no_rich(server, small, archive, monkeypatch):
     monkeypatch.setattr(_fetch, "find_spec", lambda _: None)
     server.answers = [send(archive)]

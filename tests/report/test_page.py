@@ -92,15 +92,6 @@ class TestPage:
         )
         assert tables == [width == 1200, True]  # the matrix may scroll on a phone
 
-    @pytest.mark.parametrize("width", [320, 1200])
-    def test_headers_of_the_matrix_are_whole(self, open_report, three, width):
-        page = open_report(LHTClassifier().fit(*three), *three, width=width)
-        heads = page.locator(".confusion .short")
-        assert heads.all_text_contents() == ["0", "1", "2", "0", "1", "2"]
-        assert page.locator(".confusion").evaluate(
-            "e => e.parentElement.scrollWidth <= e.parentElement.clientWidth"
-        )
-
     def test_dark_light_and_print(self, open_report, wine_model):
         brightness = """() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g);
                                 return (Number(r) + Number(g) + Number(b)) / 765; }"""

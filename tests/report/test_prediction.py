@@ -37,14 +37,6 @@ class TestPrediction:
         assert [each["prediction"] for each in found] == model.predict(rows).tolist()
         assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
 
-    def test_float32_rows(self, open_report):
-        X, y = make_clouds(200, 9, 2)
-        X = X.astype(np.float32)
-        model = LHTClassifier().fit(X, y)
-        page = open_report(model, X, y)
-        found = page.evaluate(PREDICT, as_json(X))
-        assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
-
     def test_rows_without_any_score_fall_back(self, open_report):
         X, y = make_clouds(300, 4, 3, seed=3)
         model = LHTClassifier(gamma=1).fit(X, y)
