@@ -35,20 +35,6 @@ class TestFigures:
         measured = lhtree.evaluate(fit_models()[0], frame.drop(columns="y"), frame["y"])
         assert facts == measured.to_dict() | {"n_dropped": 0}
 
-    def test_numbers_in_other_spellings(self, capsys, two):
-        X, y = two
-        import pandas as pd
-
-        frame = pd.DataFrame(X, columns=list("abcde"))
-        lhtree.save(lhtree.LHTClassifier().fit(frame, y), "numbers.lht")
-        frame.assign(y=y.astype(float)).to_csv("floats.csv", index=False)
-        frame.assign(y=y).to_parquet("whole.parquet")
-        shown = [
-            succeed(capsys, "evaluate", "numbers.lht", name, "-t", "y", "--json").out
-            for name in ("floats.csv", "whole.parquet")
-        ]
-        assert shown[0] == shown[1]
-
 
 @pytest.mark.usefixtures("shop")
 class TestShown:

@@ -1,6 +1,5 @@
 """The flat arrays of a model and the views of its trees."""
 
-import importlib.abc
 import sys
 
 import numpy as np
@@ -83,14 +82,8 @@ def test_to_frame(model):
 
 
 def test_to_frame_without_pandas_names_the_extra(model, monkeypatch):
-    class Hidden(importlib.abc.MetaPathFinder):
-        def find_spec(self, name, path, target=None):
-            if name == "pandas":
-                raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
-
     view = model.trees_[0]
-    monkeypatch.delitem(sys.modules, "pandas")
-    monkeypatch.setattr(sys, "meta_path", [Hidden(), *sys.meta_path])
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(
         ModuleNotFoundError, match=r"^pandas is not installed: pip install 'lhtree\[pandas\]'$"
     ):

@@ -260,16 +260,6 @@ class TestTune:
         assert heard[-1].best_params_ == tuned.best_params_
         assert "tuning" in capsys.readouterr().err
 
-    def test_shown(self):
-        tuned = tune("forest", *make_noisy(), n_candidates=12, cv=2, seconds=600, refit=False)
-        lines = str(tuned).splitlines()
-        assert repr(tuned) == str(tuned)
-        assert lines[0] == f"Best accuracy over 2 folds: {tuned.best_score_:.4f}"
-        assert len(lines) == 3 + 10 + 1
-        assert lines[-1] == "… and 2 more"
-        changes = tuned.find_changes(tuned.candidates[0])
-        assert all(f"{name}={value!r}" in lines[3] for name, value in changes.items())
-
     def test_frame_and_dictionary(self):
         tuned = tune("tree", *make_noisy(), n_candidates=8, cv=3, refit=False)
         frame, told = tuned.to_frame(), json.loads(json.dumps(tuned.to_dict(), allow_nan=False))
