@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -64,9 +65,13 @@ def test_the_bar_follows_the_trees(monkeypatch, capsys, n_jobs):
 
 
 def test_a_missing_rich_is_named_in_one_line(monkeypatch, two):
-    for name in [name for name in sys.modules if name.startswith("rich.")]:
+    def find_spec(name, *_):
+        if name.partition(".")[0] == "rich":
+            raise ModuleNotFoundError("No module named 'rich'", name="rich")
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setattr(sys, "meta_path", [SimpleNamespace(find_spec=find_spec), *sys.meta_path])
     model = LHForestClassifier(2, verbose=1)
     with pytest.raises(ModuleNotFoundError) as caught:
         model.fit(*two)
