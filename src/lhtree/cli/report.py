@@ -11,20 +11,9 @@ import typer
 from ..model import read as find_model
 from ..tables.read import read_rows
 from ..tables.source import Reading
+from . import _options
 from ._errors import writing
 from ._model import load_model, tell_unseen
-from ._options import (
-    DataFile,
-    Decimal,
-    Delimiter,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    ModelFile,
-    Quiet,
-    Target,
-    Unseen,
-)
 from ._output import check_place
 from ._show import note, write_bytes
 
@@ -35,9 +24,9 @@ EXAMPLES = (
 
 
 def report(
-    model: ModelFile,
-    data: DataFile,
-    target: Target,
+    model: _options.ModelFile,
+    data: _options.DataFile,
+    target: _options.Target,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")],
     test: Annotated[
         str | None,
@@ -53,13 +42,13 @@ def report(
         float,
         typer.Option(metavar="SIZE", help="Room for the trees; of a larger forest the first are shown."),
     ] = 8.0,
-    drop_missing_target: DropMissingTarget = False,
-    unseen: Unseen = "error",
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    quiet: Quiet = False,
+    drop_missing_target: _options.DropMissingTarget = False,
+    unseen: _options.Unseen = "error",
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Write a page about a model: figures, warnings, trees to explore and rows to try.
 
