@@ -6,7 +6,8 @@ from benchmarks.common.pages import Docs
 from benchmarks.common.results import ROOT
 from benchmarks.speed import QUESTION
 from benchmarks.speed.fit import FORESTS, TREES
-from benchmarks.speed.row import _OURS, _PEERS
+from benchmarks.speed.models import PEERS
+from benchmarks.speed.row import _OURS
 
 
 def times(keys, seconds):
@@ -14,7 +15,7 @@ def times(keys, seconds):
 
 
 def make_results():
-    rows = [f"{key}|{way}" for key in (*_OURS, *_PEERS) for way in ("predict", "predict_proba")]
+    rows = [f"{key}|{way}" for key in (*_OURS, *PEERS) for way in ("predict", "predict_proba")]
     return {
         "one_row": {"data": {"magic": times(rows, 1e-6)}},
         "batch": {
