@@ -1,4 +1,4 @@
-"""Benchmarks of lhtree and its peers. Without a question: the quick form of tree, cost and speed."""
+"""Benchmarks of lhtree and its peers. Without a question: the quick form of speed."""
 
 import argparse
 import importlib
@@ -7,9 +7,7 @@ from collections.abc import Sequence
 
 # A folder each, whose ``QUESTION`` is imported only when it is asked: --help needs no peers.
 QUESTIONS = {
-    "tree": "cost of one tree beside CART: fit, one row, import, memory",
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
-    "cost": "cost of a forest of 100 trees beside its peers: fit, one row, batches, size",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
     "explain": "cost of explanations beside predictions",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
@@ -18,7 +16,6 @@ QUESTIONS = {
     "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",
     "stream": "memory and speed of `lhtree predict` on a CSV larger than memory",
 }
-_WITHOUT_QUESTION = ("tree", "cost", "speed")
 
 
 def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
@@ -35,14 +32,11 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Answer one question, or the short list."""
+    """Answer one question."""
+    arguments = arguments or ["speed", "--quick"]
     asked = next((argument for argument in arguments if argument in QUESTIONS), None)
     args = make_parser(asked).parse_args(arguments)
-    if args.question:
-        args.answer(args)
-        return
-    for name in _WITHOUT_QUESTION:
-        main([name, "--quick"])
+    args.answer(args)
 
 
 if __name__ == "__main__":

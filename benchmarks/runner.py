@@ -71,6 +71,10 @@ class Question(ABC):
     def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
         """Draw the pictures and return the generated parts of the page by their marks."""
 
+    def more_pages(self, results: Any, docs: pages.Docs) -> dict[str, dict[str, str]]:
+        """Return further pages of the same results: their generated parts by their marks."""
+        return {}
+
     def builds(self, args: Args) -> list[str]:
         """Return the builds of ours that the results are of."""
         return [version_key("mixed_forest")]
@@ -79,10 +83,11 @@ class Question(ABC):
         """Measure, print and write the page."""
         results = self.run(args)
         docs = pages.Docs(RESULTS / self.folder(args)) if self.is_draft(args) else pages.Docs()
-        parts = {"run": pages.describe_run(self.builds(args))} | self.page(results, docs)
-        print("\n\n".join(f"{name}\n\n{part}" for name, part in parts.items()))
-        if self.fills:
-            docs.fill(self.fills, parts)
+        run = {"run": pages.describe_run(self.builds(args))}
+        for page, parts in ({self.fills: self.page(results, docs)} | self.more_pages(results, docs)).items():
+            print("\n\n".join(f"{name}\n\n{part}" for name, part in (run | parts).items()))
+            if page:
+                docs.fill(page, run | parts)
 
 
 class Parts(Question):

@@ -15,17 +15,9 @@ from ..common.statistics import Mean, subtract
 _CARTS = ("cart", "cart_10", "cart_50")
 _RIVALS = ("rf", "extra_trees", "hist_gb", "xgboost", "lightgbm")
 # Paper trees, robust: the prototype's column of the specification.
-_PROTOTYPE = {
-    "wine": 0.986,
-    "seeds": 0.921,
-    "wdbc": 0.961,
-    "banknote": 0.999,
-    "rice": 0.914,
-    "spambase": 0.943,
-    "eeg": 0.956,
-    "magic": 0.879,
-    "skin": 0.9996,
-}
+_PROTOTYPE = dict(
+    zip(datasets.NAMES, (0.986, 0.921, 0.961, 0.999, 0.914, 0.943, 0.956, 0.879, 0.9996), strict=True)
+)
 
 
 def _holds(difference: Mean) -> bool:

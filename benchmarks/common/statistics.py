@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lhtree.evaluation.measures import find_interval
+
 from .results import Results
 
 
@@ -56,15 +58,6 @@ def subtract(
     return summarise([sign * (first[seed][metric] - second[seed][metric]) for seed in both], test_share)
 
 
-def wilson(n_hits: float, n: int) -> tuple[float, float]:
-    """95 % interval of a share."""
-    z2 = 1.959964**2
-    share = n_hits / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def chance_of_at_least(shares: Sequence[float], least: int) -> float:
     """Chance that at least so many of independent events with these chances happen."""
     chances = np.ones(1)
@@ -85,4 +78,4 @@ def say_interval(bounds: tuple[float, float]) -> str:
 
 def say_share(n_hits: int, n: int) -> str:
     """Return a share as a count with its 95 % interval."""
-    return f"{n_hits} of {n} ({say_interval(wilson(n_hits, n))} %)"
+    return f"{n_hits} of {n} ({say_interval(find_interval(n_hits / n, n))} %)"

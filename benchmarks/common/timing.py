@@ -1,13 +1,10 @@
 """Times of calls that take turns, so that whatever disturbs the machine disturbs all of them."""
 
-import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 class Timing(NamedTuple):
@@ -76,19 +73,6 @@ def take_turns(
 def time_cpu(calls: Mapping[str, Callable[[], Any]], **limits: Any) -> dict[str, float]:
     """Median CPU seconds of calls that take turns."""
     return {name: timing.cpu for name, timing in take_turns(calls, **limits).items()}
-
-
-def time_single_rows(
-    calls: Mapping[str, Callable[[NDArray[Any]], Any]], X: NDArray[Any], n_rows: int
-) -> dict[str, float]:
-    """Median CPU seconds of calls that take one row, over some rows of X."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for i in range(n_rows):
-        row = X[i * len(X) // n_rows][None].copy()
-        bound = {name: partial(call, row) for name, call in calls.items()}
-        for name, seconds in time_cpu(bound, n_rounds=7, seconds=5, least=0.01).items():
-            times[name].append(seconds)
-    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def keep(timings: Mapping[str, Timing]) -> dict[str, Any]:

@@ -59,56 +59,40 @@ def structure_table(wine: Result) -> str:
 
 def claim_wine(wine: Result) -> list[Claim]:
     """Return verdicts on accuracy by beta, block counts and leading features; the best setting speaks."""
-    claims = []
     tests = {title: np.array([split["test"] for split in splits]) for title, splits in wine.items()}
     n = len(next(iter(wine.values())))
     at_zero = {title: int((found[:, 0] == 1.0).sum()) for title, found in tests.items()}
     most = max(at_zero, key=lambda title: at_zero[title])
-    pattern = [float((found[:, [0, 1, 2, 4]] == 1.0).all(axis=1).mean()) for found in tests.values()]
-    claims.append(
-        Claim(
-            "Wine: one tree per class reaches 100 % at beta 0, 0.25, 0.5 and 0.8",
-            f"at beta 0 on {say_share(at_zero[most], n)} of the splits at best ({most}), at all four on "
-            f"{percent(max(pattern), 1)} %; mean {percent(float(tests[most][:, 0].mean()))} %",
-            f"{n} splits of 36 test rows",
-            verdict(max(pattern)),
-        )
-    )
+    pattern = max(float((found[:, [0, 1, 2, 4]] == 1.0).all(axis=1).mean()) for found in tests.values())
     drops = summarise((tests[most][:, 4] - tests[most][:, 0]).tolist())
-    claims.append(
-        Claim(
-            "Wine: fewer features (larger beta) need not cost accuracy",
+    all_three = max(_structure(splits)["all three"] / n for splits in wine.values())
+    leads = [[split["leads"] for split in splits] for splits in wine.values()]
+    first = min(float(np.mean([lead[0] == _LEADS[0] for lead in found])) for found in leads)
+    every = max(float(np.mean([lead == list(_LEADS) for lead in found])) for found in leads)
+    said = {
+        "Wine: one tree per class reaches 100 % at beta 0, 0.25, 0.5 and 0.8": (
+            f"at beta 0 on {say_share(at_zero[most], n)} of the splits at best ({most}), at all four on "
+            f"{percent(pattern, 1)} %; mean {percent(float(tests[most][:, 0].mean()))} %",
+            verdict(pattern),
+        ),
+        "Wine: fewer features (larger beta) need not cost accuracy": (
             f"beta 0.8 less beta 0: {100 * drops.mean:+.2f} ± {100 * drops.half:.2f} points",
-            f"{n} splits",
             HOLDS if drops.mean + drops.half >= 0 else FAILS,
-        )
-    )
-    shares = {title: _structure(splits)["all three"] / n for title, splits in wine.items()}
-    claims.append(
-        Claim(
-            "Wine: beta 0.25 leaves class 0 as it is, class 1 gets fewer blocks, class 2 more",
-            f"all three on {percent(max(shares.values()), 1)} % of the splits at best",
-            f"{n} splits",
-            verdict(max(shares.values())),
-        )
-    )
-    first = min(np.mean([split["leads"][0] == _LEADS[0] for split in splits]) for splits in wine.values())
-    all_three = max(np.mean([split["leads"] == list(_LEADS) for split in splits]) for splits in wine.values())
-    claims += [
-        Claim(
-            "Wine, class 0: feature 12 (proline) leads in block 0",
-            f"on {percent(float(first), 1)} % of the splits at least",
-            f"{n} splits",
-            verdict(float(first)),
         ),
-        Claim(
-            "Wine, class 0: features 12, 0, 2 lead in blocks 0, 1, 2",
-            f"all three on {percent(float(all_three), 1)} % of the splits at best",
-            f"{n} splits",
-            verdict(float(all_three)),
+        "Wine: beta 0.25 leaves class 0 as it is, class 1 gets fewer blocks, class 2 more": (
+            f"all three on {percent(all_three, 1)} % of the splits at best",
+            verdict(all_three),
         ),
-    ]
-    return claims
+        "Wine, class 0: feature 12 (proline) leads in block 0": (
+            f"on {percent(first, 1)} % of the splits at least",
+            verdict(first),
+        ),
+        "Wine, class 0: features 12, 0, 2 lead in blocks 0, 1, 2": (
+            f"all three on {percent(every, 1)} % of the splits at best",
+            verdict(every),
+        ),
+    }
+    return [Claim(what, found, f"{n} splits of 36 test rows", told) for what, (found, told) in said.items()]
 
 
 def hundred_table(hundred: Result) -> str:

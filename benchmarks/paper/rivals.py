@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lhtree.evaluation.measures import find_interval
+
 from ..common.pages import markdown_table
 from ..common.results import Results, values
-from ..common.statistics import Mean, chance_of_at_least, percent, say_interval, subtract, summarise, wilson
+from ..common.statistics import Mean, chance_of_at_least, percent, say_interval, subtract, summarise
 from .printed import PEERS, SMALL, TABLES, best_peer, lead, least_p, n_test, right_rows
 from .runs import COLUMNS, DISTINCT
 from .tables import TITLES, lht, there
@@ -63,7 +65,7 @@ def printed_table() -> str:
     for name, table in TABLES.items():
         n, own, peer = n_test(name), table["lht"].test, best_peer(name)
         note = "" if right_rows(own, n) is not None else " (no share of these rows)"
-        bounds = say_interval(wilson(round(own / 100 * n), n))
+        bounds = say_interval(find_interval(round(own / 100 * n) / n, n))
         ahead = f"{lead(name):+d}", f"{least_p(lead(name)):.2g}"
         rows.append([name, n, f"{own:.2f}{note}", bounds, f"{TITLES[peer]} {table[peer].test:.2f}", *ahead])
     head = "data | test rows | printed LHT | its 95 % interval | best printed peer | lead in rows | least p"

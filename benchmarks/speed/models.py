@@ -16,17 +16,8 @@ TITLES = models.TITLES | {
     "mixed_equal": "mixed forest, as accurate as XGBoost",
 }
 # What is compared in batches and in memory.
-COMPARED = (
-    "paper_tree",
-    "paper_forest",
-    "mixed_forest",
-    "cart",
-    "rf",
-    "hist_gb",
-    "lightgbm",
-    "xgboost",
-    "catboost",
-)
+PEERS = ("cart", "rf", "hist_gb", "lightgbm", "xgboost", "catboost")
+COMPARED = ("paper_tree", "paper_forest", "mixed_forest", *PEERS)
 
 
 def fit(name: str, X: NDArray[Any], y: NDArray[Any], **params: Any) -> Any:

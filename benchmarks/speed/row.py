@@ -11,11 +11,10 @@ from ..common import data as datasets
 from ..common.results import Result
 from ..common.timing import keep, take_turns
 from ..runner import Args, Tell
-from .models import DATA, fit, light_rows, make_onnx
+from .models import DATA, PEERS, fit, light_rows, make_onnx
 
 N_ROWS = 32  # different rows, one after the other: branches cannot be learned by heart
 _OURS = ("tree_10", "paper_tree", "paper_forest", "mixed_forest")
-_PEERS = ("cart", "rf", "hist_gb", "lightgbm", "xgboost", "catboost")
 
 
 def _each(call: Callable[[Any], Any], rows: list[NDArray[Any]]) -> None:
@@ -52,7 +51,7 @@ def measure(tell: Tell, args: Args) -> Result:
         single = [row.astype(np.float32) for row in rows]
         calls: dict[str, Callable[[], None]] = {"nothing|pass": _repeat(lambda row: None, rows)}
         depths = {}
-        for key in (*_OURS, *_PEERS):
+        for key in (*_OURS, *PEERS):
             tell(f"{name}: fit {key}")
             model = fit(key, data.X, data.y)
             for method, call in _methods(key, model).items():

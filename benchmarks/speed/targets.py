@@ -8,7 +8,7 @@ from ..common.results import Result
 from .models import TITLES
 
 # One sentence for each row of the table that is missed, by its key. Names in braces are measured bounds:
-# {read_gb_s}, {copy_gb_s}, {copy_two}, {pass_ms}, {feature_sum_ms}, {gflops}, {call_us}, {array_us}.
+# {read_gb_s}, {copy_gb_s}, {copy_two_threads}.
 LIMITS: dict[str, str] = {
     "row_onnx_magic": "latency: a row meets 1,700 of 168,000 branching blocks, 11 MB that no second-level cache holds; "
     "LightGBM's trees have 3,000 in all",
@@ -18,11 +18,11 @@ LIMITS: dict[str, str] = {
     "where many rows meet a block together), against 31 leaves a tree; trees are grown until blocks are pure",
     "fit_levels": "bandwidth: learning scales and normalising take 0.65 s, most of the allowance, before any block "
     "grows; then every level reads rows for class sums, squares and feature sums and writes them in their new order "
-    "(reading {read_gb_s} GB/s, copying {copy_gb_s} GB/s)",
-    "threads_quiet_0": "bandwidth: two cores copy rows at {copy_two} times the rate of one, and the upper levels of a "
-    "tree are passes over rows that no cache holds",
-    "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two} times one core's rate)",
-    "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two} times one core's rate)",
+    "(reading {read_gb_s:.1f} GB/s, copying {copy_gb_s:.1f} GB/s)",
+    "threads_quiet_0": "bandwidth: two cores copy rows at {copy_two_threads:.2f} times the rate of one, and the upper "
+    "levels of a tree are passes over rows that no cache holds",
+    "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two_threads:.2f} times one core's rate)",
+    "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two_threads:.2f} times one's rate)",
     "rows_batch_mixed forest": "cache: a thousand rows stay in it, more come from memory",
 }
 
@@ -130,34 +130,16 @@ def _scaling(part: Result) -> Found:
 
 def find_figures(results: dict[str, Any]) -> list[tuple[str, Figure]]:
     """Return every row of the specification whose parts were measured, with its key in ``LIMITS``."""
-    found: list[tuple[str, Figure]] = []
-    for name, part in (("one_row", _one_row), ("batch", _batch)):
-        if name in results:
-            found += part(results[name])
-    if "fit" in results:
-        found += _fit(results["fit"], results.get("bound"))
-    if "scaling" in results:
-        found += _scaling(results["scaling"])
-    return found
+    parts = {"one_row": _one_row, "batch": _batch, "scaling": _scaling}
+    parts["fit"] = lambda part: _fit(part, results.get("bound"))
+    order = ("one_row", "batch", "fit", "scaling")
+    return [row for name in order if name in results for row in parts[name](results[name])]
 
 
 def target_table(results: dict[str, Any]) -> str:
     """Return the table: what, target, measured, verdict, what limits it."""
-    bound = results.get("bound")
-    said = {}
-    if bound:
-        said = {
-            "read_gb_s": f"{bound['read_gb_s']:.1f}",
-            "copy_gb_s": f"{bound['copy_gb_s']:.1f}",
-            "copy_two": f"{bound['copy_two_threads']:.2f}",
-            "pass_ms": f"{bound['pass_seconds'] * 1e3:.1f}",
-            "feature_sum_ms": f"{bound['feature_sum_seconds'] * 1e3:.1f}",
-            "gflops": f"{bound['gflops']:.0f}",
-            "call_us": f"{bound['call_seconds'] * 1e6:.2f}",
-            "array_us": f"{bound['array_seconds'] * 1e6:.2f}",
-        }
     rows = []
     for key, figure in find_figures(results):
         limit = "" if figure.is_met else LIMITS.get(key, "")
-        rows.append([*figure.row(), limit.format(**said) if said else limit])
+        rows.append([*figure.row(), limit.format(**results["bound"]) if "bound" in results else limit])
     return markdown_table("what | target | measured | verdict | what limits it", rows)

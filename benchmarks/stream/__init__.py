@@ -141,16 +141,10 @@ class Stream(Parts):
         found = results["csv"]
         n_rows, n_bytes = found["n_rows"], found["n_bytes"]
         ours, theirs = runs = [Run(*cells) for cells in found["runs"]]
-        rows = [
-            [
-                way,
-                f"{seconds:.0f}",
-                f"{n_rows / seconds:,.0f}",
-                f"{n_bytes / 1e6 / seconds:.0f}",
-                f"{megabytes:.0f}",
-            ]
-            for way, seconds, megabytes in runs
-        ]
+        rows = []
+        for way, seconds, megabytes in runs:
+            rates = f"{n_rows / seconds:,.0f}", f"{n_bytes / 1e6 / seconds:.0f}"
+            rows.append([way, f"{seconds:.0f}", *rates, f"{megabytes:.0f}"])
         memory = theirs.megabytes / ours.megabytes
         figures = [
             Figure("peak memory of lhtree predict", ours.megabytes, _LIMIT, "MB", is_floor=False),

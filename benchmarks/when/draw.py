@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from ..common.draw import make_axes, plot_line, save
 from ..common.pages import Docs
 
-_CLASS_COLOURS = (
-    "#e69f00",
-    "#0072b2",
-)  # those of plot_decision_regions: the target of two classes is the second
+# Those of plot_decision_regions: the target of two classes is the second.
+_CLASS_COLOURS = ("#e69f00", "#0072b2")
 
 
 class Curves(NamedTuple):

@@ -2,18 +2,15 @@
 
 import math
 import re
-from argparse import Namespace
 
 import numpy as np
 import pytest
-from benchmarks.ablations import QUESTION, build, draw_rows, n_splits
-from benchmarks.ablations.page import Comparison, say_difference, table_of
+from benchmarks.ablations import QUESTION, build, draw_rows
+from benchmarks.ablations.page import Comparison, table_of
 from benchmarks.ablations.settings import ABLATIONS, BASES, Setting, all_settings
 from benchmarks.common.data import Data
 from benchmarks.common.results import ROOT, keep_complete
-from benchmarks.common.statistics import Mean
 
-from benchmarks import ablations
 from lhtree import LHForestClassifier
 
 
@@ -25,47 +22,15 @@ def test_bases_are_what_the_estimator_does_by_default(base, three):
     assert np.array_equal(model.predict_wolf(three[0]), default.predict_wolf(three[0]))
 
 
-def test_mixed_forest_does_not_ask_for_gamma(three):
-    plain, other = (build(Setting("mixed", changes), 0).fit(*three) for changes in ((), (("gamma", 50),)))
-    assert np.array_equal(plain.predict_wolf(three[0]), other.predict_wolf(three[0]))
-
-
 def test_every_setting_is_one_the_forest_takes(two):
     X, y = two
     for setting in all_settings():
         build(setting, 0).set_params(n_estimators=2).fit(X, y)
 
 
-def test_settings_are_told_apart_and_change_something():
-    settings = all_settings()
-    assert len({setting.key for setting in settings}) == len(settings)
-    for ablation in ABLATIONS.values():
-        for base in BASES:
-            first, *others = ablation.of(base)
-            assert first == Setting(base)
-            assert all(other.params != first.params for other in others)
-
-
 def test_page_has_a_place_for_every_parameter():
     text = (ROOT / "docs" / QUESTION.fills).read_text(encoding="utf-8")
     assert re.findall(r"<!-- (\w+) -->", text) == ["sizes", *ABLATIONS, "run"]
-
-
-def test_base_says_its_own_value():
-    assert ABLATIONS["beta"].say(Setting("paper")) == "`beta='schedule'` (base)"
-    assert ABLATIONS["beta"].say(Setting("mixed", (("beta", 0.5),))) == "`beta=0.5`"
-
-
-def test_plan_goes_through_the_sets_one_split_at_a_time(monkeypatch):
-    monkeypatch.setattr(ablations, "load", lambda name, n_rows: Data(name, np.eye(9), np.zeros(9)))
-    args = Namespace(quick=False, data=["wine", "magic"], splits=20, rows=9)
-    tasks = [task for task in QUESTION.plan(args) if task.model == "paper"]
-    assert [task[1:] for task in tasks[:3]] == [
-        ("wine 9", "paper", 0),
-        ("magic 9", "paper", 0),
-        ("wine 9", "paper", 1),
-    ]
-    assert len(tasks) == n_splits("wine") + n_splits("magic")
 
 
 def test_rows_are_drawn_by_class_and_those_of_skin_are_distinct():
@@ -115,11 +80,6 @@ def test_rows_of_a_comparison():
     assert [difference.mean for difference in row.differences] == pytest.approx([-0.1, 0.1, 0])
     assert row.overall.half == pytest.approx(4.302653 * 0.1 / math.sqrt(3))
     assert (row.fit_ratio, row.predict_ratio) == pytest.approx((2, 1))
-
-
-def test_differences_beyond_their_interval_are_bold():
-    assert say_difference(Mean(0.01, 0.005, 0, 0, 0)) == "**+1.00**"
-    assert say_difference(Mean(-0.001, 0.005, 0, 0, 0)) == "-0.10"
 
 
 def test_table_has_a_row_per_setting():

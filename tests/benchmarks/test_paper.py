@@ -5,10 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks.common.data import Split
 from benchmarks.common.pages import Docs, fill_text
-from benchmarks.common.results import ROOT, keep_complete
-from benchmarks.common.statistics import chance_of_at_least, summarise, wilson
+from benchmarks.common.results import ROOT
+from benchmarks.common.statistics import summarise
 from benchmarks.paper import printed, rivals
 from benchmarks.paper.page import draw_wolf, make_parts
 from benchmarks.paper.printed import TABLES
@@ -18,8 +17,6 @@ from benchmarks.paper.runs import (
     add_accuracies,
     count_equal,
     find_seen,
-    plan,
-    time_slowest_tree,
 )
 from benchmarks.paper.studies import (
     HUNDRED,
@@ -29,13 +26,8 @@ from benchmarks.paper.studies import (
     SMOOTHED,
     TREES,
     find_jumps,
-    leading_features,
 )
-from benchmarks.paper.tables import lht
-from benchmarks.paper.tables import printed as printed_line
-from benchmarks.paper.verdicts import FAILS, HOLDS, LUCKY, verdict
-
-from lhtree import LHForestClassifier, LHTClassifier
+from benchmarks.paper.verdicts import FAILS, HOLDS
 
 
 def test_printed_figures_are_whole_rows():
@@ -44,14 +36,6 @@ def test_printed_figures_are_whole_rows():
         for model, line in lines.items():
             if n < 5000 and line.test != 94.40:  # 34 of 36 is 94.44: cut off, not rounded
                 assert printed.right_rows(line.test, n) is not None, (name, model)
-
-
-def test_wine_by_beta_was_another_split_than_the_peers():
-    assert printed.right_rows(97.30, 36) is None
-    assert printed.right_rows(97.30, 37) == 36
-    assert printed.right_rows(99.29, 141) == 140
-    assert printed.right_rows(TABLES["wine"]["xgboost"].test, 36) == 35
-    assert printed.right_rows(TABLES["wine"]["xgboost"].test, 37) is None
 
 
 def test_leads():
@@ -70,23 +54,6 @@ def test_summarise():
     assert summarise([0.5]).half == math.inf
 
 
-def test_wilson():
-    assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
-    low, high = wilson(5, 10)
-    assert low + high == pytest.approx(1.0)
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
-
-
-def test_chances():
-    assert chance_of_at_least([0.5] * 3, 2) == pytest.approx(0.5)
-    assert chance_of_at_least([1.0, 1.0, 0.0], 2) == 1.0
-    assert chance_of_at_least([0.3, 0.0], 2) == 0.0
-
-
-def test_verdicts():
-    assert [verdict(share) for share in (1.0, 0.95, 0.94, 0.001, 0.0)] == [HOLDS, HOLDS, LUCKY, LUCKY, FAILS]
-
-
 def test_jumps_are_told_from_slopes():
     x = np.linspace(0, 1, 101)
     values = np.where(x < 0.495, 0.5 * x, 0.5 * x + 0.25)
@@ -100,48 +67,12 @@ def test_seen_rows():
     assert find_seen(X, np.array([[-0.0, 1.0], [2.0, 3.1], [2.0, 3.0]])).tolist() == [True, False, True]
 
 
-def test_a_cut_run_keeps_whole_splits():
-    found = {("wine", model): {0: {}, 1: {}} for model in COLUMNS} | {("seeds", "cart"): {0: {}}}
-    del found["wine", "catboost"][1]
-    assert keep_complete(found, COLUMNS) == {("wine", model): {0: {}} for model in COLUMNS}
-
-
 def test_the_accuracy_run_fills_gaps():
     found = {("wine", "cart"): {0: {"train": 1.0, "accuracy": 0.9}}}
     accuracy = {("wine", "cart"): {seed: {"accuracy": 0.9, "log_loss": 2.0} for seed in range(2)}}
     joined = add_accuracies(found, accuracy | {("wine", "logistic"): accuracy["wine", "cart"]})
     assert joined == {("wine", "cart"): {0: {"train": 1.0, "accuracy": 0.9}, 1: {"accuracy": 0.9}}}
     assert count_equal(found, accuracy) == (1, 1)
-
-
-def test_all_sets_advance_alike():
-    tasks = [task for task in plan(["wine", "skin"]) if task.model == "cart"]
-    assert [task.data for task in tasks[:6]] == ["wine"] * 4 + ["skin", "wine"]
-    assert [task.seed for task in tasks if task.data == "skin"] == list(range(5))
-
-
-def test_leading_features(two):
-    X, y = two
-    tree = LHTClassifier().fit(X, y).trees_[0]
-    weights = tree.weights(0)
-    first = max(weights, key=lambda name: abs(weights[name]))
-    leads = leading_features(tree, 200)
-    assert leads[0] == list(tree.feature_names).index(first)
-    assert leads.count(-1) == 200 - (tree.left >= 0).sum()
-
-
-def test_slowest_tree(two):
-    X, y = two
-    part = Split(X, y, X[:20], y[:20])
-    forest = LHForestClassifier(2, random_state=0).fit(X, y)
-    times = time_slowest_tree("paper_forest", forest, part)
-    assert 0 < times["tree_row_seconds"] < times["tree_fit_seconds"]
-
-
-def test_the_papers_row_is_a_tree_or_a_forest():
-    assert (lht("wine"), lht("banknote")) == ("paper_tree", "paper_forest")
-    assert printed_line("wine", "paper_forest") is None
-    assert printed_line("wine", "paper_tree") == TABLES["wine"]["lht"]
 
 
 def make_results(rate):
@@ -190,11 +121,6 @@ def test_best(ours, expected):
     results = make_results(lambda model: ours if model.startswith("paper") else 0.9)
     claims = rivals.claim_best(results, tuple(TABLES))
     assert [claim.verdict for claim in claims] == [expected, expected]
-
-
-def test_speed():
-    results = make_results(lambda model: 0.9)
-    assert {claim.verdict for claim in rivals.claim_speed(results, tuple(TABLES))} == {HOLDS}
 
 
 def test_wolf_picture(tmp_path):

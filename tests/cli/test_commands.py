@@ -17,18 +17,9 @@ def run(*arguments: str) -> str:
     return result.output
 
 
-def test_version() -> None:
-    assert run("--version") == f"lhtree {lhtree.__version__}\n"
-
-
 def test_help_lists_the_commands() -> None:
     shown = run("--help")
     assert all(f" {command} " in shown for command in cli.COMMANDS)
-
-
-@pytest.mark.parametrize("command", cli.COMMANDS)
-def test_help_ends_in_examples(command: str) -> None:
-    assert f"lhtree {command}" in run(command, "--help").partition("Examples:")[2]
 
 
 def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,18 +25,3 @@ def test_a_report_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp
     (tmp_path / demo.REPORT).mkdir()
     ran = fail(capsys, "demo")
     assert (ran.code, ran.err) == (4, f"lhtree: cannot write {demo.REPORT}: it is not a regular file\n")
-
-
-def test_table_shows_mean_spread_and_best() -> None:
-    table = demo.describe_accuracies({0.25: demo.Accuracies(training=[1.0, 1.0], test=[0.9, 0.8])})
-    assert table.splitlines()[-1].split() == [
-        "0.25",
-        "85.00",
-        "±",
-        "7.07",
-        "90.00",
-        "100.00",
-        "±",
-        "0.00",
-        "100.00",
-    ]

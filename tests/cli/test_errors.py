@@ -75,11 +75,6 @@ class TestUsage:
         ran = run(capsys, command, "--no-such-option")
         assert ran == (2, "", f"lhtree: no such option: --no-such-option (see lhtree {command} --help)\n")
 
-    def test_unknown_command(self, capsys):
-        ran = run(capsys, "fitt")
-        assert ran.code == 2
-        assert "fit" in ran.err
-
     @pytest.mark.parametrize(
         "arguments",
         [("fitt",), ("fit", "data.csv"), ("predict", "a", "b", "c"), ("explain", "a", "--row", "x")],
@@ -110,7 +105,6 @@ CELLS = st.sampled_from(
         "",
         "NA",
         "red",
-        "blue",
         '""',
         '"a',
         "a\nb",
@@ -122,18 +116,9 @@ CELLS = st.sampled_from(
     ]
 )
 ROWS = st.lists(st.lists(CELLS, min_size=0, max_size=6).map(",".join), max_size=12)
+NAMES = "size,weight,colour,shop,y"
 HEADERS = st.sampled_from(
-    [
-        "size,weight,colour,shop,y",
-        "y,size",
-        "size,size,y",
-        ",size,y",
-        "y",
-        "",
-        '"size,y',
-        "size;y",
-        "\ufeffsize,y",
-    ]
+    [NAMES, "y,size", "size,size,y", ",size,y", "y", "", '"size,y', "size;y", "\ufeffsize,y"]
 )
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 TEXTS = st.builds(lambda header, rows, end: end.join([header, *rows]), HEADERS, ROWS, ENDS)
@@ -146,7 +131,7 @@ SOUND = st.tuples(
     st.sampled_from(["north", "south"]),
     st.sampled_from(["kept", "sold"]),
 ).map(",".join)
-TABLES = st.lists(SOUND, max_size=12).map(lambda rows: "\n".join(["size,weight,colour,shop,y", *rows]))
+TABLES = st.lists(SOUND, max_size=12).map(lambda rows: "\n".join([NAMES, *rows]))
 
 
 @st.composite

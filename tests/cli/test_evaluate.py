@@ -35,36 +35,6 @@ class TestFigures:
         measured = lhtree.evaluate(fit_models()[0], frame.drop(columns="y"), frame["y"])
         assert facts == measured.to_dict() | {"n_dropped": 0}
 
-    def test_coverage(self, facts):
-        frame, model = table_with_doubt(), fit_models()[0]
-        X = frame.drop(columns="y")
-        for threshold, coverage, accuracy in zip(
-            *(facts["coverage"][name] for name in ("threshold", "coverage", "accuracy")), strict=True
-        ):
-            decisions = model.predict_or_abstain(X, threshold)
-            assert coverage == decisions.coverage
-            assert accuracy == pytest.approx(decisions.score(frame["y"]))
-
-    def test_classes_that_are_not_there(self, capsys):
-        make_table().query("y == 'sold'").to_csv("sold.csv", index=False)
-        facts = json.loads(succeed(capsys, "evaluate", "model.lht", "sold.csv", "-t", "y", "--json").out)
-        assert facts["classes"][0]["recall"] is None
-        assert facts["balanced_accuracy"] == facts["accuracy"]
-
-    def test_numbers_in_other_spellings(self, capsys, two):
-        X, y = two
-        import pandas as pd
-
-        frame = pd.DataFrame(X, columns=list("abcde"))
-        lhtree.save(lhtree.LHTClassifier().fit(frame, y), "numbers.lht")
-        frame.assign(y=y.astype(float)).to_csv("floats.csv", index=False)
-        frame.assign(y=y).to_parquet("whole.parquet")
-        shown = [
-            succeed(capsys, "evaluate", "numbers.lht", name, "-t", "y", "--json").out
-            for name in ("floats.csv", "whole.parquet")
-        ]
-        assert shown[0] == shown[1]
-
 
 @pytest.mark.usefixtures("shop")
 class TestShown:
@@ -83,36 +53,7 @@ class TestShown:
         frame = make_table()[200:]
         return np.mean(fit_models()[0].predict(frame.drop(columns="y")) == frame["y"])
 
-    def test_rows_without_a_class(self, capsys):
-        frame = make_table()
-        frame.loc[:9, "y"] = None
-        frame.to_csv("some.csv", index=False)
-        ran = fail(capsys, "evaluate", "model.lht", "some.csv", "-t", "y")
-        assert ran.code == 1
-        assert "--target y is missing in 10 of 300 rows" in ran.err
-        ran = succeed(capsys, "evaluate", "model.lht", "some.csv", "-t", "y", "--drop-missing-target")
-        assert ran.err == "lhtree: 10 rows without a class were dropped\n"
-        assert ran.out.startswith("rows                 290\n")
-
-    @pytest.mark.parametrize(
-        ("change", "told"),
-        [
-            ({"y": "lost"}, "--target y contains the class 'lost', which the model does not know"),
-            ({"size": "x"}, "column 'size' is 'x' where the model expects a number"),
-            ({"shop": "west"}, "column 'shop' is 'west', a category not seen in training"),
-        ],
-    )
-    def test_refusals(self, capsys, change, told):
-        make_table().assign(**change).to_csv("other.csv", index=False)
-        ran = fail(capsys, "evaluate", "model.lht", "other.csv", "-t", "y")
-        assert ran.code == 1
-        assert told in ran.err
-
     def test_no_rows(self, capsys):
         make_table()[:0].to_csv("none.csv", index=False)
         ran = fail(capsys, "evaluate", "model.lht", "none.csv", "-t", "y")
         assert ran.err == "lhtree: none.csv has no rows with a class: pass a table with rows\n"
-
-    def test_unknown_target(self, capsys):
-        ran = fail(capsys, "evaluate", "model.lht", "test.csv", "-t", "Y")
-        assert ran.err == "lhtree: --target Y is not a column of test.csv (did you mean 'y'?)\n"

@@ -35,37 +35,23 @@ class TestExport:
         assert ran[1:] == ("", "")
         assert (tmp_path / "sales.SQL").read_text() == f"{expected}\n"
 
-    def test_the_format_must_be_known(self, capsys):
-        for arguments in ([], ["--out", "model.txt"]):
-            ran = fail(capsys, "export", "model.lht", *arguments)
-            assert (ran.code, ran.err) == (2, "lhtree: specify the output: --to onnx, --to c or --to sql\n")
-
-    def test_onnx_is_not_printed(self, capsys):
-        ran = fail(capsys, "export", "model.lht", "--to", "onnx")
-        assert (ran.code, ran.err) == (2, "lhtree: onnx needs a file: pass --out FILE\n")
-
-    def test_what_cannot_be_written(self, capsys, tmp_path):
-        ran = fail(capsys, "export", "model.lht", "--out", "no/such/folder/model.c")
-        assert (ran.code, ran.err) == (
-            4,
-            "lhtree: cannot write no/such/folder/model.c: the directory no/such/folder does not exist\n",
-        )
-        (tmp_path / "folder.sql").mkdir()
-        assert "folder.sql" in fail(capsys, "export", "tree.lht", "--out", "folder.sql").err
-
-    def test_what_the_format_cannot_hold(self, capsys, tmp_path):
-        lhtree.save(
-            lhtree.LHForestClassifier(700, random_state=0).fit([[0.0], [1.0]] * 20, [0, 1] * 20), "big.lht"
-        )
-        ran = fail(capsys, "export", "big.lht", "--out", "big.sql")
-        assert ran.code == 1
-        assert "too large for SQL" in ran.err
-        assert not (tmp_path / "big.sql").exists()
-
-    def test_a_name_that_is_none(self, capsys):
-        assert (
-            "a C identifier" in fail(capsys, "export", "model.lht", "--out", "a.c", "--name", "no good").err
-        )
+    @pytest.mark.parametrize(
+        ("code", "arguments", "told"),
+        [
+            (2, [], "say what to write: --to onnx, --to c or --to sql"),
+            (2, ["--out", "model.txt"], "say what to write: --to onnx, --to c or --to sql"),
+            (2, ["--to", "onnx"], "onnx needs a file: pass --out FILE"),
+            (1, ["--out", "a.c", "--name", "no good"], "name='no good' is not valid: pass a C identifier"),
+            (4, ["--out", "no/model.c"], "cannot write no/model.c: there is no folder no"),
+            (4, ["--out", "folder.c"], "cannot write folder.c"),
+            (4, ["--out", "x" * 300 + ".c"], "cannot write x"),
+        ],
+    )
+    def test_errors(self, capsys, tmp_path, code, arguments, told):
+        (tmp_path / "folder.c").mkdir()
+        ran = fail(capsys, "export", "model.lht", *arguments)
+        assert ran.code == code
+        assert ran.err.startswith(f"lhtree: {told}")
 
     def test_the_model_is_not_written_over(self, capsys, tmp_path):
         content = (tmp_path / "model.lht").read_bytes()
@@ -73,7 +59,3 @@ class TestExport:
         assert ran.code == 4
         assert ran.err.endswith("model.lht: it is what is read; write to another file\n")
         assert (tmp_path / "model.lht").read_bytes() == content
-
-    def test_a_name_that_no_file_can_have(self, capsys):
-        ran = fail(capsys, "export", "model.lht", "--out", "x" * 300 + ".c")
-        assert (ran.code, ran.err[-21:]) == (4, ": File name too long\n")

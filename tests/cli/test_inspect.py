@@ -21,11 +21,6 @@ class TestInspect:
         assert f"{facts['n_blocks']}, including {facts['n_leaves']} leaves" in shown
         assert "trained on  240 rows per tree" in shown
 
-    def test_a_single_tree_without_metadata(self, capsys):
-        shown = succeed(capsys, "inspect", "tree.lht").out
-        assert "trained on  300 rows\n" in shown
-        assert "Metadata" not in shown
-
     def test_json(self, capsys):
         assert json.loads(succeed(capsys, "inspect", "model.lht", "--json").out) == lhtree.inspect(
             "model.lht"
@@ -43,10 +38,6 @@ class TestInspect:
     def test_a_tree_that_is_not_there(self, capsys, tree):
         ran = fail(capsys, "inspect", "model.lht", "--tree", tree)
         assert (ran.code, ran.err) == (1, f"lhtree: --tree {tree} is out of range: pass 0 to 9\n")
-
-    def test_no_file(self, capsys):
-        ran = fail(capsys, "inspect", "nothing.lht")
-        assert (ran.code, ran.err) == (3, "lhtree: cannot read nothing.lht: No such file or directory\n")
 
     def test_no_model(self, capsys):
         ran = fail(capsys, "inspect", "data.csv")

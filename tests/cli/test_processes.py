@@ -119,22 +119,8 @@ main()
 @pytest.mark.skipif(os.name == "nt", reason="needs limits")
 def test_a_disk_that_is_full():
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            code + LHTREE[-1],
-            "predict",
-            "model.lht",
-            "data.csv",
-            "--keep-all",
-            "--out",
-            "o.csv",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", code + LHTREE[-1], "predict", "model.lht", "data.csv", "--keep-all"]
+    done = subprocess.run([*command, "--out", "o.csv"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == "lhtree: cannot write o.csv: File too large\n"
     assert not [name for name in os.listdir() if name == "o.csv" or name.endswith(".part")]

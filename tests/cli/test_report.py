@@ -18,19 +18,8 @@ class TestReport:
         held = {"X_test": X[200:], "y_test": y[200:]} if has_test else {}
         lhtree.report(fit_models()[1], X, y, "expected.html", title="What [sells]", **held)
         more = ["--test", "test.csv"] if has_test else []
-        ran = succeed(
-            capsys,
-            "report",
-            "tree.lht",
-            "data.csv",
-            "-t",
-            "y",
-            "-o",
-            "r.html",
-            "--title",
-            "What [sells]",
-            *more,
-        )
+        asked = ("report", "tree.lht", "data.csv", "-t", "y", "-o", "r.html", "--title", "What [sells]")
+        ran = succeed(capsys, *asked, *more)
         assert Path("r.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
         assert ran.out == ""
         assert ran.err.startswith("r.html written, ")

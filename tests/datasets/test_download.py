@@ -182,15 +182,6 @@ print(load_spambase(as_frame=False).data.shape)
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 
-def test_a_process_that_dies_while_it_writes(server, small, archive):
-    server.answers = [send(archive)]
-    with start(server, "import os; os.fsync = lambda _: os._exit(7)") as process:
-        assert process.wait(60) == 7
-    assert ZIP not in in_cache()
-    np.testing.assert_array_equal(fetch(), small["spambase"].X)
-    assert (Path(os.environ["LHTREE_CACHE"]) / ZIP).read_bytes() == archive
-
-
 def test_two_processes_at_once(server, archive):
     both = threading.Barrier(2, timeout=60)
 
@@ -223,22 +214,6 @@ def test_the_bar_moves(server, archive, monkeypatch):
         *range(1000, len(archive), 1000),
         len(archive),
     ]
-
-
-@pytest.mark.parametrize("length", [None, 0], ids=["known length", "unknown length"])
-def test_the_bar_in_a_terminal(server, small, archive, length, monkeypatch, capsys):
-    pytest.importorskip("rich")
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    server.answers = [send(archive, length=length)]
-    np.testing.assert_array_equal(fetch(), small["spambase"].X)
-    assert "downloading" in capsys.readouterr().err
-
-
-def test_nothing_is_shown_where_nobody_looks(server, archive, capsys):
-    server.answers = [send(archive)]
-    fetch()
-    assert capsys.readouterr().err == ""
 
 
 def test_downloads_need_no_rich(server, small, archive, monkeypatch):

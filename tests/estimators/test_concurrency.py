@@ -9,7 +9,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import joblib
 import numpy as np
 import pytest
 
@@ -128,21 +127,6 @@ def test_child_processes_agree_and_do_not_hang(fitted, method):
     again = LHTClassifier(**model.get_params()).fit(X, model.predict(X)).predict_proba(X)
     for answer in run_children(method, model, X):
         assert answer == (proba.tobytes(), again.tobytes())
-
-
-def test_joblib_processes_agree(fitted):
-    model, X = fitted
-    parts = np.array_split(X, 4)
-    answers = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(part) for part in parts)
-    np.testing.assert_array_equal(np.concatenate(answers), model.predict_proba(X))
-
-
-def test_threads_are_those_of_a_joblib_context(three):
-    X, y = three
-    model = LHTClassifier()
-    with joblib.parallel_config(n_jobs=2):
-        model.fit(X, y)
-    bridge.assert_same_bits(bridge.arrays_of(LHTClassifier().fit(X, y)), bridge.arrays_of(model))
 
 
 INTERRUPTED = """

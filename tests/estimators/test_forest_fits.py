@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import reference
@@ -57,15 +56,6 @@ def test_out_of_bag_is_near_the_accuracy_on_new_rows():
     assert not np.isnan(model.oob_decision_function_).any()
 
 
-def test_out_of_bag_goes_by_codes_not_by_names():
-    X, y = make_clouds(100, 4, 2)
-    plain, named = (
-        LHForestClassifier(20, oob_score=True, random_state=0).fit(X, labels)
-        for labels in (y, np.array(["no", "yes"])[y])
-    )
-    assert plain.oob_score_ == named.oob_score_ > 0.5
-
-
 @pytest.mark.parametrize("setting", [{"max_samples": 1.0}, {"direction": "mixed"}, {"max_samples": 200}])
 def test_out_of_bag_is_refused_where_no_row_is_left_out(two, setting):
     with pytest.raises(ValueError, match=r"oob_score=True is not valid: pass .*no row is left out"):
@@ -87,12 +77,6 @@ except ValueError as error:
 
 def test_out_of_bag_where_a_share_rounds_to_all_rows():
     assert subprocess.run([sys.executable, "-c", CRASH]).returncode == 0
-
-
-def test_out_of_bag_with_rows_of_no_weight(two):
-    X, y = two
-    model = LHForestClassifier(10, oob_score=True, random_state=0).fit(X, y, np.arange(200) % 5)
-    assert len(model.oob_decision_function_) == 200
 
 
 def test_a_fit_without_out_of_bag_scores_forgets_earlier_ones(two):
@@ -126,14 +110,6 @@ def test_a_warm_start_is_a_fit_from_scratch(n_classes, setting):
         np.testing.assert_array_equal(model.oob_decision_function_, scratch.oob_decision_function_)
 
 
-def test_a_warm_start_after_pickling(two):
-    model = LHForestClassifier(2, **FIXED, warm_start=True).fit(*two)
-    model = pickle.loads(pickle.dumps(model)).set_params(n_estimators=5).fit(*two)
-    bridge.assert_same_bits(
-        bridge.arrays_of(LHForestClassifier(5, **FIXED).fit(*two)), bridge.arrays_of(model)
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "X", "y", "message"),
     [
@@ -159,13 +135,6 @@ def test_what_a_warm_start_refuses(two, change, X, y, message):
     bridge.assert_same_bits(before, bridge.arrays_of(model))
     model.set_params(warm_start=False).fit(two[0] if X is None else X, two[1] if y is None else y)
     assert len(model.estimators_) == model.n_estimators
-
-
-def test_a_warm_start_refuses_other_names(two):
-    X, y = two
-    model = LHForestClassifier(2, **FIXED, warm_start=True).fit(pd.DataFrame(X, columns=list("abcde")), y)
-    with pytest.raises(ValueError, match="feature"):
-        model.set_params(n_estimators=4).fit(pd.DataFrame(X, columns=list("edcba")), y)
 
 
 def test_out_of_bag_after_a_warm_start_with_other_draws(two):
@@ -194,15 +163,6 @@ def test_out_of_bag_after_a_warm_start_with_other_rows(two, n_rows):
         model.set_params(n_estimators=4).fit(X[:n_rows], y[:n_rows])
 
 
-def test_a_warm_start_refuses_infinities(two):
-    X, y = two
-    model = LHForestClassifier(2, **FIXED, warm_start=True).fit(X, y)
-    bad = np.where(np.arange(1000).reshape(200, 5) == 17, np.inf, X)
-    with pytest.raises(ValueError, match="row 3, column 2 is inf"):
-        model.set_params(n_estimators=4).fit(bad, y)
-    assert len(model.estimators_) == 2
-
-
 @pytest.mark.parametrize(
     "setting", [{}, {"direction": "mixed"}, {"direction": "fisher", "bootstrap": True, "oob_score": True}]
 )
@@ -225,8 +185,3 @@ def test_the_same_seed_is_the_same_model(three, setting):
         LHForestClassifier(12, **setting, random_state=seed).fit(X, y).predict_proba(rows) for seed in seeds
     ]
     assert len({answer.tobytes() for answer in answers}) == 4
-
-
-def test_a_random_state_can_be_a_generator(two):
-    models = [LHForestClassifier(3, random_state=state).fit(*two) for state in (np.random.RandomState(5), 5)]
-    bridge.assert_same_bits(*map(bridge.arrays_of, models))

@@ -12,10 +12,11 @@ from support import bridge, strategies
 from support.clouds import make_clouds
 
 
-@given(st.data(), strategies.problems(), st.booleans())
-def test_trees_come_back(data, problem, is_weighted):
+@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
+def test_models_come_back(data, problem, is_weighted, is_forest):
     arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
-    model = LHTClassifier(**arguments, random_state=0)
+    model = LHForestClassifier(3, bootstrap=True) if is_forest else LHTClassifier()
+    model.set_params(**arguments, random_state=0)
     model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
     copy = pickle.loads(pickle.dumps(model))
     bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
@@ -33,15 +34,6 @@ def test_deep_and_large_models_come_back():
 def test_a_pickle_is_smaller_than_the_arrays():
     model = LHTClassifier(gamma=1).fit(*make_clouds(3000, 9, 3))
     assert len(pickle.dumps(model)) < 0.9 * model._model.trees.nbytes
-
-
-@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_forests_come_back(data, problem, is_weighted, bootstrap):
-    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
-    model = LHForestClassifier(3, **arguments, bootstrap=bootstrap, random_state=0)
-    model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
-    copy = pickle.loads(pickle.dumps(model))
-    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
 
 
 @pytest.mark.parametrize("weight", [[0.5, 1.5], [1.25, 0.75]])

@@ -224,11 +224,6 @@ class TestShown:
             assert frame[name].tolist() == [one[name] for one in told["classes"]]
         assert json.loads(json.dumps(told, allow_nan=False)) == told
 
-    def test_it_is_frozen(self, two):
-        found = evaluate(LHTClassifier().fit(*two), *two)
-        with pytest.raises(AttributeError):
-            found.accuracy = 1.0
-
 
 scores = st.lists(
     st.tuples(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans(), st.integers(1, 3)), min_size=2

@@ -105,19 +105,6 @@ def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
             scorer.predict(numbers.iloc[:, :2])
 
 
-def test_names_of_columns(tmp_path, two):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(two[0], columns=list("abcde"))
-    model = LHTClassifier().fit(frame, two[1])
-    save(model, tmp_path / "model.lht")
-    scorer = load_scorer(tmp_path / "model.lht")
-    assert scorer.feature_names == scorer.feature_names_in_ == list("abcde")
-    assert scorer.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
-    assert scorer.predict_proba(two[0]).tobytes() == model.predict_proba(frame).tobytes()
-    with pytest.raises(ValueError, match="must be in the same order"):
-        scorer.predict(frame[list("edcba")])
-
-
 def test_a_scorer_is_independent_of_its_file(tmp_path):
     X, y = make_clouds(300, 9, 3)
     model = LHForestClassifier(8, random_state=0).fit(X, y)

@@ -37,15 +37,6 @@ class TestPage:
             seen.add(place)
         assert {"nav", "overview", "trees", "row"} <= seen
 
-    def test_choosing_a_class_by_arrow_keys_keeps_the_focus(self, open_report, wine_model):
-        page = open_report(*wine_model)
-        for place in ("#tree-controls", "#path"):
-            page.locator(f"{place} input:checked").focus()
-            before = page.input_value(f"{place} input:checked")
-            page.keyboard.press("ArrowRight")
-            assert page.input_value(f"{place} input:checked") != before
-            assert page.evaluate(f"document.querySelector('{place}').contains(document.activeElement)")
-
     @pytest.mark.parametrize("width", [320, 390, 768])
     def test_nothing_is_wider_than_a_phone(self, open_page, width, hostile_report):
         page = open_page(hostile_report, width=width, height=700)
@@ -91,15 +82,6 @@ class TestPage:
             "all => all.map(e => e.scrollWidth <= e.clientWidth)"
         )
         assert tables == [width == 1200, True]  # the matrix may scroll on a phone
-
-    @pytest.mark.parametrize("width", [320, 1200])
-    def test_headers_of_the_matrix_are_whole(self, open_report, three, width):
-        page = open_report(LHTClassifier().fit(*three), *three, width=width)
-        heads = page.locator(".confusion .short")
-        assert heads.all_text_contents() == ["0", "1", "2", "0", "1", "2"]
-        assert page.locator(".confusion").evaluate(
-            "e => e.parentElement.scrollWidth <= e.parentElement.clientWidth"
-        )
 
     def test_dark_light_and_print(self, open_report, wine_model):
         brightness = """() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g);

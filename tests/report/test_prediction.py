@@ -5,7 +5,7 @@ import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier
 from support.browser import PREDICT, as_json, make_rows
-from support.clouds import make_clouds, with_bounds
+from support.clouds import make_clouds
 
 MODELS = {
     "paper tree": LHTClassifier(),
@@ -36,23 +36,6 @@ class TestPrediction:
             assert np.abs(said - getattr(model, f"predict_{method}")(rows)).max() <= 1e-12, method
         assert [each["prediction"] for each in found] == model.predict(rows).tolist()
         assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
-
-    def test_leaves_with_bounds_of_their_own(self, open_report):
-        X, y = make_clouds(200, 9, 3)
-        model = LHTClassifier(membership="least_squares").fit(X, y)
-        before = model.predict_proba(X)
-        model._model = with_bounds(model._model)
-        assert (model.predict_proba(X) != before).any()
-        found = open_report(model, X, y).evaluate(PREDICT, as_json(X))
-        assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
-
-    def test_float32_rows(self, open_report):
-        X, y = make_clouds(200, 9, 2)
-        X = X.astype(np.float32)
-        model = LHTClassifier().fit(X, y)
-        page = open_report(model, X, y)
-        found = page.evaluate(PREDICT, as_json(X))
-        assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
 
     def test_rows_without_any_score_fall_back(self, open_report):
         X, y = make_clouds(300, 4, 3, seed=3)

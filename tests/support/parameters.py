@@ -39,7 +39,7 @@ BAD = {
     "max_depth": [0, -1, 1.5, "auto", True],
     "max_features": [0, -1, 0.0, 1.5, np.nan, "log2", True],
     "shrinkage": [-1e-9, np.nan, np.inf, "auto", None, True],
-    "class_weight": ["auto", 3, {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: np.inf}, {0: "much"}, {7: 1.0}],
+    "class_weight": ["auto", 3, ("balanced",), {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: "much"}, {7: 1.0}],
     "categorical_features": ["auto", 3, True, ["a"], [99], [1.5], [None], [True]],
     "unseen": ["skip", None, 1, True],
     "keep_prototypes": ["all", -1, 0, 1, 2.5, None],

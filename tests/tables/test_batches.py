@@ -61,11 +61,6 @@ def test_records_that_are_too_long(monkeypatch):
         cut(b'1,"' + b"x\n" * 4000, 10)
 
 
-def test_zero_bytes():
-    with pytest.raises(ReadError, match="contains null bytes"):
-        cut(b"1,2\n3,\0\n", 4)
-
-
 def write_tables(n_rows):
     """Several formats of the same rows."""
     random = np.random.default_rng(0)

@@ -1,14 +1,11 @@
 """Tables with categories: both estimators take them as they are, in fit and in prediction."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -182,22 +179,8 @@ class TestPrediction:
         for nothing in (None, pd.Series([None] * 20, dtype="string"), pd.Series([pd.NA] * 20, dtype="Int64")):
             np.testing.assert_array_equal(model.predict_proba(X.assign(size=nothing)), wanted)
 
-    def test_numbers_of_the_width_of_the_features_are_no_rows(self, colours):
-        X, y = colours
-        model = LHTClassifier(categorical_features=[1]).fit(X.to_numpy(), y)
-        with pytest.raises(ValueError, match="expecting 2 features"):
-            model.predict(np.zeros((4, model._model.encoding.n_features)))
-
 
 class TestLife:
-    @pytest.mark.parametrize("model", MODELS, ids=str)
-    def test_pickle(self, model, adult):
-        X, y = adult
-        model = clone(model).fit(X, y)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-        assert again.feature_importances_.tolist() == model.feature_importances_.tolist()
-
     def test_trees_of_a_forest_take_tables(self, adult):
         X, y = adult
         forest = LHForestClassifier(3, random_state=0).fit(X, y)
@@ -236,21 +219,3 @@ class TestLife:
             X[kept], y[kept], sample_weight=weight[kept]
         )
         np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
-
-    def test_weights_that_are_none(self, colours):
-        X, y = colours
-        for weight in ([[1], [1, 2]], ["a"] * 20, [1.0] * 3):
-            with pytest.raises(ValueError, match=r"sample_weight .*: pass one"):
-                LHTClassifier().fit(X, y, sample_weight=weight)
-
-    def test_out_of_bag_score(self, adult):
-        X, y = adult
-        forest = LHForestClassifier(10, oob_score=True, random_state=0).fit(X, y)
-        assert forest.oob_score_ > 0.6
-
-    def test_search_and_cross_validation(self, adult):
-        X, y = adult
-        for table in (X, as_polars(X)):
-            assert cross_val_score(LHTClassifier(gamma=50), table, y, cv=3).min() > 0.6
-        search = GridSearchCV(LHTClassifier(), {"gamma": [20, 100]}, cv=2).fit(X, y)
-        assert search.best_estimator_.predict(X).shape == (800,)

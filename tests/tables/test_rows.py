@@ -64,13 +64,6 @@ def test_tables_that_are_refused(shop, model, change, parts):
         assert part in message, message
 
 
-def test_dates_in_place_of_numbers(shop, model):
-    shop["size"] = pd.Timestamp("2024-01-31")
-    shop.to_parquet("dates.parquet")
-    message, _ = refusal(read, "dates.parquet", model)
-    assert "dates.parquet: column 'size' holds dates or times (timestamp" in message
-
-
 def test_unseen_categories_and_rows_without_a_class(shop, model):
     shop.loc[[5, 7], "colour"] = ["blau", "mauve"]
     shop.loc[3, "kind"] = None

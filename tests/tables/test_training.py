@@ -185,12 +185,6 @@ class TestTypes:
                 assert part in message
         assert read_training("d.parquet", "y", drop=["x"]).X.columns.tolist() == ["z"]
 
-    def test_too_many_categories(self):
-        message, _ = refusal(self.column, [f"name {i}" for i in range(256)])
-        for part in ("data.csv: column 'x'", "256 categories", "more than 255", "--drop x"):
-            assert part in message
-        assert len(self.column([f"name {i}" for i in range(255)]).cat.categories) == 255
-
     def test_all_refused_columns_are_named(self):
         days, texts = ["2024-01-31"] * 300, [f"note {i}" for i in range(300)]
         frame = pd.DataFrame({"day": days, "a text": texts, "n": 1, "y": ["a", "b"] * 150})

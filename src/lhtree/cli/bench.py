@@ -12,22 +12,8 @@ from ..selection.folds import split_folds
 from ..tables.names import find_nearest
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
+from . import _options
 from ._errors import ExitCode, Problem
-from ._options import (
-    Categorical,
-    DataFile,
-    Decimal,
-    Delimiter,
-    Drop,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    Json,
-    Names,
-    Quiet,
-    Target,
-    check_least,
-)
 from ._show import clean, show_bar, show_json, show_table, write_seconds
 
 EXAMPLES = (
@@ -44,10 +30,10 @@ _NOTES = (
 
 
 def bench(
-    data: DataFile,
-    target: Target,
+    data: _options.DataFile,
+    target: _options.Target,
     only: Annotated[
-        Names,
+        _options.Names,
         typer.Option(
             metavar="MODEL",
             help="Model to compare; may be repeated: tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
@@ -56,18 +42,18 @@ def bench(
     ] = None,
     folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    drop_missing_target: DropMissingTarget = False,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    is_json: Json = False,
-    quiet: Quiet = False,
+    drop: _options.Drop = None,
+    categorical: _options.Categorical = None,
+    drop_missing_target: _options.DropMissingTarget = False,
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    is_json: _options.Json = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Compare lhtree with CART, random forests and boosting on your own table, by cross-validation."""
-    check_least(folds=(folds, 2), seed=(seed, 0))
+    _options.check_least(folds=(folds, 2), seed=(seed, 0))
     names = _choose(only)
     training = read_training(
         data,

@@ -10,24 +10,9 @@ from ..tables.batches import open_stream
 from ..tables.names import check_known
 from ..tables.source import Reading
 from ..tables.target import match_classes, refuse_missing
-from . import _signals
+from . import _options, _signals
 from ._errors import Problem
 from ._model import Encoder, load_scorer, tell_unseen
-from ._options import (
-    DataFile,
-    Decimal,
-    Delimiter,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    Json,
-    ModelFile,
-    Quiet,
-    Target,
-    Threads,
-    Unseen,
-    count_threads,
-)
 from ._show import note, show_bar, show_facts, show_json, show_table
 
 EXAMPLES = (
@@ -39,25 +24,25 @@ _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
 
 
 def evaluate(
-    model: ModelFile,
-    data: DataFile,
-    target: Target,
-    drop_missing_target: DropMissingTarget = False,
-    unseen: Unseen = "error",
-    threads: Threads = -1,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    is_json: Json = False,
-    quiet: Quiet = False,
+    model: _options.ModelFile,
+    data: _options.DataFile,
+    target: _options.Target,
+    drop_missing_target: _options.DropMissingTarget = False,
+    unseen: _options.Unseen = "error",
+    threads: _options.Threads = -1,
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    is_json: _options.Json = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Evaluate a model on a table with known classes, normally on rows not used for training.
 
     The last table shows the accuracy at each coverage: the accuracy if the model
     decides only the rows with the largest WOLF values.
     """
-    n_threads = count_threads(threads)
+    n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         check_known("target", [target], stream.names, stream.name)

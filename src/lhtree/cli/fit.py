@@ -14,23 +14,8 @@ from .._parameters import DIRECTIONS, MEMBERSHIPS
 from ..evaluation import Evaluation, evaluate
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
+from . import _options
 from ._errors import ExitCode, Problem, writing
-from ._options import (
-    Categorical,
-    DataFile,
-    Decimal,
-    Delimiter,
-    Drop,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    Json,
-    Quiet,
-    Target,
-    Threads,
-    check_least,
-    count_threads,
-)
 from ._output import check_place
 from ._show import note, show_facts, show_json, write_bytes, write_seconds
 
@@ -73,8 +58,8 @@ class ClassWeight(str, Enum):
 
 
 def fit(
-    data: DataFile,
-    target: Target,
+    data: _options.DataFile,
+    target: _options.Target,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
@@ -131,7 +116,7 @@ def fit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
-    threads: Threads = -1,
+    threads: _options.Threads = -1,
     holdout: Annotated[
         float | None,
         typer.Option(
@@ -140,21 +125,21 @@ def fit(
             help="Hold out this share of the rows and report results on it; the saved model is fitted on all rows.",
         ),
     ] = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    drop_missing_target: DropMissingTarget = False,
+    drop: _options.Drop = None,
+    categorical: _options.Categorical = None,
+    drop_missing_target: _options.DropMissingTarget = False,
     metadata: Annotated[
         list[str] | None,
         typer.Option(
             "--metadata", metavar="KEY=VALUE", help="Note to store in the model file; may be repeated."
         ),
     ] = None,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    is_json: Json = False,
-    quiet: Quiet = False,
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    is_json: _options.Json = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Train a model on a table and save it.
 
@@ -164,7 +149,7 @@ def fit(
     """
     import lhtree
 
-    check_least(
+    _options.check_least(
         trees=(1 if trees is None else trees, 1),
         min_samples_leaf=(min_samples_leaf, 1),
         max_depth=(1 if max_depth is None else max_depth, 1),
@@ -182,7 +167,7 @@ def fit(
         "max_depth": max_depth,
         "class_weight": class_weight and class_weight.value,
         "random_state": seed,
-        "n_jobs": count_threads(threads),
+        "n_jobs": _options.count_threads(threads),
     }
     estimator = _build(model, trees, chosen, quiet=quiet)
     if gamma != "10" and direction != "mean_difference":

@@ -14,21 +14,9 @@ from ..scorer import Scorer
 from ..tables.batches import Stream, open_stream
 from ..tables.names import check_known
 from ..tables.source import FORMATS, Reading
-from . import _signals
+from . import _options, _signals
 from ._errors import ExitCode, Problem
 from ._model import Encoder, load_scorer, tell_unseen
-from ._options import (
-    DataFile,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Format,
-    ModelFile,
-    Quiet,
-    Threads,
-    Unseen,
-    count_threads,
-)
 from ._output import make_flat, open_output
 from ._show import show_bar
 
@@ -41,8 +29,8 @@ EXAMPLES = (
 
 
 def predict(
-    model: ModelFile,
-    data: DataFile,
+    model: _options.ModelFile,
+    data: _options.DataFile,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", metavar="FILE", help="Output file, written atomically. Default: stdout."),
@@ -56,16 +44,16 @@ def predict(
         typer.Option("--keep", metavar="NAME", help="Copy a column of the table; may be repeated."),
     ] = None,
     keep_all: Annotated[bool, typer.Option("--keep-all", help="Copy all columns of the table.")] = False,
-    unseen: Unseen = "error",
+    unseen: _options.Unseen = "error",
     batch_rows: Annotated[
         int | None,
         typer.Option("--batch-rows", min=1, metavar="N", help="Maximum number of rows per batch."),
     ] = None,
-    threads: Threads = -1,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
+    threads: _options.Threads = -1,
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
     out_format: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +63,7 @@ def predict(
             autocompletion=lambda: list(FORMATS),
         ),
     ] = None,
-    quiet: Quiet = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Predict the class of every row of a table.
 
@@ -84,7 +72,7 @@ def predict(
     """
     if out_format not in (None, *FORMATS):
         raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
-    n_threads = count_threads(threads)
+    n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         encoder = Encoder(scorer, stream, unseen)

@@ -11,20 +11,9 @@ import typer
 from ..model import read as find_model
 from ..tables.read import read_rows
 from ..tables.source import Reading
+from . import _options
 from ._errors import writing
 from ._model import load_model, tell_unseen
-from ._options import (
-    DataFile,
-    Decimal,
-    Delimiter,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    ModelFile,
-    Quiet,
-    Target,
-    Unseen,
-)
 from ._output import check_place
 from ._show import note, write_bytes
 
@@ -35,9 +24,9 @@ EXAMPLES = (
 
 
 def report(
-    model: ModelFile,
-    data: DataFile,
-    target: Target,
+    model: _options.ModelFile,
+    data: _options.DataFile,
+    target: _options.Target,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")],
     test: Annotated[
         str | None,
@@ -54,13 +43,13 @@ def report(
             help="Maximum size of the trees in the page; of a larger forest only the first are included.",
         ),
     ] = 8.0,
-    drop_missing_target: DropMissingTarget = False,
-    unseen: Unseen = "error",
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    quiet: Quiet = False,
+    drop_missing_target: _options.DropMissingTarget = False,
+    unseen: _options.Unseen = "error",
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Write an HTML report on a model: metrics, warnings, a tree explorer and a row explorer.
 

@@ -11,23 +11,8 @@ import typer
 
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
+from . import _options
 from ._errors import writing
-from ._options import (
-    Categorical,
-    DataFile,
-    Decimal,
-    Delimiter,
-    Drop,
-    DropMissingTarget,
-    Encoding,
-    Format,
-    Json,
-    Quiet,
-    Target,
-    Threads,
-    check_least,
-    count_threads,
-)
 from ._output import check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 from .fit import Kind
@@ -67,8 +52,8 @@ class Metric(str, Enum):
 
 
 def tune(
-    data: DataFile,
-    target: Target,
+    data: _options.DataFile,
+    target: _options.Target,
     model: Annotated[
         Kind, typer.Option("--model", help="One tree per class, or a forest of them.")
     ] = Kind.FOREST,
@@ -88,22 +73,22 @@ def tune(
     ] = 30,
     folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
-    threads: Threads = -1,
+    threads: _options.Threads = -1,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", "-o", metavar="FILE", help="Fit the best setting on all rows and save the model."
         ),
     ] = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    drop_missing_target: DropMissingTarget = False,
-    format: Format = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = None,
-    is_json: Json = False,
-    quiet: Quiet = False,
+    drop: _options.Drop = None,
+    categorical: _options.Categorical = None,
+    drop_missing_target: _options.DropMissingTarget = False,
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    is_json: _options.Json = False,
+    quiet: _options.Quiet = False,
 ) -> None:
     """Search for the best settings for a table by cross-validation.
 
@@ -114,8 +99,10 @@ def tune(
     """
     import lhtree
 
-    check_least(time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0))
-    n_threads = count_threads(threads)
+    _options.check_least(
+        time_limit=(time_limit, 0), candidates=(candidates, 1), folds=(folds, 2), seed=(seed, 0)
+    )
+    n_threads = _options.count_threads(threads)
     if out is not None:
         check_place(out, data)
     how = Reading(format, delimiter, decimal, encoding)
