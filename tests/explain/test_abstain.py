@@ -216,7 +216,7 @@ def test_classes_that_the_model_does_not_know():
     model = LHTClassifier().fit(X, y)
     decisions = model.predict_or_abstain(X, coverage=0.5)
     for ask in (decisions.score, lambda labels: coverage_curve(model, X, labels)):
-        with pytest.raises(ValueError, match=r"y has the class '0', .* among \[0, 1, 2\]"):
+        with pytest.raises(ValueError, match=r"y contains the class '0', .* pass only \[0, 1, 2\]"):
             ask(y.astype(str))
     some_unknown = np.where(np.arange(60) < 30, y, 7)
     n_right = (decisions.labels == some_unknown).sum()

@@ -135,7 +135,7 @@ class TestExplanation:
         ("change", "words"),
         [
             ({"colour": "red"}, ["'colour'", "does not know"]),
-            ({"age": "old"}, ["column 'age'", "'old'", "numbers"]),
+            ({"age": "old"}, ["column 'age'", "'old'", "a number"]),
             ({"work": 5}, ["column 'work'", "numbers", "'federal'"]),
         ],
     )
