@@ -53,6 +53,14 @@ class TestShown:
         frame = make_table()[200:]
         return np.mean(fit_models()[0].predict(frame.drop(columns="y")) == frame["y"])
 
+    def test_rows_without_a_class(self, capsys):
+        make_table().assign(y=lambda frame: frame["y"].where(frame.index > 9)).to_csv("some.csv", index=False)
+        asked = ("evaluate", "model.lht", "some.csv", "-t", "y")
+        assert "--target y is missing in 10 of 300 rows" in fail(capsys, *asked).err
+        ran = succeed(capsys, *asked, "--drop-missing-target")
+        assert ran.err == "lhtree: 10 rows without a class were left out\n"
+        assert "is not a column" in fail(capsys, *asked[:-1], "Y").err
+
     def test_no_rows(self, capsys):
         make_table()[:0].to_csv("none.csv", index=False)
         ran = fail(capsys, "evaluate", "model.lht", "none.csv", "-t", "y")

@@ -18,6 +18,8 @@ from lhtree.tables.errors import TableError
 from lhtree.tables.treatments import Numbers, OneHot
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 
+ROW = ("explain", "model.lht", "data.csv", "--row", 17)
+
 
 def explain_row(number, **changes):
     frame = make_table().drop(columns="y")
@@ -32,23 +34,22 @@ class TestExplain:
         assert ran == (0, f"{explain_row(row)}\n", "")
 
     def test_json(self, capsys):
-        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--json")
+        ran = succeed(capsys, *ROW, "--json")
         assert json.loads(ran.out) == json.loads(json.dumps(explain_row(17).to_dict()))
 
     def test_one_tree_of_the_forest(self, capsys):
-        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--tree", 3)
+        ran = succeed(capsys, *ROW, "--tree", 3)
         assert ran.out == f"{explain_row(17).tree(3)}\n"
-        assert "0 to 9" in fail(capsys, "explain", "model.lht", "data.csv", "--row", 17, "--tree", 10).err
+        assert "0 to 9" in fail(capsys, *ROW, "--tree", 10).err
 
     def test_counterfactuals(self, capsys):
-        asked = ("explain", "model.lht", "data.csv", "--row", 17)
         told = [str(other) for other in explain_row(17).counterfactuals()]
         assert told
-        shown = succeed(capsys, *asked, "--counterfactual").out
+        shown = succeed(capsys, *ROW, "--counterfactual").out
         assert shown.partition("What would change the prediction:\n")[2] == "".join(
             f"  {one}\n" for one in told
         )
-        (only,) = json.loads(succeed(capsys, *asked, "--to", "sold", "--change", "size", "--json").out)[
+        (only,) = json.loads(succeed(capsys, *ROW, "--to", "sold", "--change", "size", "--json").out)[
             "counterfactuals"
         ]
         assert only["prediction"] == "sold"
@@ -66,7 +67,7 @@ class TestExplain:
 
     def test_values_instead_of_some_of_the_table(self, capsys):
         asked = ("--values", "size=70", "--values", "shop=NA")
-        ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17, *asked)
+        ran = succeed(capsys, *ROW, *asked)
         assert ran.out == f"{explain_row(17, size=70.0, shop=None)}\n"
 
     def test_a_table_of_one_row_from_stdin(self, capsys, monkeypatch):
@@ -76,7 +77,7 @@ class TestExplain:
 
     def test_page_and_picture(self, capsys, tmp_path):
         pytest.importorskip("matplotlib")
-        asked = ("explain", "model.lht", "data.csv", "--row", 17, "--counterfactual")
+        asked = (*ROW, "--counterfactual")
         ran = succeed(capsys, *asked, "--html", "why.html", "--plot", "why.png")
         assert ran.err == "why.html written\nwhy.png written\n"
         page = (tmp_path / "why.html").read_text(encoding="utf-8")
@@ -154,7 +155,7 @@ class TestTables:
         lines[30] = "big,1,red,north,kept"
         lines[40] = "1,1,violet,north,kept"
         (tmp_path / "data.csv").write_text("\n".join(lines))
-        succeed(capsys, "explain", "model.lht", "data.csv", "--row", 17)
+        succeed(capsys, *ROW)
         assert (
             "data.csv, line 31: column 'size'"
             in fail(capsys, "explain", "model.lht", "data.csv", "--row", 29).err

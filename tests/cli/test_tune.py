@@ -64,11 +64,6 @@ class TestTune:
         X = make_table().drop(columns="y")
         assert (fitted.predict_proba(X) == tuned.predict_proba(X)).all()
 
-    def test_a_forest_within_no_time(self, capsys):
-        ran = succeed(capsys, "tune", "data.csv", "-t", "y", "--time-limit", 0, "--threads", 1)
-        assert "1, stopped" in ran.out
-        assert "lhtree fit data.csv --target y --seed 0 --out model.lht" in ran.out
-
     def test_what_was_said_about_the_table_is_in_the_command(self, capsys):
         table = make_table().rename(columns={"shop": "the shop"})
         table.loc[3, "y"] = None

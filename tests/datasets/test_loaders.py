@@ -35,10 +35,6 @@ def test_sets_that_come_with_scikit_learn_need_nothing(name, twin, monkeypatch):
     assert len(mine.target_names) == len(theirs.target_names)
 
 
-def test_the_classes_of_wdbc_are_scikit_learns():
-    assert load("wdbc", as_frame=False).target_names.tolist() == ["malignant", "benign"]
-
-
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("form", ["csv", "archive"])

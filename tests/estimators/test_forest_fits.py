@@ -116,12 +116,7 @@ def test_a_warm_start_is_a_fit_from_scratch(n_classes, setting):
         ({"n_estimators": 2}, None, None, r"n_estimators=2 is not valid: pass at least 4"),
         ({"beta": "schedule"}, None, None, r"warm_start=True is not valid: pass a fixed beta"),
         ({"beta": "auto"}, None, None, r"warm_start=True is not valid: pass a fixed beta"),
-        (
-            {},
-            np.zeros((200, 4)),
-            None,
-            r"X has 4 features, but LHForestClassifier is expecting 5.* Pass the columns",
-        ),
+        ({}, np.zeros((200, 4)), None, r"X has 4 features, but .* is expecting 5.* Pass the columns"),
         ({}, None, np.arange(200) % 3, r"y has the classes \[0, 1, 2\] and the model has \[0, 1\]: pass"),
         ({}, None, np.arange(200) % 2 + 1, r"y has the classes \[1, 2\] and the model has \[0, 1\]: pass"),
     ],

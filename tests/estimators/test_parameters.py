@@ -109,10 +109,6 @@ def test_max_depth_beyond_any_integer_of_the_machine(two):
     same_model(two, {"max_depth": 10**30}, {"max_depth": None})
 
 
-def test_without_draws_the_seed_does_not_matter(two):
-    same_model(two, {"random_state": 1, "direction": "mixed"}, {"random_state": 2, "direction": "mixed"})
-
-
 def test_a_random_state_can_be_a_generator(two):
     draws = {"direction": "fisher", "max_features": 2}
     same_model(two, {**draws, "random_state": np.random.RandomState(5)}, {**draws, "random_state": 5})

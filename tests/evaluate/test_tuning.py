@@ -109,14 +109,6 @@ def draw(n_settings):
 
 
 class TestRace:
-    def test_the_same_for_a_seed(self):
-        found, again = (search(make_task(), draw(8), math.inf) for _ in range(2))
-        assert [(one.params, one.scores, one.is_behind) for one in found] == [
-            (one.params, one.scores, one.is_behind) for one in again
-        ]
-        assert len(found) == 8
-        assert [len(candidate.scores) for candidate in found[:2]] == [3, 3]
-
     @pytest.mark.parametrize("metric", METRICS)
     def test_folds_are_measured_as_by_hand(self, metric):
         task = make_task(metric=metric)
@@ -239,17 +231,6 @@ class TestTune:
             model = LHTClassifier(random_state=0)
             by_hand = [model.fit(X[train], y[train]).score(X[test], y[test]) for train, test in splits]
             assert tuned.candidates[0].scores == pytest.approx(by_hand)
-
-    @pytest.mark.parametrize("library", ["pandas", "polars", "list"])
-    def test_tables(self, library):
-        frame = make_table(90)
-        y = frame.pop("y").tolist()
-        if library == "polars":
-            frame = pytest.importorskip("polars").DataFrame(frame.to_dict("list"), strict=False)
-        elif library == "list":
-            frame = frame[["size", "weight"]].to_numpy().tolist()
-        tuned = tune("tree", frame, y, n_candidates=1, cv=3)
-        assert tuned.best_estimator_.classes_.tolist() == ["kept", "sold"]
 
     def test_callback_and_bar(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal

@@ -94,15 +94,6 @@ class TestTrees:
         found = page.evaluate(PREDICT, as_json(X))
         assert np.abs([each["proba"] for each in found] - model.predict_proba(X)).max() <= 1e-12
 
-    def test_trees_of_a_forest(self, open_report, three):
-        model = LHForestClassifier(n_estimators=10, random_state=0).fit(*three)
-        page = open_report(model, *three)
-        page.locator("#tree-controls select").select_option(label="Tree 7 of 10")
-        page.locator("#tree-controls").get_by_text("class 2").click()
-        view = model.trees_[6 * 3 + 2]
-        assert f"{view.n_samples[0]} training rows" in page.locator("#block").text_content()
-        assert "for class 2 (tree 7 of 10)" in page.locator("#path h3").first.text_content()
-
     def test_a_part_of_a_forest_does_not_pass_for_the_forest(self, open_report, three):
         X, y = three
         model = LHForestClassifier(n_estimators=30, random_state=0).fit(X, y)
