@@ -58,7 +58,7 @@ class TestShown:
         asked = ("evaluate", "model.lht", "some.csv", "-t", "y")
         assert "--target y is missing in 10 of 300 rows" in fail(capsys, *asked).err
         ran = succeed(capsys, *asked, "--drop-missing-target")
-        assert ran.err == "lhtree: 10 rows without a class were left out\n"
+        assert ran.err == "lhtree: 10 rows without a class were dropped\n"
         assert "is not a column" in fail(capsys, *asked[:-1], "Y").err
 
     def test_no_rows(self, capsys):

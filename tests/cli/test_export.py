@@ -38,11 +38,11 @@ class TestExport:
     @pytest.mark.parametrize(
         ("code", "arguments", "told"),
         [
-            (2, [], "say what to write: --to onnx, --to c or --to sql"),
-            (2, ["--out", "model.txt"], "say what to write: --to onnx, --to c or --to sql"),
+            (2, [], "specify the output: --to onnx, --to c or --to sql"),
+            (2, ["--out", "model.txt"], "specify the output: --to onnx, --to c or --to sql"),
             (2, ["--to", "onnx"], "onnx needs a file: pass --out FILE"),
             (1, ["--out", "a.c", "--name", "no good"], "name='no good' is not valid: pass a C identifier"),
-            (4, ["--out", "no/model.c"], "cannot write no/model.c: there is no folder no"),
+            (4, ["--out", "no/model.c"], "cannot write no/model.c: the directory no does not exist"),
             (4, ["--out", "folder.c"], "cannot write folder.c"),
             (4, ["--out", "x" * 300 + ".c"], "cannot write x"),
         ],

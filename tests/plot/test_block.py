@@ -155,11 +155,11 @@ def test_blocks_that_are_none(block):
 
 def test_classes_must_be_as_many_as_rows():
     model, X, y = pictures.wine()
-    with pytest.raises(ValueError, match=r"^y has shape \(5,\) and X 178 rows: pass one class per row"):
+    with pytest.raises(ValueError, match=r"^y has shape \(5,\).* 178 rows: pass one class per row"):
         plot_block(model, X, y[:5])
 
 
 def test_classes_must_be_the_model_s():
     model, X, _ = pictures.wine()
-    with pytest.raises(ValueError, match=r"^y has the class .* does not know"):
+    with pytest.raises(ValueError, match=r"^y .*'\?'.*: pass"):
         plot_block(model, X, ["?"] * len(X))

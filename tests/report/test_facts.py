@@ -166,7 +166,7 @@ class TestWarnings:
         generator = np.random.default_rng(0)
         X = np.column_stack([X, (y != 1) + 0.1 * generator.random(len(y))])
         facts = make_summary(LHTClassifier().fit(X, y), X, y)
-        assert told(facts, "leak").startswith("x5 alone tells class 1 from the rest,")
+        assert "x5" in told(facts, "leak")
 
     def test_tiny_leaves(self, two):
         model = LHTClassifier(gamma=1).fit(*two)

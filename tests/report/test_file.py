@@ -103,12 +103,12 @@ class TestArguments:
             ({"betas": "all"}, "betas='all' is not valid"),
             ({"betas": [2.0]}, r"betas=\[2.0\] is not valid"),
             ({"max_megabytes": 0}, "max_megabytes=0 is not valid"),
-            ({"y": [0]}, r"y has shape \(1,\) .* 200 rows: pass one class per row."),
+            ({"y": [0]}, r"y has shape \(1,\).* 200 rows: pass one class per row."),
             (
                 {"X_test": [[0.0] * 5], "y_test": ["?"]},
-                r"y_test has the class '\?', which the model does not know",
+                r"y_test contains the class '\?', which the model does not know",
             ),
-            ({"X_test": [[0.0] * 5], "y_test": []}, r"y_test has shape \(0,\) .* 1 rows: pass one"),
+            ({"X_test": [[0.0] * 5], "y_test": []}, r"y_test has shape \(0,\).* 1 rows: pass one"),
             ({"X_test": [[np.inf] * 5], "y_test": [0]}, "Input X contains infinity"),
         ],
     )

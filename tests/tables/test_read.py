@@ -204,11 +204,9 @@ class TestPictures:
         assert "school = master" in texts
         assert "school ≠ doctor" in texts
 
-    def test_a_column_of_categories_is_no_axis(self, tree):
-        for features in ("school", 2):
-            with pytest.raises(ValueError, match="'school' holds categories"):
-                plot_membership(tree, features=features)
-        assert plot_membership(tree, features=3).get_xlabel() == "gain"
+    def test_memberships_along_columns(self, tree):
+        for features, name in (("school", "school"), (2, "school"), (3, "gain")):
+            assert plot_membership(tree, features=features).get_xlabel() == name
 
 
 class TestReport:

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from .._palette import find_pair
 from .._parameters import is_integer, refuse
 from ..model import read
-from ..tables.frames import refuse_infinity
 from ..tables.labels import encode_known
-from ..views import TreeView
 from ._layout import spread
 from ._style import INK, SMALL, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
@@ -55,17 +53,13 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
         known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
         raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
     rows = fitted.encode(X)
-    if np.shape(y) != (len(rows),):
-        raise ValueError(f"y has shape {np.shape(y)} and X {len(rows)} rows: pass one class per row.")
     codes = encode_known(y, fitted.classes, len(rows))
-    leaves: Any = fitted.scorer.apply(rows)
-    if leaves is None:
-        refuse_infinity(rows)
+    estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
+    ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
+    way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    at = np.flatnonzero((passed == block) & (way % fitted.n_targets == target))
+    inside, sums = way[at] // fitted.n_targets, value[at]
     left = int(view.left[block])
-    entered = _climb(view, leaves[:, range(fitted.trees.n_trees)[tree]], left + 1)
-    inside = (entered == left) | (entered == left + 1)
-    weights = np.array([view.weights(block).get(name, 0.0) for name in fitted.feature_names])
-    sums = fitted.normalise(rows[inside]).astype(np.float64) @ weights if inside.any() else np.array([])
     is_target = codes[inside] == fitted.trees.target[tree]
     extremes: dict[str, float] = {}
     for name, own in (("TFS", is_target), ("NFS", ~is_target)):
@@ -78,21 +72,10 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
         offset=float(view.offset[block]),
         feature_sum=sums,
         is_target=is_target,
-        goes_left=entered[inside] == left,
+        goes_left=passed[at + 1] == left,
         extremes=extremes,
         below=tuple(f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (left, left + 1)),  # type: ignore[arg-type]
     )
-
-
-def _climb(view: TreeView, leaves: NDArray[np.int64], last: int) -> NDArray[np.int64]:
-    """From every leaf up to the first block whose number is at most ``last``."""
-    parent = np.full(view.n_blocks, -1)
-    branching = np.flatnonzero(view.left >= 0)
-    parent[view.left[branching]] = parent[view.right[branching]] = branching
-    at = leaves.copy()
-    while (is_below := at > last).any():
-        at[is_below] = parent[at[is_below]]
-    return at
 
 
 def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
