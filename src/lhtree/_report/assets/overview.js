@@ -65,7 +65,7 @@ function showCalibration(figures, where) {
 
 function showWarnings(warnings) {
   const place = find("warnings");
-  if (!warnings.length) place.append(el("p", { class: "hint" }, "No warnings: no small leaves, leaking or constant features, rare classes or missing values."));
+  if (!warnings.length) place.append(el("p", { class: "hint" }, "No warnings: nothing notable among leaves, features, class sizes and missing values."));
   for (const { kind, title, text } of warnings) place.append(el("div", { class: "notice", "data-kind": kind }, el("h3", {}, title), el("p", {}, text)));
 }
 
