@@ -176,7 +176,7 @@ print(load_spambase(as_frame=False).data.shape)
 
 
 def test_two_processes_at_once(server, archive):
-    both = threading.Barrier(2, timeout=60)
+    both = threading.Barrier(2, timeout=600)
 
     def answer(handler):
         both.wait()  # neither found the other's file
@@ -184,7 +184,7 @@ def test_two_processes_at_once(server, archive):
 
     server.answers = [answer]
     with start(server) as one, start(server) as other:
-        outputs = [process.communicate(timeout=60)[0] for process in (one, other)]
+        outputs = [process.communicate(timeout=600)[0] for process in (one, other)]
     assert outputs == ["(12, 57)\n"] * 2
     assert len(server.paths) == 2
     assert in_cache() == [ZIP]

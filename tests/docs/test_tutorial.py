@@ -56,7 +56,7 @@ def ask(port, command):
         {"Content-Type": "application/json"},
     )
     try:
-        answer = urllib.request.urlopen(request, timeout=60)
+        answer = urllib.request.urlopen(request, timeout=600)
     except urllib.error.HTTPError as error:  # is an answer, too
         answer = error
     with answer:

@@ -16,7 +16,7 @@ from lhtree import LHTClassifier
 from support import bridge
 from support.clouds import make_clouds
 
-TIMEOUT = 60
+TIMEOUT = 600
 NAMES = (np.array(["a", "b"]), np.array(["d", "c"]))  # the second in another order
 
 

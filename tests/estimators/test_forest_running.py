@@ -19,7 +19,7 @@ from sklearn.datasets import load_wine
 from lhtree import LHForestClassifier
 LHForestClassifier(200, direction="mixed", verbose=1, random_state=0).fit(*load_wine(return_X_y=True))
 """
-TIMEOUT = 60
+TIMEOUT = 600
 
 
 def test_no_bar_where_nobody_looks():

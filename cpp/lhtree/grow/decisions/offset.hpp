@@ -22,8 +22,8 @@ struct Limits {
     double min_samples_leaf;    // least weight on each side
 };
 
-// The candidates of the paper (eqs. 10 and 11), c midway in the empty gap between the sides: the largest pure set if
-// it weighs at least gamma …
+// The candidates of the paper (eqs. 10 and 11), c midway in the empty gap between the sides: the largest pure
+// set if it weighs at least gamma …
 std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const Limits& limits);
 // … otherwise e, a row exactly on which goes right.
 double find_middle(const Extents& extents);
