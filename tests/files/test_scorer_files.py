@@ -112,3 +112,12 @@ def test_a_scorer_is_independent_of_its_file(tmp_path):
     scorer = load_scorer(tmp_path / "model.lht")
     (tmp_path / "model.lht").write_bytes(b"")
     assert scorer.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+
+
+def test_unaligned_arrays_are_scored(tmp_path):
+    X, y = make_clouds(60, 4, 2)
+    save(LHTClassifier().fit(X, y), tmp_path / "model.lht")
+    scorer = load_scorer(tmp_path / "model.lht")
+    shifted = np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float64).reshape(X.shape)
+    assert not shifted.flags.aligned
+    np.testing.assert_array_equal(scorer.predict_proba(shifted), scorer.predict_proba(X))
