@@ -185,9 +185,9 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
         ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit one tree"
     ):
         export_sql(forest, force=True)
-    forest = LHForestClassifier(n_estimators=150, random_state=0).fit(X, y)
+    forest = LHForestClassifier(n_estimators=500, random_state=0).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"150 trees .* about \d+ seconds .*Fit one tree.*or pass force=True"
+        ValueError, match=r"500 trees .* about \d+ seconds .*Fit one tree.*or pass force=True"
     ):
         export_sql(forest)
     n_terms = len(model._model.trees.hyperplane_weight) + model._model.trees.n_blocks
