@@ -81,6 +81,10 @@ class Moments {
     double covariance(std::size_t feature) const { return balance() * mean_difference(feature); }
     double response_squares() const { return balance(); }  // n · var(p)
     double reach(std::size_t feature) const;               // max |x_i - mean|
+    // What the scatter, taken about the class means, leaves out of total_squares.
+    double squares_between(std::size_t feature) const {
+        return covariance(feature) * mean_difference(feature);
+    }
     // n · var(x_i).
     double total_squares(std::size_t feature) const;
 

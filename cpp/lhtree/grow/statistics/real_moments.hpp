@@ -37,9 +37,10 @@ class RealMoments {
     double mean(std::size_t feature) const { return features_.mean(feature); }
     double response_mean() const { return response_sum_ / features_.weight; }
     double total_squares(std::size_t feature) const { return features_.squares[feature]; }  // n · var(x_i)
-    double response_squares() const { return response_squares_; }                           // n · var(r)
-    double covariance(std::size_t feature) const { return products_[feature]; }             // n · cov(x_i, r)
-    double reach(std::size_t feature) const {  // max |x_i - mean|
+    double squares_between(std::size_t) const { return 0.0; }  // the scatter is taken about the same means
+    double response_squares() const { return response_squares_; }                // n · var(r)
+    double covariance(std::size_t feature) const { return products_[feature]; }  // n · cov(x_i, r)
+    double reach(std::size_t feature) const {                                    // max |x_i - mean|
         return std::max(features_.high[feature] - mean(feature), mean(feature) - features_.low[feature]);
     }
     double relation(std::size_t feature) const;  // the same, 0 where it may be rounding alone

@@ -86,6 +86,8 @@ bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& total
 template <class Response>
 void Brancher<Response>::share_gain(const Totals& totals, const Samples& view, std::size_t n_features,
                                     Hyperplane& hyperplane) {
+    if (has_scatter_squares_)
+        return lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
     squares_.assign(padded(view.rows.n_features), 0.0);
     if (moments_.has_squares()) {
         for (const auto feature : hyperplane.features) {
@@ -116,6 +118,7 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
     const CutContext<Response> context{settings_, view, totals, moments_};
     sums_.resize(std::max(sums_.size(), view.size()));
     Cut best;
+    has_scatter_squares_ = false;
     keep_features(moments_, active_, options_.beta, kept_);
     if (!kept_.features.empty()) {
         if (options_.direction != Direction::mean_difference) turn_to_fisher(view);
@@ -161,8 +164,21 @@ void Brancher<Response>::turn_to_fisher(const Samples& view) {
         lhtree::turn_to_fisher(gram_, columns.rows, moments, options_.shrinkage, watch_, kept_.relations);
     } else {
         scatter_.measure(columns, moments, watch_);
+        take_squares(view.rows.n_features);
         lhtree::turn_to_fisher(scatter_, moments, options_.shrinkage, watch_, kept_.relations);
     }
+}
+
+// The diagonal of the scatter, before it is solved, is what a pass over the rows would add up.
+template <class Response>
+void Brancher<Response>::take_squares(std::size_t n_features) {
+    const std::size_t p = kept_.features.size();
+    squares_.assign(n_features, 0.0);
+    for (std::size_t i = 0; i < p; ++i) {
+        const auto feature = static_cast<std::size_t>(kept_.features[i]);
+        squares_[feature] = scatter_.triangle[i * p + i] + moments_.squares_between(feature);
+    }
+    has_scatter_squares_ = true;
 }
 
 template <class Response>

@@ -58,6 +58,7 @@ class Brancher {
     Scatter scatter_;
     Gram gram_;
     std::vector<double> means_, squares_;  // of the features of its view
+    bool has_scatter_squares_ = false;     // whether squares_ are known from the scatter
     typename Response::Cutter cutter_;
     Aside aside_;
 
@@ -69,6 +70,7 @@ class Brancher {
                     Hyperplane& hyperplane);
     CodedRows coded(const Block& block, std::int32_t column) const;
     void turn_to_fisher(const Samples& view);
+    void take_squares(std::size_t n_features);
     LinearMembership find_membership(const Totals& totals, const Samples& samples);
     void part(const Block& block, double offset, Block (&children)[2]);
 
