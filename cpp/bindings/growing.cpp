@@ -10,8 +10,6 @@ namespace {
 using namespace nb::literals;
 
 template <class T>
-using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
-template <class T>
 using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
 
 // An int is a weight, a float below 1 a share of the root's.
@@ -73,12 +71,6 @@ NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
                                         const Vector<std::int64_t>& counts, bool bootstrap,
                                         std::uint64_t seed, std::uint64_t tree) {
     return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
-}
-
-template <class Value>
-Strided<Value> strided(const AnyMatrix<Value>& x) {
-    return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
-            static_cast<std::ptrdiff_t>(x.stride(1))};
 }
 
 // None if X holds an infinity.

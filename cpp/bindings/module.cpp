@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
         "Growing and scoring Learning Hyperplane Trees. Takes exact arrays; lhtree's estimators prepare "
         "them.";
 
+    lhtree::bind_boosting(m);
     lhtree::bind_growing(m);
     lhtree::bind_scoring(m);
     lhtree::bind_pieces(m);

@@ -22,6 +22,7 @@ namespace lhtree {
 
 namespace nb = nanobind;
 
+void bind_boosting(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_scoring(nb::module_& m);
 void bind_pieces(nb::module_& m);
@@ -30,6 +31,8 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using NewVector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
 
@@ -49,6 +52,31 @@ inline nb::dict give_forest(Forest&& forest) {
             arrays[info.name] = give(std::move(get(forest)));
     });
     return arrays;
+}
+
+// The arrays of trees that a dict holds.
+inline ForestView view_arrays(const nb::dict& arrays) {
+    ForestView forest;
+    each_array([&](auto info, const auto& get) {
+        if (!arrays.contains(info.name)) {
+            if (info.need == Need::scoring)
+                throw std::invalid_argument(std::string("arrays lacks ") + info.name);
+            return;
+        }
+        using Value = std::remove_const_t<std::remove_pointer_t<decltype(get(forest).data())>>;
+        Vector<Value> array;
+        if (!nb::try_cast(arrays[info.name], array, false))
+            throw std::invalid_argument(std::string(info.name) +
+                                        " is not an array of its exact type with one axis");
+        get(forest) = {array.data(), array.size()};
+    });
+    return forest;
+}
+
+template <class Value>
+Strided<Value> strided(const AnyMatrix<Value>& x) {
+    return {x.data(), x.shape(0), x.shape(1), static_cast<std::ptrdiff_t>(x.stride(0)),
+            static_cast<std::ptrdiff_t>(x.stride(1))};
 }
 
 template <class T>

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._report import report
     from .abstain import coverage_curve
+    from .boost import LHBoostClassifier
     from .evaluation import Evaluation, evaluate
     from .export import export_c, export_onnx, export_sql
     from .files import ModelFileError, inspect
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "Evaluation",
+    "LHBoostClassifier",
     "LHForestClassifier",
     "LHTClassifier",
     "ModelFileError",
@@ -70,6 +72,7 @@ __all__ = [
 
 _HOMES = {
     "Evaluation": ".evaluation",
+    "LHBoostClassifier": ".boost",
     "LHForestClassifier": ".forest",
     "LHTClassifier": ".tree",
     "ModelFileError": ".files",

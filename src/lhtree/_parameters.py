@@ -45,7 +45,8 @@ def is_real(value: object) -> bool:
         return False
 
 
-def _choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+def choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    """One of some names, or None if it is one of them."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise refuse(name, value, f"one of {', '.join(map(repr, allowed))}")
     return value
@@ -114,9 +115,9 @@ class Settled:
     """Parameters of one fit, checked; ``options(beta)`` is what the core grows a tree with."""
 
     def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
-        direction = _choose("direction", params["direction"], DIRECTIONS)
+        direction = choose("direction", params["direction"], DIRECTIONS)
         is_paper = direction == "mean_difference"
-        offset = _choose("offset", params["offset"], OFFSETS)
+        offset = choose("offset", params["offset"], OFFSETS)
         if offset == "auto":
             offset = "purity" if is_paper else "gini"
         if direction == "mixed" and offset != "gini":
@@ -135,9 +136,9 @@ class Settled:
         if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):
             raise refuse("max_depth", max_depth, "None (no limit) or an integer of at least 1")
 
-        _choose("unseen", params["unseen"], UNSEEN)
-        self.normalize: str | None = _choose("normalize", params["normalize"], NORMALISATIONS)
-        confidence = _choose("confidence", params["confidence"], CONFIDENCES)
+        choose("unseen", params["unseen"], UNSEEN)
+        self.normalize: str | None = choose("normalize", params["normalize"], NORMALISATIONS)
+        confidence = choose("confidence", params["confidence"], CONFIDENCES)
         self.confidence: str | None = ("last" if is_paper else None) if confidence == "auto" else confidence
         self.beta = self._settle_beta(params["beta"], is_paper=is_paper, is_forest=is_forest)
         n_considered = count_features(
@@ -148,7 +149,7 @@ class Settled:
         self._core = {
             "direction": direction,
             "offset": offset,
-            "membership": _choose("membership", params["membership"], MEMBERSHIPS),
+            "membership": choose("membership", params["membership"], MEMBERSHIPS),
             "alpha": _number("alpha", params["alpha"]),
             "gamma": gamma,
             "min_samples_split": min_split_amount,

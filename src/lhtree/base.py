@@ -1,4 +1,4 @@
-"""What one tree and a forest have in common: the walk from X and y to a model, and from the model to predictions."""
+"""What all estimators have in common: the walk from a model to predictions; and, for trees and forests, that to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -43,103 +43,18 @@ class Growth:
     record: ForestRecord | None = None  # of all estimators, those of an earlier fit included
 
 
-class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
-    """Fitting and predicting, for any number of trees per class."""
+class Predictor(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Predicting, and the attributes of what was learned."""
 
     _is_forest = False
+    _links: ClassVar[tuple[str, ...]] = ("wolf",)  # what its models may have
     # All that was learned. A fit replaces it as its last step, so that a fit that fails changes nothing and other
     # threads see the old model or the new one, never a part of each.
     _model: Model | None = None
 
-    @abstractmethod
-    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
-        """What to grow; ``earlier`` has the trees to keep."""
-
     def _progress(self, n_tasks: int) -> Any:
         """Context in which trees are grown; gives a function to report progress to, or None."""
         return nullcontext()
-
-    def _finish(self, model: Model, training: Training) -> Model:
-        """What is left to learn from the training data once the trees are grown."""
-        return model
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
-        continues = check_flag("warm_start", getattr(self, "warm_start", False))
-        earlier = self._model if continues else None
-        training = check_training(self, X, y, sample_weight, earlier)
-        settled = Settled(self.get_params(deep=False), training.X.shape[1], is_forest=self._is_forest)
-        if earlier is not None:
-            check_continued(earlier, training)
-        growth = self._plan(settled, training, earlier)
-        n_threads = count_threads(self.n_jobs)
-        n_kept = count_kept(self.keep_prototypes, training)
-        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
-        normalisation, span = _normalise(training, settled, earlier, n_threads)
-        trees = self._grow(training, settled, growth, normalisation, seed, n_threads)
-        model = Model(
-            trees=trees if earlier is None else earlier.trees + trees,
-            encoding=training.encoding,
-            normalisation=normalisation,
-            span=span,
-            classes=training.classes,
-            prior=training.prior,
-            confidence=settled.confidence,
-            seed=seed,
-            prototypes=keep_rows(n_kept, training, seed),
-            forest=growth.record,
-        )
-        self._model = self._finish(model, training)
-        return self
-
-    def _grow(
-        self,
-        training: Training,
-        settled: Settled,
-        growth: Growth,
-        normalisation: Normalisation,
-        seed: int,
-        n_threads: int,
-    ) -> Trees:
-        n_classes = len(training.classes)
-        targets = np.arange(n_classes - training.n_targets, n_classes, dtype=np.int32)
-        with self._progress(len(growth.betas) * len(targets)) as progress:
-            arrays = _core.grow_forest(
-                training.X,
-                centre=normalisation.centre,
-                scale=normalisation.scale,
-                responses=(training.codes == targets[:, None]).astype(np.uint8),
-                targets=targets,
-                weight=training.weight,
-                options=settled.options,
-                betas=growth.betas,
-                seed=seed,
-                first_tree=growth.first_tree,
-                strata=training.codes,
-                counts=growth.counts,
-                bootstrap=growth.bootstrap,
-                balances=growth.balances,
-                n_threads=n_threads,
-                progress=progress,
-            )
-        if arrays is None:
-            refuse_infinity(training.X, training.row)
-        return Trees(**arrays)
 
     def _read(self) -> Model:
         """All that was learned, for those who read it (see ``model.read``)."""
@@ -166,33 +81,18 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return result
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted class of every row, the one with the largest WOLF value, shape (n,)."""
+        """Predicted class of every row, shape (n,): the most probable one."""
         model = self._model or self._read()  # one model for codes and classes, whatever other threads fit
         return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities: WOLF values divided by their sum, shape (n, K).
-
-        If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
-        """
+        """Class probabilities, shape (n, K)."""
         return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Natural logarithm of ``predict_proba``, shape (n, K)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def predict_wolf(self, X: Any) -> NDArray[np.float64]:
-        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
-        return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
-        return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
-
-    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
-        return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Index of the leaf of every row in every tree, shape (n, n_trees)."""
@@ -250,6 +150,115 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Depth of the deepest tree; a tree that is a single leaf has 0."""
         return int(self._read().trees.depths().max())
 
+
+class BaseLHT(Predictor):
+    """Fitting trees and forests, for any number of trees per class."""
+
+    @abstractmethod
+    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
+        """What to grow; ``earlier`` has the trees to keep."""
+
+    def _finish(self, model: Model, training: Training) -> Model:
+        """What is left to learn from the training data once the trees are grown."""
+        return model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
+        continues = check_flag("warm_start", getattr(self, "warm_start", False))
+        earlier = self._model if continues else None
+        training = check_training(self, X, y, sample_weight, earlier)
+        settled = Settled(self.get_params(deep=False), training.X.shape[1], is_forest=self._is_forest)
+        if earlier is not None:
+            check_continued(earlier, training)
+        growth = self._plan(settled, training, earlier)
+        n_threads = count_threads(self.n_jobs)
+        n_kept = count_kept(self.keep_prototypes, training)
+        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
+        normalisation, span = normalise(training, settled.normalize, earlier, n_threads)
+        trees = self._grow(training, settled, growth, normalisation, seed, n_threads)
+        model = Model(
+            trees=trees if earlier is None else earlier.trees + trees,
+            encoding=training.encoding,
+            normalisation=normalisation,
+            span=span,
+            classes=training.classes,
+            prior=training.prior,
+            confidence=settled.confidence,
+            seed=seed,
+            prototypes=keep_rows(n_kept, training, seed),
+            forest=growth.record,
+        )
+        self._model = self._finish(model, training)
+        return self
+
+    def _grow(
+        self,
+        training: Training,
+        settled: Settled,
+        growth: Growth,
+        normalisation: Normalisation,
+        seed: int,
+        n_threads: int,
+    ) -> Trees:
+        n_classes = len(training.classes)
+        targets = np.arange(n_classes - training.n_targets, n_classes, dtype=np.int32)
+        with self._progress(len(growth.betas) * len(targets)) as progress:
+            arrays = _core.grow_forest(
+                training.X,
+                centre=normalisation.centre,
+                scale=normalisation.scale,
+                responses=(training.codes == targets[:, None]).astype(np.uint8),
+                targets=targets,
+                weight=training.weight,
+                options=settled.options,
+                betas=growth.betas,
+                seed=seed,
+                first_tree=growth.first_tree,
+                strata=training.codes,
+                counts=growth.counts,
+                bootstrap=growth.bootstrap,
+                balances=growth.balances,
+                n_threads=n_threads,
+                progress=progress,
+            )
+        if arrays is None:
+            refuse_infinity(training.X, training.row)
+        return Trees(**arrays)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities: WOLF values divided by their sum, shape (n, K).
+
+        If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
+        """
+        return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_wolf(self, X: Any) -> NDArray[np.float64]:
+        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
+        return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
+        return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
+        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
+        return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of every column in the gain of all blocks, shape (m,).
@@ -263,15 +272,15 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return self.importances().values
 
 
-def _normalise(
-    training: Training, settled: Settled, earlier: Model | None, n_threads: int
+def normalise(
+    training: Training, how: str | None, earlier: Model | None, n_threads: int
 ) -> tuple[Normalisation, Span]:
     """Scales and ranges of the features: those of the earlier model, its ranges widened, or learned anew."""
     if earlier is not None:
         return earlier.normalisation, earlier.span.widen(training.X)
     span = Span.unknown(training.X.shape[1])
     normalisation = learn_normalisation(
-        training.X, training.weight, settled.normalize, training.row, n_threads, span
+        training.X, training.weight, how, training.row, n_threads, span
     )
     return normalisation, span
 

@@ -52,6 +52,26 @@ class ForestRecord:
     oob_decision_function: NDArray[np.float64] | None = None
 
 
+@dataclass(frozen=True)
+class Bins:
+    """How features are cut into bins for boosting; see ``bins.hpp``."""
+
+    ptr: NDArray[np.uint32]  # first bin of every feature, that of missing values last, shape (m + 1,)
+    edge: NDArray[np.float64]  # upper edges, as z
+    value: NDArray[np.int32]  # representatives, in units of 2**-12
+    has_missing: NDArray[np.uint8]  # whether a value of the feature was missing
+
+
+@dataclass(frozen=True)
+class BoostRecord:
+    """How a boosted model was fitted, for warm starts."""
+
+    learning_rate: float
+    bins: Bins
+    train_score: NDArray[np.float64]  # minus the loss, before the first round and after each; empty: not taken
+    validation_score: NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """What an estimator learned; ``read`` gives it."""
@@ -68,7 +88,8 @@ class Model:
     base: NDArray[np.float64] | None = None  # score of every class before the first tree; None: 0
     clip: float = CLIP  # bound of normalised values
     prototypes: Prototypes | None = None
-    forest: ForestRecord | None = None  # None for a single tree
+    forest: ForestRecord | None = None  # of forests only
+    boost: BoostRecord | None = None  # of boosted models only
 
     scorer: _core.Scorer = field(init=False, repr=False)
     # Whether X is an exact array that goes to the scorer as it is.

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .base import BaseLHT
+from .base import Predictor
+from .boost import LHBoostClassifier
 from .files import ModelFileError, naming, read_file, write_file
 from .forest import LHForestClassifier
 from .model import read
 from .tree import LHTClassifier
 
-_ESTIMATORS: dict[str, type[BaseLHT]] = {
+_ESTIMATORS: dict[str, type[Predictor]] = {
     "LHTClassifier": LHTClassifier,
     "LHForestClassifier": LHForestClassifier,
+    "LHBoostClassifier": LHBoostClassifier,
 }
 
 
@@ -71,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         kind = _ESTIMATORS.get(header["estimator"])
         if kind is None:
             raise ModelFileError(f"it holds a {header['estimator'][:50]!r}, which is unknown: update lhtree")
-        if (file.model.forest is not None) != kind._is_forest:
+        if (file.model.forest is not None) != kind._is_forest or file.model.link not in kind._links:
             raise ModelFileError("its estimator is of another kind than its trees")
         _check_known("parameters", header["parameters"], kind)
         if file.model.forest is not None:
@@ -81,7 +83,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-def _check_known(what: str, parameters: dict[str, Any], kind: type[BaseLHT]) -> None:
+def _check_known(what: str, parameters: dict[str, Any], kind: type[Predictor]) -> None:
     unknown = set(parameters) - set(kind._get_param_names())
     if unknown:
         raise ModelFileError(f"its {what} {', '.join(sorted(unknown))[:100]} are unknown: update lhtree")

@@ -18,7 +18,16 @@ inline std::uint64_t derive(std::uint64_t key, std::uint64_t value) {
 }
 
 // What a key is used for. The two sides of a block come first: a child's key is derive(key, side).
-enum Purpose : std::uint64_t { left_side = 0, right_side = 1, feature_draws = 2, row_draws = 3 };
+// The trees of a round of boosting, one per score, come last.
+enum Purpose : std::uint64_t {
+    left_side = 0,
+    right_side = 1,
+    feature_draws = 2,
+    row_draws = 3,
+    direction_draws = 4,
+    bin_draws = 5,
+    first_score = 6
+};
 
 class Draws {
   public:

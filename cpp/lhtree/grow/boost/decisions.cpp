@@ -1,0 +1,196 @@
+#include "lhtree/grow/boost/decisions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lhtree/grow/decisions/ridge.hpp"
+
+namespace lhtree::boost {
+
+namespace {
+
+// As in HistGradientBoosting: below it, a step would be a guess.
+constexpr double least_hessian = 1e-3;
+
+}  // namespace
+
+double Judge::value(const Sums& sums, const Bounds& bounds) const {
+    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + rules_.l2;
+    const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
+    return h > 0.0 ? std::clamp(-g / h, bounds.low, bounds.high) : std::clamp(0.0, bounds.low, bounds.high);
+}
+
+double Judge::earn(const Sums& sums, const Bounds& bounds) const {
+    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + rules_.l2;
+    const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
+    if (!(h > 0.0)) return 0.0;
+    if (rules_.monotonic.empty()) return g * g / h;
+    const double step = std::clamp(-g / h, bounds.low, bounds.high);
+    return -(2.0 * g * step + h * step * step);
+}
+
+bool Judge::may_stand(const Sums& sums) const {
+    return static_cast<double>(sums.weight) * quanta_.weight >= rules_.min_weight && sums.weight > 0 &&
+           static_cast<double>(sums.hessian) * quanta_.hessian >= least_hessian;
+}
+
+bool Judge::may_part(const Sums& sums) const {
+    return static_cast<double>(sums.weight) * quanta_.weight >= 2.0 * rules_.min_weight;
+}
+
+bool Judge::is_better(const Totals& totals, double earned, const Sums& left, int sign, double& gain) const {
+    const Sums right = totals.sums - left;
+    if (!may_stand(left) || !may_stand(right)) return false;
+    const double found = earn(left, totals.bounds) + earn(right, totals.bounds) - earned;
+    if (!(found > gain)) return false;
+    if (sign != 0 && sign * (value(right, totals.bounds) - value(left, totals.bounds)) < 0.0) return false;
+    gain = found;
+    return true;
+}
+
+void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Sums* sums,
+                        std::optional<Cut>& best) const {
+    const auto f = static_cast<std::size_t>(feature);
+    const std::size_t n_bins = bins.n_bins(f);
+    const Sums missing = sums[n_bins];
+    const bool any_missing = missing.weight > 0;
+    const int sign = rules_.monotonic.empty() ? 0 : rules_.monotonic[f];
+    const double earned = earn(totals.sums, totals.bounds);
+    double gain = best ? best->gain : 0.0;
+    Cut cut;
+    bool is_found = false;
+    Sums left;
+    for (std::size_t bin = 0; bin < n_bins; ++bin) {
+        left += sums[bin];
+        if (sums[bin].weight == 0 && bin + 1 < n_bins) continue;
+        if (bin + 1 == n_bins && !any_missing) break;
+        if (is_better(totals, earned, left, sign, gain)) {  // missing values, if any, go right
+            is_found = true;
+            cut.code = static_cast<std::uint32_t>(bin);
+            cut.is_missing_left = false;
+            cut.left = left;
+        }
+        if (!any_missing || bin + 1 == n_bins) continue;
+        Sums with_missing = left;
+        with_missing += missing;
+        if (is_better(totals, earned, with_missing, sign, gain)) {
+            is_found = true;
+            cut.code = static_cast<std::uint32_t>(bin);
+            cut.is_missing_left = true;
+            cut.left = with_missing;
+        }
+    }
+    if (!is_found) return;
+    if (!any_missing) cut.is_missing_left = 2 * cut.left.weight >= totals.sums.weight;  // the heavier side
+    cut.direction.features = {feature};
+    cut.direction.weights = {static_cast<std::int32_t>(1.0 / weight_unit)};
+    cut.direction.spreads = {1.0};
+    cut.gain = gain;
+    best = std::move(cut);
+}
+
+Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>& features) const {
+    const double hessian = moments.hessian.value();
+    if (!(hessian > 0.0)) return {};
+    std::vector<std::size_t> kept(features.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = i;
+    const auto mean = [&](std::size_t i) { return moments.hessian_value[i].value() / hessian; };
+    const auto product = [&](std::size_t i, std::size_t j) {  // Σ h d_i d_j, i ≥ j
+        return moments.products[i * (i + 1) / 2 + j].value() - moments.hessian_value[i].value() * mean(j);
+    };
+    const auto is_constant = [&](std::size_t i) {  // in the block, but for rounding
+        return !(product(i, i) > 1e-9 * moments.products[i * (i + 1) / 2 + i].value());
+    };
+    kept.erase(std::remove_if(kept.begin(), kept.end(), is_constant), kept.end());
+    Direction direction;
+    std::vector<double> step;
+    Watch quiet;
+    for (bool is_open = true; is_open;) {  // solved again without what points the wrong way
+        const std::size_t p = kept.size();
+        if (p < 2) return {};
+        std::vector<double> scatter(p * p);
+        step.assign(p, 0.0);
+        for (std::size_t i = 0; i < p; ++i) {
+            for (std::size_t j = 0; j <= i; ++j)
+                scatter[i * p + j] = product(kept[i], kept[j]) * quanta_.hessian;
+            step[i] = -(moments.gradient_value[kept[i]].value() - moments.gradient.value() * mean(kept[i])) *
+                      quanta_.gradient;
+        }
+        if (!solve_ridge(scatter, rules_.ridge, step, quiet)) return {};
+        std::vector<std::size_t> right;
+        for (std::size_t i = 0; i < p; ++i)
+            if (rules_.monotonic.empty() ||
+                step[i] * rules_.monotonic[static_cast<std::size_t>(features[kept[i]])] >= 0.0)
+                right.push_back(kept[i]);
+        is_open = right.size() < p;
+        if (is_open) kept = std::move(right);
+    }
+    double largest = 0.0;
+    for (const double value : step) largest = std::max(largest, std::abs(value));
+    if (!(largest > 0.0)) return {};
+    double mean_sum = 0.0, variance = 0.0;
+    std::vector<std::size_t> used;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        const auto weight = static_cast<std::int32_t>(std::nearbyint(step[i] / largest / weight_unit));
+        if (weight == 0) continue;
+        used.push_back(kept[i]);
+        direction.features.push_back(features[kept[i]]);
+        direction.weights.push_back(weight);
+        direction.spreads.push_back(std::sqrt(product(kept[i], kept[i]) / hessian));
+    }
+    if (used.size() < 2) return {};
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        const auto weight = static_cast<double>(direction.weights[i]);
+        mean_sum += weight * mean(used[i]);
+        for (std::size_t j = 0; j <= i; ++j)
+            variance += (i == j ? 1.0 : 2.0) * weight * static_cast<double>(direction.weights[j]) *
+                        (product(used[i], used[j]) / hessian);
+    }
+    const double reach = 3.0 * std::sqrt(std::max(variance, 0.0));
+    direction.low = std::floor(mean_sum - reach);
+    direction.step = std::max(1.0, std::ceil(2.0 * reach / static_cast<double>(n_steps)));
+    return direction;
+}
+
+// 1 where the right side of a direction must have the larger value, 0 where no feature asks for it.
+int Judge::sign_of(const Direction& direction) const {
+    if (rules_.monotonic.empty()) return 0;
+    for (std::size_t i = 0; i < direction.features.size(); ++i)
+        if (const int sign = rules_.monotonic[static_cast<std::size_t>(direction.features[i])])
+            return direction.weights[i] > 0 ? sign : -sign;
+    return 0;
+}
+
+void Judge::cut_direction(const Totals& totals, const Direction& direction, const Sums* sums,
+                          std::optional<Cut>& best) const {
+    const double earned = earn(totals.sums, totals.bounds);
+    const int sign = sign_of(direction);
+    double gain = best ? best->gain : 0.0;
+    std::size_t found = n_steps;
+    Sums left, found_left;
+    for (std::size_t step = 0; step + 1 < n_steps; ++step) {
+        left += sums[step];
+        if (sums[step].weight == 0 || !is_better(totals, earned, left, sign, gain)) continue;
+        found = step;
+        found_left = left;
+    }
+    if (found == n_steps) return;
+    Cut cut;
+    cut.direction = direction;
+    cut.sum = direction.low + static_cast<double>(found + 1) * direction.step;
+    cut.gain = gain;
+    cut.left = found_left;
+    best = std::move(cut);
+}
+
+void Judge::pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const {
+    left = right = totals.bounds;
+    const int sign = sign_of(cut.direction);
+    if (sign == 0) return;
+    const double middle =
+        (value(cut.left, totals.bounds) + value(totals.sums - cut.left, totals.bounds)) / 2.0;
+    (sign > 0 ? left.high : left.low) = middle;
+    (sign > 0 ? right.low : right.high) = middle;
+}
+
+}  // namespace lhtree::boost

@@ -1,0 +1,73 @@
+// What is decided from merged statistics: pure functions, in floating point from here on.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "lhtree/grow/boost/statistics.hpp"
+
+namespace lhtree::boost {
+
+// What a quantum of the sums of a tree is worth.
+struct Quanta {
+    double gradient = 1.0, hessian = 1.0, weight = 1.0;
+};
+
+// Between which values of a block its rows must stay, so that the tree is monotonic.
+struct Bounds {
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+};
+
+struct Rules {
+    double l2 = 1.0, min_weight = 20.0, ridge = 0.01;
+    std::vector<std::int8_t> monotonic;  // of every feature: -1, 0 or 1; empty: no feature is constrained
+};
+
+// How a block is parted: rows whose feature sum lies below the offset go left.
+struct Cut {
+    Direction direction;           // a single feature with weight 1, or several
+    std::uint32_t code = 0;        // single: the last code that goes left
+    bool is_missing_left = false;  // single: where missing values go
+    double sum = 0.0;              // several: the least feature sum that goes right, in units
+    double gain = 0.0;
+    Sums left;
+
+    bool is_single() const { return direction.features.size() == 1; }
+};
+
+// A block, before it is known whether it is parted.
+struct Totals {
+    Sums sums;
+    Bounds bounds;
+};
+
+class Judge {
+  public:
+    Judge(const Rules& rules, const Quanta& quanta) : rules_(rules), quanta_(quanta) {}
+
+    // -G / (H + λ), within bounds.
+    double value(const Sums& sums, const Bounds& bounds) const;
+    bool may_part(const Sums& sums) const;
+    // Finds a better cut at a feature than `best`; bins are those of the feature.
+    void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Sums* sums,
+                     std::optional<Cut>& best) const;
+    // The direction in which the loss falls fastest; empty where there is none.
+    Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
+    void cut_direction(const Totals& totals, const Direction& direction, const Sums* sums,
+                       std::optional<Cut>& best) const;
+    // Bounds of the children of a block.
+    void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;
+
+  private:
+    const Rules& rules_;
+    Quanta quanta_;
+
+    // What a block of these sums takes off the loss, twice; nothing where it may not stand alone.
+    double earn(const Sums& sums, const Bounds& bounds) const;
+    bool may_stand(const Sums& sums) const;
+    int sign_of(const Direction& direction) const;
+    bool is_better(const Totals& totals, double earned, const Sums& left, int sign, double& gain) const;
+};
+
+}  // namespace lhtree::boost

@@ -1,0 +1,116 @@
+// What growing a boosted tree knows of its rows: integers added up over them. Sums of parts of the rows merge
+// by adding, in any order, to the same bits.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "lhtree/grow/boost/bins.hpp"
+#include "lhtree/shared/exact.hpp"
+
+namespace lhtree::boost {
+
+// A row that takes part in a tree: its number within its chunk and its derivatives, in quanta of the tree.
+struct Entry {
+    std::uint32_t row;
+    std::int16_t gradient;
+    std::uint16_t hessian;
+};
+
+// Some rows of a chunk.
+struct Part {
+    const Entry* entries;
+    std::size_t size;
+    const std::uint8_t* codes;  // of the chunk, n_features to a row
+    std::size_t n_features;
+    const std::uint32_t* weight;  // of the chunk; null: 1 each
+};
+
+// Gradients, hessians and weights of some rows, each times the weight.
+struct Sums {
+    std::int64_t gradient = 0, hessian = 0, weight = 0;
+
+    Sums& operator+=(const Sums& other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        weight += other.weight;
+        return *this;
+    }
+    Sums operator-(const Sums& other) const {
+        return {gradient - other.gradient, hessian - other.hessian, weight - other.weight};
+    }
+};
+
+// Sums in 16 bytes, for up to 2^24 rows that weigh 1 each: hessian and weight share a number.
+struct LeanSums {
+    std::int64_t gradient = 0, both = 0;
+};
+constexpr std::size_t most_lean_rows = std::size_t{1} << 24;
+
+inline void add_sums(Sums& to, const Sums& one) {
+    to += one;
+}
+inline void add_sums(LeanSums& to, const LeanSums& one) {
+    to.gradient += one.gradient;
+    to.both += one.both;
+}
+inline Sums full(const Sums& sums) {
+    return sums;
+}
+inline Sums full(const LeanSums& sums) {
+    return {sums.gradient, sums.both >> 24, sums.both & 0xffffff};
+}
+
+// Adds a part's rows to the sums of the bins of features first … last - 1.
+template <class AnySums>
+void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size_t last, AnySums* sums);
+
+// A direction over a few features, in units (see bins.hpp), and the steps by which its sums are counted.
+struct Direction {
+    std::vector<std::int32_t> features;  // ascending; empty: there is none
+    std::vector<std::int32_t> weights;
+    std::vector<double> spreads;   // standard deviations of the features in the block
+    double low = 0.0, step = 1.0;  // whole numbers
+
+    bool empty() const { return features.empty(); }
+};
+constexpr std::size_t n_steps = 255;
+
+// What the sums of a direction are looked up in: weight × representative of every bin of its features.
+class SumTables {
+  public:
+    SumTables(const Direction& direction, const Bins& bins);
+
+    double sum(const std::uint8_t* codes) const {  // exact: a whole number below 2^53
+        double sum = 0.0;
+        for (std::size_t i = 0; i < features_.size(); ++i) sum += tables_[i * 256 + codes[features_[i]]];
+        return sum;
+    }
+
+  private:
+    std::vector<std::int32_t> features_;
+    std::vector<double> tables_;
+};
+
+// Adds a part's rows to the sums of the n_steps steps of a direction.
+template <class AnySums>
+void count_steps(const Part& part, const Direction& direction, const SumTables& tables, AnySums* sums);
+
+// Sums of products of representatives r with gradients and hessians: 1, r_i and r_i · r_j.
+struct Moments {
+    WideSum hessian, gradient;
+    std::vector<WideSum> hessian_value, gradient_value;
+    std::vector<WideSum> products;  // of pairs i ≥ j, row after row of the lower triangle
+
+    explicit Moments(std::size_t n_features = 0)
+        : hessian_value(n_features),
+          gradient_value(n_features),
+          products(n_features * (n_features + 1) / 2) {}
+    void merge(const Moments& other);
+};
+
+// Adds a part's rows; weights count as weight >> shift, so that no product leaves 64 bits.
+void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
+                 Moments& moments);
+constexpr int most_moment_bits = 17;  // of a weight
+
+}  // namespace lhtree::boost

@@ -1,0 +1,287 @@
+#include "lhtree/grow/boost/tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lhtree/shared/random.hpp"
+
+namespace lhtree::boost {
+
+namespace {
+
+// Above every z: where all values go left, and missing ones right.
+constexpr double beyond = 1e31;
+constexpr std::size_t most_histogram_bytes = std::size_t{1} << 27;
+
+struct Block {
+    Totals totals;
+    std::uint64_t key;
+    double value;
+};
+
+std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_t n, std::uint64_t key,
+                               Purpose purpose) {
+    std::vector<std::int32_t> deck = from;
+    n = std::min(n, deck.size());
+    Draws draws(key, purpose);
+    for (std::size_t i = 0; i < n; ++i) std::swap(deck[i], deck[i + draws.below(deck.size() - i)]);
+    deck.resize(n);
+    std::sort(deck.begin(), deck.end());
+    return deck;
+}
+
+class Grower {
+  public:
+    Grower(Rows& rows, const Bins& bins, const TreeOptions& options, const Quanta& quanta,
+           std::size_t n_threads, Watch& watch)
+        : rows_(rows),
+          bins_(bins),
+          options_(options),
+          quanta_(quanta),
+          judge_(options.rules, quanta),
+          n_threads_(n_threads),
+          watch_(watch) {
+        for (std::size_t f = 0; f < bins.n_features(); ++f)
+            if (bins.is_usable(f)) usable_.push_back(static_cast<std::int32_t>(f));
+        n_tried_ = static_cast<std::size_t>(options.max_features * static_cast<double>(usable_.size()));
+        n_tried_ = std::max<std::size_t>(1, n_tried_);
+    }
+
+    Blocks grow(const Sums& root, std::uint64_t key) {
+        level_ = {{{root, {}}, key, judge_.value(root, {})}};
+        for (std::size_t depth = 0; !level_.empty(); ++depth) {
+            cuts_.assign(level_.size(), std::nullopt);
+            if (depth < options_.max_depth && !usable_.empty()) decide();
+            finish_level();
+        }
+        return std::move(blocks_);
+    }
+
+  private:
+    Rows& rows_;
+    const Bins& bins_;
+    const TreeOptions& options_;
+    Quanta quanta_;
+    Judge judge_;
+    std::size_t n_threads_;
+    Watch& watch_;
+    std::vector<std::int32_t> usable_;
+    std::size_t n_tried_;
+    Blocks blocks_;
+    std::vector<Block> level_;
+    std::vector<std::optional<Cut>> cuts_;  // of the blocks of the level
+    std::vector<Histogram> histograms_;     // of the blocks of the level; empty: not known
+
+    bool may_part(std::size_t block) const { return judge_.may_part(level_[block].totals.sums); }
+
+    void decide() {
+        std::vector<std::vector<std::int32_t>> tried(level_.size()), drawn(level_.size());
+        std::vector<std::size_t> open;
+        for (std::size_t block = 0; block < level_.size(); ++block) {
+            if (!may_part(block)) continue;
+            open.push_back(block);
+            tried[block] = draw(usable_, n_tried_, level_[block].key, feature_draws);
+            if (options_.n_directed > 1)
+                drawn[block] = draw(usable_, options_.n_directed, level_[block].key, direction_draws);
+            if (drawn[block].size() < 2) drawn[block].clear();
+        }
+        if (open.empty()) return;
+        cut_features(open, tried);
+        if (options_.n_directed > 1) cut_directions(open, drawn);
+    }
+
+    void cut_features(const std::vector<std::size_t>& open,
+                      const std::vector<std::vector<std::int32_t>>& tried) {
+        const std::size_t m = bins_.n_features();
+        const bool fits = 2 * level_.size() * bins_.n_bins() * sizeof(Sums) <= most_histogram_bytes;
+        if (fits) {
+            count_level(open);
+            scan(open, tried, histograms_, 0, m);
+            return;
+        }
+        histograms_.clear();
+        for (std::size_t first = 0; first < m;) {
+            std::size_t last = first + 1;
+            const auto bytes = [&](std::size_t end) {
+                return open.size() * (bins_.ptr[end] - bins_.ptr[first]) * sizeof(Sums);
+            };
+            while (last < m && bytes(last + 1) <= most_histogram_bytes) ++last;
+            std::vector<Histogram> some(level_.size());
+            auto counted = rows_.count_bins(open, first, last);
+            for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
+            scan(open, tried, some, first, last);
+            first = last;
+        }
+    }
+
+    // Histograms of the level: of two children, the lighter is counted, the other is what it leaves of the
+    // parent's, which finish_level has left in the place of both.
+    void count_level(const std::vector<std::size_t>& open) {
+        std::vector<std::size_t> counted;
+        const bool has_parents = !histograms_.empty();
+        if (has_parents) {
+            for (std::size_t left = 0; left < level_.size(); left += 2)
+                if (may_part(left) || may_part(left + 1)) counted.push_back(lighter(left));
+        } else {
+            counted = open;
+        }
+        auto found = rows_.count_bins(counted, 0, bins_.n_features());
+        std::vector<Histogram> histograms(level_.size());
+        for (std::size_t i = 0; i < counted.size(); ++i) {
+            const std::size_t block = counted[i], other = block ^ 1;
+            if (has_parents && may_part(other)) {
+                Histogram& parent = histograms_[block / 2];
+                for (std::size_t bin = 0; bin < parent.size(); ++bin)
+                    parent[bin] = parent[bin] - found[i][bin];
+                histograms[other] = std::move(parent);
+            }
+            if (may_part(block)) histograms[block] = std::move(found[i]);
+        }
+        histograms_ = std::move(histograms);
+    }
+
+    std::size_t lighter(std::size_t left) const {
+        const auto weight = [&](std::size_t block) { return level_[block].totals.sums.weight; };
+        return weight(left) <= weight(left + 1) ? left : left + 1;
+    }
+
+    void scan(const std::vector<std::size_t>& open, const std::vector<std::vector<std::int32_t>>& tried,
+              const std::vector<Histogram>& histograms, std::size_t first, std::size_t last) {
+        const std::size_t work = open.size() * (bins_.ptr[last] - bins_.ptr[first]);
+        run(open.size(), work < (1u << 19) ? 1 : n_threads_, watch_, [&](std::size_t i) {
+            const std::size_t block = open[i];
+            for (const std::int32_t feature : tried[block]) {
+                const auto f = static_cast<std::size_t>(feature);
+                if (f < first || f >= last) continue;
+                judge_.cut_feature(level_[block].totals, feature, bins_,
+                                   histograms[block].data() + (bins_.ptr[f] - bins_.ptr[first]),
+                                   cuts_[block]);
+            }
+        });
+    }
+
+    void cut_directions(const std::vector<std::size_t>& open,
+                        const std::vector<std::vector<std::int32_t>>& drawn) {
+        const std::vector<Moments> moments = rows_.measure(drawn);
+        std::vector<Direction> directions(level_.size());
+        for (const std::size_t block : open)
+            if (!drawn[block].empty()) directions[block] = judge_.direct(moments[block], drawn[block]);
+        const std::vector<Histogram> steps = rows_.count_steps(directions);
+        for (const std::size_t block : open)
+            if (!directions[block].empty())
+                judge_.cut_direction(level_[block].totals, directions[block], steps[block].data(),
+                                     cuts_[block]);
+    }
+
+    // Notes the blocks of the level, parts their rows, and goes on to their children.
+    void finish_level() {
+        const std::vector<std::int64_t> n_rows = rows_.count_rows(level_.size());
+        auto left = static_cast<std::int32_t>(blocks_.size() + level_.size());
+        std::vector<Block> next;
+        std::vector<Histogram> parents;
+        std::vector<double> values;
+        for (std::size_t i = 0; i < level_.size(); ++i) {
+            const Block& block = level_[i];
+            values.push_back(block.value * options_.learning_rate);
+            add(block, n_rows[i], cuts_[i], values[i], cuts_[i] ? left : -1);
+            if (!cuts_[i]) continue;
+            left += 2;
+            const Sums& sums = block.totals.sums;
+            Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
+            judge_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
+            for (const std::uint64_t side : {left_side, right_side})
+                next.push_back({totals[side], derive(block.key, side),
+                                judge_.value(totals[side].sums, totals[side].bounds)});
+            if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
+        }
+        rows_.part(cuts_, values);
+        level_ = std::move(next);
+        histograms_ = std::move(parents);
+    }
+
+    void add(const Block& block, std::int64_t n_rows, const std::optional<Cut>& cut, double value,
+             std::int32_t left) {
+        const Sums& sums = block.totals.sums;
+        const Counts counts{static_cast<std::size_t>(n_rows),
+                            static_cast<double>(sums.weight) * quanta_.weight,
+                            -static_cast<double>(sums.gradient) * quanta_.gradient * quanta_.weight};
+        Hyperplane hyperplane;
+        if (cut) {
+            const Direction& direction = cut->direction;
+            hyperplane.features = direction.features;
+            double total = 0.0;
+            for (std::size_t i = 0; i < direction.features.size(); ++i) {
+                hyperplane.weights.push_back(static_cast<float>(direction.weights[i] * weight_unit));
+                total += std::abs(direction.weights[i]) * direction.spreads[i];
+            }
+            for (std::size_t i = 0; i < direction.features.size(); ++i)
+                hyperplane.shares.push_back(
+                    static_cast<float>(std::abs(direction.weights[i]) * direction.spreads[i] / total));
+            hyperplane.offset = offset_of(*cut);
+        }
+        blocks_.add(counts, hyperplane, {value, {}, {}}, left);
+        blocks_.low.push_back(value);
+        blocks_.high.push_back(value);
+        blocks_.missing.push_back(!cut || !cut->is_single() ? 0 : cut->is_missing_left ? -1 : 1);
+        blocks_.gain.push_back(cut ? cut->gain : 0.0);
+    }
+
+    double offset_of(const Cut& cut) const {
+        if (!cut.is_single()) return cut.sum * sum_unit;
+        const auto f = static_cast<std::size_t>(cut.direction.features[0]);
+        return cut.code + 1 == bins_.n_bins(f) ? beyond : bins_.edge[bins_.ptr[f] + cut.code];
+    }
+};
+
+// The cut that a block was grown with, from its arrays.
+Cut read_cut(const Bins& bins, const ForestView& forest, std::int64_t block) {
+    Cut cut;
+    for (std::int64_t i = forest.hyperplane_ptr[block]; i < forest.hyperplane_ptr[block + 1]; ++i) {
+        cut.direction.features.push_back(forest.hyperplane_feature[i]);
+        cut.direction.weights.push_back(static_cast<std::int32_t>(
+            std::nearbyint(static_cast<double>(forest.hyperplane_weight[i]) / weight_unit)));
+    }
+    cut.sum = forest.offset[block] / sum_unit;
+    if (!cut.is_single()) return cut;
+    const auto f = static_cast<std::size_t>(cut.direction.features[0]);
+    const auto first = bins.edge.begin() + bins.ptr[f],
+               last = first + static_cast<std::ptrdiff_t>(bins.n_bins(f) - 1);
+    cut.code = static_cast<std::uint32_t>(std::lower_bound(first, last, forest.offset[block]) - first);
+    cut.is_missing_left = forest.missing[block] < 0;
+    return cut;
+}
+
+}  // namespace
+
+Blocks grow_tree(Rows& rows, const Bins& bins, const TreeOptions& options, std::size_t score,
+                 std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
+    Quanta quanta;
+    const Sampling sampling{derive(round_key, row_draws), options.subsample};
+    const Sums root = rows.begin_tree(score, sampling, quanta);
+    return Grower(rows, bins, options, quanta, n_threads, watch).grow(root, key);
+}
+
+void replay_tree(Rows& rows, const Bins& bins, const ForestView& forest, std::size_t tree,
+                 std::size_t score) {
+    rows.begin_replay(score);
+    std::vector<std::int64_t> level{forest.block_ptr[tree]};
+    while (!level.empty()) {
+        std::vector<std::optional<Cut>> cuts;
+        std::vector<double> values;
+        std::vector<std::int64_t> next;
+        for (const std::int64_t block : level) {
+            values.push_back(forest.intercept[block]);
+            cuts.emplace_back();
+            if (forest.left[block] < 0) continue;
+            cuts.back() = read_cut(bins, forest, block);
+            const std::int64_t left = forest.block_ptr[tree] + forest.left[block];
+            next.push_back(left);
+            next.push_back(left + 1);
+        }
+        rows.part(cuts, values);
+        level = std::move(next);
+    }
+}
+
+}  // namespace lhtree::boost

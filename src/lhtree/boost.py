@@ -1,0 +1,322 @@
+"""LHBoostClassifier: boosted hyperplane trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._boosting import BoostSettings, Validation, hold_back, join, take_validation
+from ._core import Scorer
+from ._parameters import check_count, check_flag, draw_seed, refuse
+from ._progress import show_progress
+from ._validate import Training, check_continued, check_training
+from .base import Predictor, count_threads, normalise
+from .model import Bins, BoostRecord, Model
+from .tables.frames import refuse_infinity
+from .tables.normalise import Normalisation
+from .trees import Trees
+
+_CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
+
+
+class Boosted(NamedTuple):
+    """What the rounds of a fit gave."""
+
+    trees: Trees
+    first: NDArray[np.float64]
+    record: BoostRecord
+
+
+class LHBoostClassifier(Predictor):
+    """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
+
+    Every block is parted at a single feature or at a hyperplane over a few of them, whichever gains more. Parameters
+    that scikit-learn's ``HistGradientBoostingClassifier`` has too have its meaning, unless noted.
+
+    Parameters
+    ----------
+    max_iter : int, default=400
+        Number of rounds. A round grows one tree, or one per class if there are more than two.
+    learning_rate : "auto" or float, default="auto"
+        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
+        ``max_iter`` it is such that rate × rounds**0.8 stays the same.
+    max_depth : int, default=5
+        Maximum depth of a tree.
+    min_samples_leaf : int, default=20
+        Minimum weight of the rows on each side of a hyperplane.
+    l2_regularization : float, default=1.0
+        Added to the sum of the second derivatives of a block.
+    subsample : float, default=0.7
+        Probability with which a row takes part in a round.
+    max_features : float, default=0.5
+        Share of the features that a block tries as single features, drawn for each block.
+    n_directed : int, default=4
+        Number of features of a block's hyperplane, drawn for each block.
+    direction : {"mixed", "single"}, default="mixed"
+        "single" leaves out hyperplanes: all blocks are parted at single features.
+    shrinkage : float, default=0.01
+        Ridge parameter of the hyperplanes, relative to the mean variance.
+    max_bins : int, default=255
+        Maximum number of bins of a feature in training; missing values have a bin of their own.
+    early_stopping : bool or "auto", default=False
+        Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the best round.
+        "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even if it is False.
+    validation_fraction : float, int or None, default=0.1
+        Share or number of rows to hold out for early stopping, stratified; None: judge by the training loss.
+    n_iter_no_change : int, default=20
+        Rounds without improvement after which to stop.
+    tol : float, default=1e-7
+        Smallest decrease of the loss that counts as an improvement.
+    leaf : {"auto", "constant"}, default="auto"
+        What a leaf adds to the raw score. "auto" is "constant" for classification.
+    monotonic_cst : dict, array-like of shape (m,) or None, default=None
+        1 where the probability of the second class must not decrease with the feature, -1 where it must not increase,
+        0 for no constraint; a dict gives them by column name. Two classes only.
+    class_weight : "balanced", dict or None, default=None
+        Class weights, multiplied with ``sample_weight``.
+    categorical_features : "from_dtype", None or list, default="from_dtype"
+        As for :class:`LHTClassifier`.
+    unseen : {"missing", "error"}, default="missing"
+        How to treat a category not seen in fit: as missing, or as an error.
+    warm_start : bool, default=False
+        Keep the trees of the previous fit, its learning rate and bins, and add rounds up to ``max_iter``.
+    verbose : int, default=0
+        1 shows a progress bar in terminals and notebooks.
+    n_jobs : int or None, default=None
+        Number of threads; -1 uses all cores. Results do not depend on it.
+    random_state : int, RandomState or None, default=None
+        Random seed for drawing rows and features.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
+        As for :class:`LHTClassifier`; ``trees_`` has one tree per round, or K for K > 2 classes.
+    n_iter_ : int
+        Number of rounds that were kept.
+    learning_rate_ : float
+        The learning rate in use.
+    train_score_, validation_score_ : arrays of shape (rounds + 1,)
+        Minus the loss before the first round and after each round that was tried; empty without early stopping.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> LHBoostClassifier(random_state=0).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _links: ClassVar[tuple[str, ...]] = ("logistic", "softmax")
+
+    def __init__(
+        self,
+        max_iter: int = 400,
+        *,
+        learning_rate: float | str = "auto",
+        max_depth: int = 5,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 1.0,
+        subsample: float = 0.7,
+        max_features: float = 0.5,
+        n_directed: int = 4,
+        direction: str = "mixed",
+        shrinkage: float = 0.01,
+        max_bins: int = 255,
+        early_stopping: bool | str = False,
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-7,
+        leaf: str = "auto",
+        monotonic_cst: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.subsample = subsample
+        self.max_features = max_features
+        self.n_directed = n_directed
+        self.direction = direction
+        self.shrinkage = shrinkage
+        self.max_bins = max_bins
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.leaf = leaf
+        self.monotonic_cst = monotonic_cst
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> LHBoostClassifier:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
+        X_val, y_val, sample_weight_val : optional
+            A validation set for early stopping, instead of held-out training rows.
+
+        Returns
+        -------
+        self
+        """
+        earlier = self._model if check_flag("warm_start", self.warm_start) else None
+        training = check_training(self, X, y, sample_weight, earlier)
+        if earlier is not None:
+            check_continued(earlier, training)
+        settings = BoostSettings.of(self.get_params(deep=False), training)
+        n_threads = count_threads(self.n_jobs)
+        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
+        validation = take_validation(self, training, X_val, y_val, sample_weight_val)
+        if validation is None and settings.stops:
+            validation = hold_back(training, self.validation_fraction, seed)
+        normalisation, span = normalise(training, "robust", earlier, n_threads)
+        boosted = self._boost(training, settings, validation, normalisation, earlier, seed, n_threads)
+        self._model = Model(
+            trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
+            encoding=training.encoding,
+            normalisation=normalisation,
+            span=span,
+            classes=training.classes,
+            prior=training.prior,
+            confidence=None,
+            seed=seed,
+            link="logistic" if training.n_targets == 1 else "softmax",
+            base=boosted.first,
+            clip=_CLIP,
+            boost=boosted.record,
+        )
+        return self
+
+    def _boost(
+        self,
+        training: Training,
+        settings: BoostSettings,
+        validation: Validation | None,
+        normalisation: Normalisation,
+        earlier: Model | None,
+        seed: int,
+        n_threads: int,
+    ) -> Boosted:
+        n_earlier = 0 if earlier is None else earlier.n_estimators
+        if settings.max_iter < n_earlier:
+            raise refuse("max_iter", self.max_iter, f"at least {n_earlier}, the rounds of the earlier fit")
+        record = None if earlier is None else earlier.boost
+        rate = settings.rate_for(training, validation) if record is None else record.learning_rate
+        n_rounds = settings.max_iter - n_earlier
+        with self._progress(n_rounds * training.n_targets) as progress:
+            found = _core.boost(
+                training.X,
+                None if validation is None else validation.X,
+                centre=normalisation.centre,
+                scale=normalisation.scale,
+                n_classes=len(training.classes),
+                **join(training, validation),
+                max_bins=settings.max_bins,
+                bins=None if record is None else vars(record.bins),
+                options=settings.options(rate),
+                n_rounds=n_rounds,
+                seed=seed,
+                patience=settings.n_iter_no_change if validation is not None or settings.stops else 0,
+                tol=settings.tol,
+                earlier=None if earlier is None else earlier.trees.arrays(),
+                first=None if earlier is None else earlier.base,
+                n_threads=n_threads,
+                progress=progress,
+            )
+        if found is None:
+            refuse_infinity(training.X, training.row)
+        trees, losses = Trees(**found["trees"]), (found["training_loss"], found["validation_loss"])
+        judged = losses[validation is not None]
+        if len(judged):
+            trees = trees.part(0, max(int(np.argmin(judged)), 1 - min(n_earlier, 1)) * training.n_targets)
+        return Boosted(trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), -losses[0], -losses[1]))
+
+    def _progress(self, n_tasks: int) -> Any:
+        check_count("verbose", self.verbose, 0)
+        return show_progress(n_tasks) if self.verbose else nullcontext()
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
+        raw = self._ask(Scorer.raw_score, X, self._model)
+        return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Class probabilities after each round, shape (n, K) each."""
+        model = self._read()
+        for _, raw in self._staged_raw(model, X):
+            yield model.scorer.settle_raw(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Predicted classes after each round, shape (n,) each."""
+        model = self._read()
+        for _, raw in self._staged_raw(model, X):
+            codes = (raw[:, 0] > 0.0).astype(np.int64) if raw.shape[1] == 1 else raw.argmax(axis=1)
+            yield model.classes[codes]
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds that were kept."""
+        return self._read().n_estimators
+
+    @property
+    def learning_rate_(self) -> float:
+        """The learning rate in use."""
+        return self._read_record().learning_rate
+
+    @property
+    def train_score_(self) -> NDArray[np.float64]:
+        """Minus the training loss before the first round and after each; empty without early stopping."""
+        return self._read_record().train_score
+
+    @property
+    def validation_score_(self) -> NDArray[np.float64]:
+        """Minus the loss on the rows held out; empty without early stopping."""
+        return self._read_record().validation_score
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the gain of all blocks, shape (m,).
+
+        The gain of a block is the decrease of the loss that its hyperplane brings, shared by |weight| × spread of its
+        features. That of a column of categories is the sum over them.
+        """
+        return self.importances().values
+
+    def _read_record(self) -> BoostRecord:
+        record: BoostRecord = self._read().boost  # type: ignore[assignment]  # it is boosted
+        return record
