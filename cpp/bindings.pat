@@ -3,5 +3,5 @@ lhtree._core.pieces:
     \from types import ModuleType
     pieces: ModuleType
 
-lhtree._core.(DIRECTIONS|OFFSETS|MEMBERSHIPS|CONFIDENCES):
+lhtree._core.(DIRECTIONS|OFFSETS|MEMBERSHIPS|CONFIDENCES|LINKS):
     \1: tuple[str, ...]

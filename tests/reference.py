@@ -47,6 +47,7 @@ class Tree:
     low: list[float]  # range of mu
     high: list[float]
     leaf_of_row: np.ndarray
+    missing: list[int] | None = None  # side of a missing value in blocks of one feature; None: 0 everywhere
 
 
 def quantile(x, weight, share):
@@ -85,11 +86,11 @@ def learn_normalisation(X, weight, normalize):
     return np.array(centre), np.array(scale)
 
 
-def normalise(X, centre, scale):
-    """Section 1: z = float32((x - centre) / scale), clipped; NaN sits at the centre."""
+def normalise(X, centre, scale, missing=0.0):
+    """Section 1: z = float32((x - centre) / scale), clipped; NaN sits at the centre, or is what `missing` says."""
     with np.errstate(over="ignore"):
         z = np.clip((np.asarray(X, dtype=np.float64) - centre) / scale, -1e30, 1e30)
-    return np.where(np.isnan(z), 0.0, z).astype(np.float32)
+    return np.where(np.isnan(z), missing, z).astype(np.float32)
 
 
 def feature_sum(weights, z):
@@ -460,14 +461,31 @@ def forest_key(seed, tree, target):
     return derive(derive(derive(seed, tree), 2), target)
 
 
-def trace(tree, z):
+def clip_known(z, clip):
+    """Section 8: values as blocks of several features and slopes see them, within ±clip; a missing one is 0."""
+    return np.where(np.isnan(z), np.float32(0), np.clip(z, -np.float32(clip), np.float32(clip)))
+
+
+def block_sum(tree, block, z, clip):
+    """FS(x) of a block; that of a single feature is not clipped, and has a side for a missing value (section 8)."""
+    weights = tree.weights[block]
+    if len(weights) != 1:
+        return float(feature_sum(weights, clip_known(z, clip)))
+    side = tree.missing[block] if tree.missing else 0
+    if side != 0 and np.isnan(z[next(iter(weights))]):
+        return side * math.inf
+    return float(feature_sum(weights, clip_known(z, 1e30)))
+
+
+def trace(tree, z, clip=1e30):
     """Algorithm 2: the blocks from the root to the leaf of a row, and their feature sums; for the leaf p̂(x)."""
     blocks, values = [0], []
     while tree.left[blocks[-1]] != -1:
         block = blocks[-1]
-        values.append(float(feature_sum(tree.weights[block], z)))
+        values.append(block_sum(tree, block, z, clip))
         blocks.append(tree.left[block] if values[-1] - tree.offset[block] < 0 else tree.right[block])
-    values.append(tree.intercept[blocks[-1]] + float(feature_sum(tree.slopes[blocks[-1]], z)))
+    leaf = blocks[-1]
+    values.append(tree.intercept[leaf] + float(feature_sum(tree.slopes[leaf], clip_known(z, clip))))
     return blocks, values
 
 
@@ -476,9 +494,9 @@ def leaf(tree, z):
     return trace(tree, z)[0][-1]
 
 
-def membership(tree, z):
-    """mu(x), eq. (15)."""
-    blocks, values = trace(tree, z)
+def membership(tree, z, clip=1e30):
+    """mu(x), eq. (15); of a boosted tree what it adds to the raw score."""
+    blocks, values = trace(tree, z, clip)
     return min(max(values[-1], tree.low[blocks[-1]]), tree.high[blocks[-1]])
 
 
@@ -547,6 +565,25 @@ def predict_proba(trees, targets, n_classes, Z, mode, prior):
 def predict(trees, targets, n_classes, Z, mode, prior):
     """Section 5: the class with the largest of the scores, the first on ties."""
     return scores(trees, targets, n_classes, Z, mode, prior).argmax(axis=1)
+
+
+def raw_scores(trees, targets, base, Z, clip):
+    """Section 8: the base of every target and what its trees add, in their order, (n, n_targets)."""
+    result = np.tile(np.asarray(base, dtype=np.float64), (len(Z), 1))
+    for tree, target in zip(trees, targets, strict=True):
+        for row, z in enumerate(Z):
+            result[row, target if len(base) > 1 else 0] += membership(tree, z, clip)
+    return result
+
+
+def link(raw):
+    """Section 8: probabilities of a row from its raw scores: logistic for one, softmax for more."""
+    if len(raw) == 1:
+        e = math.exp(-abs(raw[0]))
+        proba = [e / (1.0 + e), 1.0 / (1.0 + e)]
+        return proba if raw[0] > 0.0 else proba[::-1]
+    powers = [math.exp(score - max(raw)) for score in raw]
+    return [power / math.fsum(powers) for power in powers]
 
 
 def shortest_crossing(weights, need, down, up):

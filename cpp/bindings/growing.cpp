@@ -139,13 +139,6 @@ std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const
     return z;
 }
 
-template <class Choice, std::size_t n>
-nb::tuple names(const Named<Choice> (&values)[n]) {
-    nb::list result;
-    for (const auto& named : values) result.append(named.name);
-    return nb::tuple(result);
-}
-
 template <class Value, class Response>
 void bind_grow_forest(nb::module_& m) {
     m.def("grow_forest", &bound_grow_forest<Value, Response>, "X"_a.noconvert(), "centre"_a, "scale"_a,

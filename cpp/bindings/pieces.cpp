@@ -2,6 +2,7 @@
 #include "lhtree/grow/decisions/direction.hpp"
 #include "lhtree/grow/kernels/kernels.hpp"
 #include "lhtree/grow/trees/cut.hpp"
+#include "lhtree/shared/elementary.hpp"
 #include "shared.hpp"
 
 namespace lhtree {
@@ -33,10 +34,19 @@ struct Sorted {
     }
 };
 
+template <double (*function)(double)>
+NewVector<double> of_each(const Vector<double>& x) {
+    std::vector<double> values = copy(x);
+    for (double& value : values) value = function(value);
+    return give(std::move(values));
+}
+
 }  // namespace
 
 void bind_pieces(nb::module_& core) {
     nb::module_ m = core.def_submodule("pieces", "The pieces of growing, bound for the tests.");
+    m.def("exp", &of_each<elementary::exp>, "x"_a);
+    m.def("log", &of_each<elementary::log>, "x"_a);
     using Named = std::pair<std::vector<std::int32_t>, std::vector<double>>;
 
     m.def(

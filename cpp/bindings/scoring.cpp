@@ -23,7 +23,8 @@ void take_array(nb::handle given, const std::string& name, View<T>& to) {
 }
 
 Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
-                    const Vector<double>& prior, const std::optional<std::string>& confidence) {
+                    const Vector<double>& prior, const std::optional<std::string>& confidence,
+                    const std::string& link, const std::optional<Vector<double>>& base, double clip) {
     ForestView forest;
     each_array([&](auto info, const auto& get) {
         if (arrays.contains(info.name))
@@ -31,7 +32,8 @@ Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const 
         else if (info.need == Need::scoring)
             throw std::invalid_argument(std::string("arrays lacks ") + info.name);
     });
-    return new Scorer(forest, copy(centre), copy(scale), copy(prior), confidence_named(confidence));
+    return new Scorer(forest, copy(centre), copy(scale), copy(prior), confidence_named(confidence),
+                      choose(link, link_names), base ? copy(*base) : std::vector<double>{}, clip);
 }
 
 template <class Value>
@@ -66,7 +68,7 @@ bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
 
 template <Score what>
 std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
-    NewArray<double, 2> out({X.size(0), scorer.n_classes()});
+    NewArray<double, 2> out({X.size(0), scorer.columns_of(what)});
     if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
             return scorer.score(rows, what, n_threads, watch, out.values());
         }))
@@ -133,17 +135,29 @@ NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wol
     return out;
 }
 
+NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
+    require(raw_score.shape(1) == scorer.n_targets(),
+            "raw_score needs a row per sample and a column per target");
+    NewArray<double, 2> out({raw_score.shape(0), scorer.n_classes()});
+    scorer.link(raw_score.data(), raw_score.shape(0), out.values());
+    return out;
+}
+
 }  // namespace
 
 void bind_scoring(nb::module_& m) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
+    m.attr("LINKS") = names(link_names);
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(nb::new_(&make_scorer), "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "prior"_a,
-               "confidence"_a.none(),
-               "arrays: those of a forest, by name. Optional ones may be missing, others are ignored.");
+               "confidence"_a.none(), "link"_a = "wolf", "base"_a.none() = nb::none(),
+               "clip"_a = Planes::largest,
+               "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
+               "base (a raw score per target) and clip: those of boosted models; see LINKS.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
+    scorer.def_prop_ro("n_targets", &Scorer::n_targets);
     scorer.def_prop_ro("n_trees", &Scorer::n_trees);
     scorer.def(
         "takes", &takes, "X"_a.none(),
@@ -152,16 +166,20 @@ void bind_scoring(nb::module_& m) {
     scorer.def("wolf", &bound_score<Score::wolf>, "X"_a, "n_threads"_a = 1);
     scorer.def("membership", &bound_score<Score::membership>, "X"_a, "n_threads"_a = 1);
     scorer.def("confidence", &bound_score<Score::confidence>, "X"_a, "n_threads"_a = 1);
+    scorer.def("raw_score", &bound_score<Score::raw_score>, "X"_a, "n_threads"_a = 1,
+               "Of a boosted model: its base and what its trees add, (n_rows, n_targets).");
     scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
     scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
-               "Membership and confidence of every tree, (n_rows, n_trees) each.");
+               "Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.");
     scorer.def("trace", &bound_trace, "X"_a, "n_threads"_a = 1,
                "Ways from the roots to the leaves (ptr, block, value): that of row i down tree t begins at "
                "ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its "
                "feature sum, a leaf its estimate before it is clipped.");
     scorer.def("settle", &bound_settle, "wolf"_a.noconvert(), "membership"_a.noconvert(),
                "Probabilities from mean corrected memberships, with the fall-back of proba, (n, K) each.");
+    scorer.def("link", &bound_link, "raw_score"_a.noconvert(),
+               "Probabilities (n, K) from the raw scores of a boosted model.");
 }
 
 }  // namespace lhtree

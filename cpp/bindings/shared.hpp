@@ -116,6 +116,13 @@ Choice choose(const std::string& name, const Named<Choice> (&values)[n]) {
     throw std::invalid_argument("unknown name: " + name);
 }
 
+template <class Choice, std::size_t n>
+nb::tuple names(const Named<Choice> (&values)[n]) {
+    nb::list result;
+    for (const auto& named : values) result.append(named.name);
+    return nb::tuple(result);
+}
+
 inline void check_response(const std::uint8_t* response, std::size_t n) {
     for (std::size_t row = 0; row < n; ++row) require(response[row] <= 1, "response is 0 or 1");
 }

@@ -59,7 +59,7 @@ void add_row(Source& source, std::size_t n_features, std::vector<std::int64_t>& 
 // A sound forest: the shape of every tree, breadth-first, and its values are the input's.
 Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes) {
     Forest forest;
-    const bool has_ranges = source.below(2);
+    const bool has_ranges = source.below(2), has_sides = source.below(2);
     const std::size_t n_targets = n_classes == 2 ? 1 : n_classes, n_estimators = 1 + source.below(3);
     for (std::size_t tree = 0; tree < n_estimators * n_targets; ++tree) {
         forest.target.push_back(static_cast<std::int32_t>(n_classes - n_targets + tree % n_targets));
@@ -74,6 +74,10 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
                 forest.hyperplane_ptr.push_back(forest.hyperplane_ptr.back());
             }
             add_row(source, n_features, forest.membership_ptr, forest.membership_feature);
+            const std::size_t n_weights =
+                forest.hyperplane_feature.size() - static_cast<std::size_t>(forest.hyperplane_ptr.end()[-2]);
+            const auto side = static_cast<std::int8_t>(static_cast<int>(source.below(3)) - 1);
+            if (has_sides) forest.missing.push_back(n_weights == 1 ? side : std::int8_t{0});
             forest.offset.push_back(source.real<double>());
             forest.intercept.push_back(source.real<double>());
             if (!has_ranges) continue;
@@ -84,7 +88,7 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
                                    static_cast<std::int64_t>(forest.left.size() - begin));
     }
     for (std::size_t i = 0; i < forest.hyperplane_feature.size(); ++i)
-        forest.hyperplane_weight.push_back(source.real<float>());
+        forest.hyperplane_weight.push_back(has_sides ? 1.0f : source.real<float>());
     for (std::size_t i = 0; i < forest.membership_feature.size(); ++i)
         forest.membership_slope.push_back(source.real<double>());
     return forest;
@@ -129,8 +133,12 @@ void score_all(const Scorer& scorer, Source& source) {
     const Strided<Value> rows{x.data(), n_rows, m, static_cast<std::ptrdiff_t>(m), 1};
     Watch watch;
     std::vector<double> out(n_rows * scorer.n_classes());
-    for (const Score what : {Score::wolf, Score::membership, Score::confidence, Score::proba})
-        scorer.score(rows, what, 1, watch, out.data());
+    scorer.score(rows, Score::proba, 1, watch, out.data());
+    if (scorer.is_boosted())
+        scorer.score(rows, Score::raw_score, 1, watch, out.data());
+    else
+        for (const Score what : {Score::wolf, Score::membership, Score::confidence})
+            scorer.score(rows, what, 1, watch, out.data());
     std::vector<std::int64_t> numbers(n_rows), leaves(n_rows * scorer.n_trees());
     if (scorer.predict(rows, 1, watch, numbers.data()))
         for (const std::int64_t number : numbers)
@@ -153,7 +161,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Source source(data, size);
     const auto plan = source.take<std::uint8_t>();
     const std::size_t n_features = 1 + source.below(40), n_classes = source.below(6);
-    const auto confidence = static_cast<Confidence>(source.below(3));
+    const auto link = static_cast<Link>(source.below(3));
+    // Mostly what goes with the link, now and then anything.
+    const bool is_boosted = link != Link::wolf, fits = source.below(8) > 0;
+    const auto confidence = static_cast<Confidence>(is_boosted && fits ? 0 : source.below(3));
+    const std::size_t n_base = fits ? (is_boosted ? (n_classes == 2 ? 1 : n_classes) : 0) : source.below(6);
     const bool is_sound = plan % 4 > 0 && n_classes >= 2;
     Forest forest = is_sound ? sound_forest(source, n_features, n_classes) : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;
@@ -165,7 +177,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             centre.push_back(source.real<double>());
             scale.push_back(source.real<double>());
         }
-        const Scorer scorer(view_of(forest), centre, scale, prior, confidence);
+        std::vector<double> base;
+        for (std::size_t i = 0; i < n_base; ++i) base.push_back(source.real<double>());
+        const double clip = source.below(2) ? 1e30 : source.real<double>();
+        const Scorer scorer(view_of(forest), centre, scale, prior, confidence, link, base, clip);
         if (plan & 128)
             score_all<double>(scorer, source);
         else

@@ -127,6 +127,10 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
     CHECK(is_way);
 }
 
+inline PackedForest pack_plain(const Forest& forest, std::size_t n_features) {
+    return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest));
+}
+
 inline std::uint32_t layout_of(std::size_t most) {
     for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
         if (most <= n_terms) return n_terms;
@@ -150,7 +154,7 @@ inline void test_layouts() {
                 Forest forest;
                 forest.add(1, random_tree(random, n_branching, most, n_features));
                 CHECK(find_fault(view_of(forest), n_features, 2).empty());
-                const PackedForest packed = pack(view_of(forest), n_features);
+                const PackedForest packed = pack_plain(forest, n_features);
                 CHECK(packed.trees.size() == 1 && packed.trees[0].n_terms == layout_of(most));
                 CHECK(packed.leaves.size() == n_branching + 1);
                 for (const std::size_t n_rows : {1, 11, 12, 13, 31, 32, 33, 60, 333})
@@ -169,7 +173,7 @@ inline void test_mixtures() {
             if (n_branching > 0) most[tree] = 1 + random.below(tree % 2 ? 30 : 6);
             forest.add(1, random_tree(random, n_branching, most[tree], 30));
         }
-        const PackedForest packed = pack(view_of(forest), 30);
+        const PackedForest packed = pack_plain(forest, 30);
         bool is_placed = true, is_sorted = true;
         for (std::size_t tree = 0; tree < n_trees; ++tree) {
             is_placed = is_placed && packed.trees[packed.place[tree]].n_terms == layout_of(most[tree]);
@@ -184,7 +188,7 @@ inline void test_mixtures() {
     }
     Forest leaves;
     for (int tree = 0; tree < 20; ++tree) leaves.add(1, random_tree(random, 0, 1, 3));
-    check_walks(leaves, pack(view_of(leaves), 3), walking_rows(3, 3, 1), true);
+    check_walks(leaves, pack_plain(leaves, 3), walking_rows(3, 3, 1), true);
 }
 
 // A narrow block numbers its features in 16 bits.
@@ -197,7 +201,7 @@ inline void test_many_features() {
             tree.hyperplane_feature[most - 1] = static_cast<std::int32_t>(n_features - 1);
             forest.add(1, std::move(tree));
         }
-        const PackedForest packed = pack(view_of(forest), n_features);
+        const PackedForest packed = pack_plain(forest, n_features);
         for (const PackedTree& tree : packed.trees)
             CHECK(n_features <= 65536 ? tree.n_terms == 0 || tree.n_terms <= 16 : tree.n_terms == 0);
         CHECK(packed.trees.back().n_terms == (n_features <= 65536 ? 16u : 0u));
@@ -215,7 +219,7 @@ inline void test_ranges() {
             forest.low.push_back(is_some && block % 3 ? random.normal() - 0.5 : 0.0);
             forest.high.push_back(is_some && block % 3 ? forest.low.back() + random.uniform() : 1.0);
         }
-        const PackedForest packed = pack(view_of(forest), 5);
+        const PackedForest packed = pack_plain(forest, 5);
         CHECK(packed.ranges.empty() != is_some);
         for (const std::size_t n_rows : {3, 90})
             check_walks(forest, packed, walking_rows(n_rows, 5, 4), true);

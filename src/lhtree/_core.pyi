@@ -61,14 +61,16 @@ def normalise(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), devi
 def kernels() -> str:
     """The instruction set in use."""
 
+LINKS: tuple[str, ...]
+
 class Scorer:
     """
     Scores rows in the user's units. Methods return None if X holds an infinity.
     """
 
-    def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None) -> None:
+    def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None, link: str = 'wolf', base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, clip: float = 1e+30) -> None:
         """
-        arrays: those of a forest, by name. Optional ones may be missing, others are ignored.
+        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS.
         """
 
     @property
@@ -76,6 +78,9 @@ class Scorer:
 
     @property
     def n_classes(self) -> int: ...
+
+    @property
+    def n_targets(self) -> int: ...
 
     @property
     def n_trees(self) -> int: ...
@@ -93,12 +98,19 @@ class Scorer:
 
     def confidence(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
 
+    def raw_score(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None:
+        """
+        Of a boosted model: its base and what its trees add, (n_rows, n_targets).
+        """
+
     def predict(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))] | None: ...
 
     def apply(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None))] | None: ...
 
     def per_tree(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]] | None:
-        """Membership and confidence of every tree, (n_rows, n_trees) each."""
+        """
+        Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.
+        """
 
     def trace(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
         """
@@ -109,5 +121,8 @@ class Scorer:
         """
         Probabilities from mean corrected memberships, with the fall-back of proba, (n, K) each.
         """
+
+    def link(self, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Probabilities (n, K) from the raw scores of a boosted model."""
 
 pieces: ModuleType

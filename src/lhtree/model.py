@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -16,9 +16,9 @@ from .tables.frames import refuse_infinity
 from .tables.normalise import Normalisation, Span
 from .trees import Trees
 
-# How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. The
-# others: the mean of shares, and sums of scores that are turned into probabilities or numbers.
-LINKS = ("wolf", "mean", "logistic", "softmax", "identity", "log")
+# How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. Boosted
+# models have raw scores, which become probabilities: "logistic" for two classes, "softmax" for more.
+LINKS = _core.LINKS
 CLIP = 1e30  # the core's bound of normalised values
 
 
@@ -85,8 +85,9 @@ class Model:
     confidence: str | None  # "last", "path" or None, never "auto"
     seed: int
     link: str = "wolf"
-    base: NDArray[np.float64] | None = None  # score of every class before the first tree; None: 0
-    clip: float = CLIP  # bound of normalised values
+    # Raw score of every target before the first tree, shape (n_targets,); None unless the model is boosted.
+    base: NDArray[np.float64] | None = None
+    clip: float = CLIP  # bound of normalised values in blocks of several features and in slopes
     prototypes: Prototypes | None = None
     forest: ForestRecord | None = None  # of forests only
     boost: BoostRecord | None = None  # of boosted models only
@@ -102,6 +103,9 @@ class Model:
             scale=self.normalisation.scale,
             prior=self.prior,
             confidence=self.confidence,
+            link=self.link,
+            base=self.base,
+            clip=self.clip,
         )
         object.__setattr__(self, "scorer", scorer)
         object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else takes_nothing)
@@ -154,6 +158,11 @@ class Model:
         return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
 
     @property
+    def is_boosted(self) -> bool:
+        """Whether trees add to raw scores, instead of giving memberships."""
+        return self.base is not None
+
+    @property
     def n_targets(self) -> int:
         """Trees per estimator: one tree serves two classes."""
         return 1 if self.n_classes == 2 else self.n_classes
@@ -200,9 +209,9 @@ class Model:
             of_targets if self.n_classes > 2 else np.concatenate([mirror(of_targets), of_targets], axis=axis)
         )
 
-    def ask(self, method: str, X: NDArray[Any]) -> Any:
+    def ask(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
         """What a method of the scorer says of rows in the user's units; infinities are refused."""
-        result = getattr(self.scorer, method)(X)
+        result = getattr(self.scorer, method)(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
@@ -213,8 +222,17 @@ class Model:
         membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
         return self.spread(membership, lambda v: 1.0 - v), self.spread(confidence, lambda v: v)
 
+    def staged_raw_score(self, X: NDArray[Any], n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
+        """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
+        if self.base is None:
+            raise ValueError("the model is not boosted: it has no raw scores.")
+        raw_score = np.tile(self.base, (len(X), 1))
+        for stage in range(self.n_estimators):
+            raw_score = raw_score + self.estimator(stage).ask("per_tree", X, n_threads)[0]
+            yield raw_score
+
     def estimator(self, index: int) -> Model:
-        """The model of estimator ``index`` alone: its tree of every target."""
+        """The model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""
         n = self.n_estimators
         if not is_integer(index):
             raise refuse("index", index, f"an integer from 0 to {n - 1}")

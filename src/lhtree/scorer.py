@@ -74,21 +74,37 @@ class Scorer(Interpretable):
         """Probabilities, shape (n, K)."""
         return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
+    def decision_function(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
+        """Raw scores of a boosted model: of two classes that of the second, shape (n,), else shape (n, K)."""
+        if not self._model.is_boosted:
+            raise AttributeError("only a boosted model has a decision_function: use predict_wolf.")
+        raw_score = self._ask(self._core.raw_score, X, n_threads)
+        return raw_score[:, 0] if len(self.classes_) == 2 else raw_score  # type: ignore[no-any-return]
+
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean corrected memberships, shape (n, K)."""
-        return self._ask(self._core.wolf, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("wolf"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean memberships, shape (n, K)."""
-        return self._ask(self._core.membership, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("membership"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean confidences, shape (n, K)."""
-        return self._ask(self._core.confidence, X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("confidence"), X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
         """Leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
+
+    def _find(self, value: str) -> Callable[[Any, int], Any]:
+        """The method of the core for a mean over trees, which boosted models do not have."""
+        if self._model.is_boosted:
+            raise AttributeError(
+                f"a boosted model has no predict_{value}: use decision_function for raw scores, or predict_proba."
+            )
+        method: Callable[[Any, int], Any] = getattr(self._core, value)
+        return method
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
         if not self._takes(X):

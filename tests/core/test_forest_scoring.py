@@ -153,18 +153,11 @@ def test_leaves_with_ranges_of_their_own():
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"), [("target", -1, "target is -1"), ("missing", 1, "missing is")]
-)
-def test_what_later_versions_score_is_refused(name, value, message):
+def test_what_later_versions_score_is_refused():
     arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
-    arrays["missing"] = np.zeros(len(arrays["left"]), dtype=np.int8)
-    rest = {"centre": np.zeros(3), "scale": np.ones(3), "prior": np.ones(3) / 3, "confidence": None}
-    assert bridge.make_scorer(arrays, **rest).n_trees == 6
-    arrays[name] = arrays[name].copy()
-    arrays[name][0] = value
-    with pytest.raises(ValueError, match=message):
-        bridge.make_scorer(arrays, **rest)
+    arrays["target"] = np.full(6, -1, dtype=np.int32)
+    with pytest.raises(ValueError, match="target is -1"):
+        bridge.make_scorer(arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)

@@ -4,7 +4,6 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +21,7 @@ from lhtree.export import _sql_z, onnx, sql
 from lhtree.export._labels import find_labels
 from lhtree.export._sql_text import write_number
 from lhtree.export._walks import check_walkable
+from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
@@ -225,8 +225,8 @@ def test_walks_that_are_not_known_yet(model, change, what):
 @pytest.mark.parametrize("write", [export_c, export_onnx, lambda model, _: export_sql(model), report_on])
 def test_every_walker_refuses_them(model, write, tmp_path):
     other = LHTClassifier().fit(*make_clouds(90, 3, 3))
-    other._model = replace(model._model, link="mean")
-    with pytest.raises(ValueError, match="link='mean'"):
+    other._model = boosted_model(np.random.default_rng(0), 3, 3, 2, 2)
+    with pytest.raises(ValueError, match=r"link='softmax'|boosted"):
         write(other, tmp_path / "file")
     assert not list(tmp_path.iterdir())
 

@@ -68,7 +68,7 @@ def harm_model(draw, content):
 @given(
     st.data(),
     st.sampled_from([harm_text, harm_data, harm_model]),
-    st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table]),
+    st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table, sealing.small_boosted]),
 )
 def test_whatever_is_changed_it_is_refused_or_predicts(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())

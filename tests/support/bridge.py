@@ -74,6 +74,7 @@ def as_tree(arrays, tree=0, leaf_of_row=None):
         low=ranges["low"][begin:end].tolist(),
         high=ranges["high"][begin:end].tolist(),
         leaf_of_row=leaf_of_row,
+        missing=arrays["missing"][begin:end].tolist() if "missing" in arrays else None,
     )
 
 
@@ -88,9 +89,9 @@ def trees_of(model):
     return [as_tree(arrays, tree) for tree in range(len(arrays["target"]))]
 
 
-def make_scorer(arrays, centre, scale, prior, confidence):
+def make_scorer(arrays, centre, scale, prior, confidence, **boosted):
     """A `Scorer` of the core's arrays."""
-    return _core.Scorer(arrays, centre=centre, scale=scale, prior=prior, confidence=confidence)
+    return _core.Scorer(arrays, centre=centre, scale=scale, prior=prior, confidence=confidence, **boosted)
 
 
 def rows_by_block(tree, n_rows):

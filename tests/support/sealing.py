@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from lhtree import LHForestClassifier, LHTClassifier, save
+from lhtree.files.model_file import pack
+from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
@@ -97,3 +99,10 @@ def small_tree():
     """The bytes of a tree."""
     X, y = make_clouds(40, 2, 2)
     return saved(LHTClassifier(gamma=3).fit(X, np.array(["no", "yes"])[y]))
+
+
+@cache
+def small_boosted():
+    """The bytes of a boosted model."""
+    model = boosted_model(np.random.default_rng(0), 3, 3, 2, 2)
+    return pack(model, {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}).tobytes()

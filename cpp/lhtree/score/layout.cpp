@@ -25,11 +25,10 @@ std::uint32_t n_weights(const ForestView& forest, std::int64_t block) {
     return static_cast<std::uint32_t>(forest.hyperplane_ptr[block + 1] - forest.hyperplane_ptr[block]);
 }
 
-std::uint32_t count_terms(const ForestView& forest, std::int64_t begin, std::int64_t end,
-                          std::size_t n_features) {
+std::uint32_t count_terms(const ForestView& forest, std::int64_t begin, std::int64_t end, std::size_t width) {
     std::uint32_t most = 1;
     for (std::int64_t block = begin; block < end; ++block) most = std::max(most, n_weights(forest, block));
-    if (n_features > 65536) return 0;
+    if (width > 65536) return 0;
     for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
         if (most <= n_terms) return n_terms;
     return 0;
@@ -44,15 +43,16 @@ std::size_t block_bytes(std::uint32_t n_terms, std::uint32_t n, bool is_dense) {
 }
 
 template <std::size_t size>
-void fill(Narrow<size>& to, const ForestView& forest, std::int64_t block) {
+void fill(Narrow<size>& to, const ForestView& forest, std::int64_t block, std::int32_t plane) {
     const std::int64_t begin = forest.hyperplane_ptr[block];
     for (std::uint32_t i = 0; i < n_weights(forest, block); ++i) {
-        to.features[i] = static_cast<std::uint16_t>(forest.hyperplane_feature[begin + i]);
+        to.features[i] = static_cast<std::uint16_t>(plane + forest.hyperplane_feature[begin + i]);
         to.weights[i] = forest.hyperplane_weight[begin + i];
     }
 }
 
-void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense, std::uint32_t rank) {
+void fill(Wide& to, const ForestView& forest, std::int64_t block, std::int32_t plane, bool is_dense,
+          std::uint32_t rank) {
     const std::int64_t begin = forest.hyperplane_ptr[block];
     const std::uint32_t n = n_weights(forest, block);
     to.n = padded4(n);
@@ -60,7 +60,8 @@ void fill(Wide& to, const ForestView& forest, std::int64_t block, bool is_dense,
     to.rank = rank & 0x7fffffffu;
     auto* behind = reinterpret_cast<unsigned char*>(&to + 1);
     if (!is_dense) {
-        std::memcpy(behind, forest.hyperplane_feature.data() + begin, n * sizeof(std::int32_t));
+        auto* const features = reinterpret_cast<std::int32_t*>(behind);
+        for (std::uint32_t i = 0; i < n; ++i) features[i] = plane + forest.hyperplane_feature[begin + i];
         behind += to.n * sizeof(std::int32_t);
     }
     std::memcpy(behind, forest.hyperplane_weight.data() + begin, n * sizeof(float));
@@ -75,7 +76,7 @@ bool needs_ranges(const ForestView& forest) {
 
 }  // namespace
 
-PackedForest pack(const ForestView& forest, std::size_t n_features) {
+PackedForest pack(const ForestView& forest, const Planes& planes) {
     PackedForest packed;
     std::vector<Ref> refs;
     std::vector<std::int32_t> depth;
@@ -85,8 +86,10 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
     std::memcpy(packed.blocks.data(), &nowhere, sizeof nowhere);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
-        const std::uint32_t n_terms = count_terms(forest, begin, end, n_features);
-        const auto is_dense = [&](std::int64_t block) { return n_weights(forest, block) == n_features; };
+        const std::uint32_t n_terms = count_terms(forest, begin, end, planes.width());
+        const auto is_dense = [&](std::int64_t block) {
+            return n_weights(forest, block) == planes.n_features();
+        };
         // First where every block goes, then what it holds: a block names its children.
         refs.clear();
         std::size_t at = packed.blocks.size();
@@ -130,16 +133,17 @@ PackedForest pack(const ForestView& forest, std::size_t n_features) {
             depth[left] = depth[left + 1] = depth[number] + 1;
             Wide head{forest.offset[block], {refs[left], refs[left + 1]}, 0, 0, 0};
             std::memcpy(place, &head, sizeof(double) + sizeof head.child);
+            const std::int32_t plane = planes.begin(forest, block);
             if (n_terms == 0)
-                fill(*reinterpret_cast<Wide*>(place), forest, block, is_dense(block), rank);
+                fill(*reinterpret_cast<Wide*>(place), forest, block, plane, is_dense(block), rank);
             else if (n_terms <= 4)
-                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block);
+                fill(*reinterpret_cast<Narrow<4>*>(place), forest, block, plane);
             else if (n_terms <= 8)
-                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block);
+                fill(*reinterpret_cast<Narrow<8>*>(place), forest, block, plane);
             else if (n_terms <= 12)
-                fill(*reinterpret_cast<Narrow<12>*>(place), forest, block);
+                fill(*reinterpret_cast<Narrow<12>*>(place), forest, block, plane);
             else
-                fill(*reinterpret_cast<Narrow<16>*>(place), forest, block);
+                fill(*reinterpret_cast<Narrow<16>*>(place), forest, block, plane);
             ++rank;
         }
     }

@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "lhtree/score/planes.hpp"
 #include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/matrix.hpp"
 
@@ -82,7 +83,8 @@ struct PackedForest {
     std::vector<std::int32_t> slope_features;
 };
 
-// Lays out arrays in which find_fault finds nothing. Throws std::length_error if they are too large.
-PackedForest pack(const ForestView& forest, std::size_t n_features);
+// Lays out arrays in which find_fault finds nothing; features become places in rows laid out in planes.
+// Throws std::length_error if they are too large.
+PackedForest pack(const ForestView& forest, const Planes& planes);
 
 }  // namespace lhtree

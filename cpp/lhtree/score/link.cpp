@@ -1,6 +1,9 @@
 #include "lhtree/score/link.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "lhtree/shared/elementary.hpp"
 
 namespace lhtree {
 
@@ -30,6 +33,24 @@ void take_shares(std::size_t n_classes, std::size_t n_rows, double* scores) {
 void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out) {
     for (std::size_t row = 0; row < n_rows; ++row, scores += n_classes)
         out[row] = std::max_element(scores, scores + n_classes) - scores;
+}
+
+void take_logistic(const double* raw, std::size_t n_rows, double* proba) {
+    for (std::size_t row = 0; row < n_rows; ++row, proba += 2) {
+        const double e = elementary::exp(-std::fabs(raw[row]));
+        const bool is_second =
+            raw[row] > 0.0;  // the larger; neither is taken from 1, which would round twice
+        proba[is_second] = 1.0 / (1.0 + e);
+        proba[!is_second] = e / (1.0 + e);
+    }
+}
+
+void take_softmax(const double* raw, std::size_t n_classes, std::size_t n_rows, double* proba) {
+    for (std::size_t row = 0; row < n_rows; ++row, raw += n_classes, proba += n_classes) {
+        const double largest = *std::max_element(raw, raw + n_classes);
+        for (std::size_t cls = 0; cls < n_classes; ++cls) proba[cls] = elementary::exp(raw[cls] - largest);
+        take_shares(n_classes, 1, proba);
+    }
 }
 
 }  // namespace lhtree

@@ -1,10 +1,18 @@
 // From the values of trees to predictions: sums by class, their means, the fall-back, probabilities and
-// classes. All tables are n_rows × n_classes, row after row.
+// classes. All tables are n_rows × n_classes, row after row; raw scores have a column per target.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/shared/options.hpp"
+
 namespace lhtree {
+
+// How the sums of trees become predictions: WOLF, the paper's, or the raw scores of a boosted model, of two
+// classes or of more.
+enum class Link : std::uint8_t { wolf, logistic, softmax };
+constexpr Named<Link> link_names[] = {
+    {"wolf", Link::wolf}, {"logistic", Link::logistic}, {"softmax", Link::softmax}};
 
 // Adds value(row, μ) of one tree to the sums of its target. Of two classes one tree serves both: the other
 // has the membership 1 - μ.
@@ -32,5 +40,11 @@ void take_shares(std::size_t n_classes, std::size_t n_rows, double* scores);
 
 // The class with the largest score, the first of equals.
 void find_largest(const double* scores, std::size_t n_classes, std::size_t n_rows, std::int64_t* out);
+
+// Probabilities of two classes from the raw scores of the second.
+void take_logistic(const double* raw, std::size_t n_rows, double* proba);
+
+// Probabilities of more classes from their raw scores.
+void take_softmax(const double* raw, std::size_t n_classes, std::size_t n_rows, double* proba);
 
 }  // namespace lhtree

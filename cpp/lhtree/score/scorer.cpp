@@ -2,95 +2,49 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <stdexcept>
 
-#include "lhtree/score/link.hpp"
+#include "lhtree/score/checks.hpp"
+#include "lhtree/score/tile.hpp"
 
 namespace lhtree {
 
-// Rows that go through all trees together, so that a tree is fetched once for all of them.
-struct Scorer::Tile {
-    std::size_t begin = 0, n_rows = 0;
-    std::vector<float> z;
-    std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
-    std::vector<std::uint32_t> leaf;                   // of some trees, tree after tree
-    std::vector<double> leaf_confidence, leaf_membership;
-    std::vector<Start> starts;
-    std::vector<std::uint32_t> row;
-    std::vector<Group> groups;
-
-    // Room for the walks of so many rows down so many trees.
-    WalkSpace space(std::size_t n_trees) {
-        const std::size_t n_walks = n_trees * n_rows;
-        if (leaf.size() <= n_walks) {
-            leaf.resize(n_walks + 1);
-            leaf_confidence.resize(n_walks + 1);
-            starts.resize(n_walks + 1);
-        }
-        if (groups.size() <= n_rows) {
-            row.resize(2 * n_rows + 24);
-            groups.resize(n_rows + 1);
-        }
-        return {starts.data(), row.data(), groups.data()};
-    }
-
-    void reset(std::size_t begin_, std::size_t n_rows_, std::size_t n_classes) {
-        begin = begin_;
-        n_rows = n_rows_;
-        for (auto* sums : {&wolf, &membership, &confidence}) sums->assign(n_rows * n_classes, 0.0);
-    }
-};
-
-namespace {
-
-// Checks before anything is laid out.
-const ForestView& checked(const ForestView& forest, std::size_t n_features, std::size_t n_scales,
-                          std::size_t n_classes) {
-    std::string fault = find_fault(forest, n_features, n_classes);
-    if (fault.empty() && n_scales != n_features) fault = "centre and scale differ in length";
-    if (fault.empty() && n_features == 0) fault = "there are no features";
-    if (fault.empty() && n_classes < 2) fault = "fewer than two classes";
-    if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
-    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
-        if (forest.target[tree] < 0)
-            throw std::invalid_argument(
-                "target is -1: trees of all classes cannot be scored by this version");
-    for (std::size_t block = 0; block < forest.missing.size(); ++block)
-        if (forest.missing[block] != 0)
-            throw std::invalid_argument(
-                "missing is not 0: missing values cannot be sent to a side by this version");
-    return forest;
-}
-
-}  // namespace
-
 Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
-               std::vector<double> prior, Confidence confidence)
-    : forest_(pack(checked(forest, centre.size(), scale.size(), prior.size()), centre.size())),
+               std::vector<double> prior, Confidence confidence, Link link, std::vector<double> base,
+               double clip)
+    : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
+              centre.size(), clip),
+      forest_(pack(forest, planes_)),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
       scale_(std::move(scale)),
       prior_(std::move(prior)),
-      confidence_(confidence) {
+      confidence_(confidence),
+      link_(link),
+      base_(std::move(base)) {
     for (const PackedTree& tree : forest_.trees) n_trees_of_[static_cast<std::size_t>(tree.target)] += 1.0;
-    if (n_classes() == 2) {  // one tree serves both classes
-        if (n_trees_of_[0] > 0.0)
-            throw std::invalid_argument("not the arrays of a model: two classes need target 1");
-        n_trees_of_[0] = n_trees_of_[1];
-    }
-    for (const double n : n_trees_of_)
-        if (n == 0.0) throw std::invalid_argument("not the arrays of a model: a class has no tree");
+    if (n_classes() == 2) n_trees_of_[0] = n_trees_of_[1];  // one tree serves both classes
+    if (is_boosted() && forest_.slopes.empty())
+        for (std::size_t leaf = 0; leaf < forest_.leaves.size(); ++leaf) {
+            const Range range = forest_.ranges.empty() ? Range{0.0, 1.0} : forest_.ranges[leaf];
+            leaf_values_.push_back(std::clamp(forest_.leaves[leaf].intercept, range.low, range.high));
+        }
 }
 
 // As many rows as stay in the second-level cache beside a tree, so that a tree is fetched seldom.
 std::size_t Scorer::tile_rows() const {
-    const std::size_t bytes = sizeof(float) * n_features() + sizeof(double) * n_classes();
+    const std::size_t bytes = sizeof(float) * planes_.width() + sizeof(double) * n_classes();
     return std::clamp<std::size_t>((std::size_t{1} << 19) / bytes, 32, 8192);
+}
+
+Rows Scorer::rows_of(const Tile& tile) const {
+    return {tile.z.data(), tile.n_rows, planes_.width()};
 }
 
 template <class Use>
 void Scorer::each_tree(Tile& tile, const Use& use) const {
-    const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+    const Rows rows = rows_of(tile);
     // A few rows go down many trees at once; of many rows, enough go down one tree at once.
     constexpr std::size_t most_walks = 1024;
     const bool is_at_once = n_trees() * tile.n_rows <= most_walks;
@@ -114,6 +68,7 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
 void Scorer::sum_trees(Tile& tile, Score what) const {
     const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
     const bool is_final = what == Score::proba;  // which falls back on memberships
+    for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence}) sums->assign(n_rows * n_cls, 0.0);
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
     double* const membership = tile.leaf_membership.data();
     each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
@@ -121,8 +76,7 @@ void Scorer::sum_trees(Tile& tile, Score what) const {
             const auto target = static_cast<std::size_t>(forest_.trees[place].target);
             add_tree(membership, n_rows, n_cls, target, value, sums.data());
         };
-        if (what != Score::confidence)
-            score_kernels().memberships(forest_, leaf, {tile.z.data(), n_rows, n_features()}, membership);
+        if (what != Score::confidence) score_kernels().memberships(forest_, leaf, rows_of(tile), membership);
         if (what == Score::wolf || is_final)
             add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
         if (what == Score::membership || is_final)
@@ -134,9 +88,50 @@ void Scorer::sum_trees(Tile& tile, Score what) const {
         take_means(n_trees_of_, n_rows, sums->data());
 }
 
+void Scorer::sum_raw_scores(Tile& tile) const {
+    const std::size_t n_rows = tile.n_rows, n_tgt = n_targets();
+    tile.raw.resize(n_rows * n_tgt);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        std::copy(base_.begin(), base_.end(), tile.raw.begin() + static_cast<std::ptrdiff_t>(row * n_tgt));
+    if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
+    each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double*) {
+        const auto target = static_cast<std::size_t>(forest_.trees[place].target);
+        double* const sum = tile.raw.data() + (target - (n_classes() - n_tgt));
+        if (!leaf_values_.empty()) {
+            for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += leaf_values_[leaf[row]];
+            return;
+        }
+        double* const value = tile.leaf_membership.data();
+        score_kernels().memberships(forest_, leaf, rows_of(tile), value);
+        for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += value[row];
+    });
+}
+
+void Scorer::link(const double* raw, std::size_t n_rows, double* proba) const {
+    if (!is_boosted()) throw std::invalid_argument("raw scores are those of boosted models: use settle");
+    if (link_ == Link::logistic)
+        take_logistic(raw, n_rows, proba);
+    else
+        take_softmax(raw, n_classes(), n_rows, proba);
+}
+
 void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf) const {
+    if (is_boosted()) throw std::invalid_argument("a boosted model has raw scores: use link");
     lhtree::settle(membership, prior_, n_rows, wolf);
     take_shares(n_classes(), n_rows, wolf);
+}
+
+template <class Value>
+bool Scorer::lay_rows(const Strided<Value>& x, Tile& tile) const {
+    float* const z = tile.room(x.n_rows * planes_.width());
+    // The watch is not heard while the tile is in use: what a signal handler scores would use it, too.
+    Watch quiet;
+    if (planes_.is_plain()) return normalise(x, centre_.data(), scale_.data(), 1, quiet, z);
+    constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+    tile.normalised.resize(x.n_rows * n_features());
+    if (!normalise(x, centre_.data(), scale_.data(), 1, quiet, tile.normalised.data(), missing)) return false;
+    planes_.lay(tile.normalised.data(), x.n_rows, z);
+    return true;
 }
 
 // Cuts the rows into tiles, normalises each and hands it to `use`. A thread is worth starting for some ten
@@ -154,17 +149,14 @@ bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& wa
         // Keeps its memory for the next call: a row is scored in less time than malloc takes.
         thread_local Tile tile;
         const std::size_t begin = number * size, n = std::min(x.n_rows - begin, size);
-        if (tile.z.size() < n * n_features() + slack) tile.z.resize(n * n_features() + slack);
         const Strided<Value> part{x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride, n, x.n_features,
                                   x.row_stride, x.feature_stride};
-        // The watch is not heard while the tile is in use: what a signal handler scores would use it, too.
-        Watch quiet;
-        if (!normalise(part, centre_.data(), scale_.data(), 1, quiet, tile.z.data())) {
+        tile.begin = begin;
+        tile.n_rows = n;
+        if (lay_rows(part, tile))
+            use(tile);
+        else
             is_finite = false;
-            return;
-        }
-        tile.reset(begin, n, n_classes());
-        use(tile);
     };
     run((x.n_rows + size - 1) / size, n_threads, watch, work);
     return is_finite;
@@ -173,20 +165,42 @@ bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& wa
 template <class Value>
 bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch,
                    double* out) const {
-    const std::size_t n_cls = n_classes();
+    if (what != Score::proba && is_boosted() != (what == Score::raw_score))
+        throw std::invalid_argument(is_boosted()
+                                        ? "a boosted model has no memberships or confidences: use raw_score"
+                                        : "raw scores are those of boosted models: use wolf");
+    const std::size_t n_values = columns_of(what);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        double* const to = out + tile.begin * n_values;
+        if (is_boosted()) {
+            sum_raw_scores(tile);
+            if (what == Score::proba)
+                link(tile.raw.data(), tile.n_rows, to);
+            else
+                std::copy(tile.raw.begin(), tile.raw.end(), to);
+            return;
+        }
         sum_trees(tile, what);
         if (what == Score::proba) settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
         const auto& from = what == Score::membership   ? tile.membership
                            : what == Score::confidence ? tile.confidence
                                                        : tile.wolf;
-        std::copy(from.begin(), from.end(), out + tile.begin * n_cls);
+        std::copy(from.begin(), from.end(), to);
     });
 }
 
 template <class Value>
 bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        if (is_boosted()) {
+            sum_raw_scores(tile);
+            if (link_ == Link::logistic)
+                std::transform(tile.raw.begin(), tile.raw.end(), out + tile.begin,
+                               [](double raw) { return raw > 0.0; });
+            else
+                find_largest(tile.raw.data(), n_classes(), tile.n_rows, out + tile.begin);
+            return;
+        }
         sum_trees(tile, Score::proba);
         lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
         find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
@@ -209,7 +223,7 @@ template <class Value>
 bool Scorer::per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
                       double* confidence) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+        const Rows rows = rows_of(tile);
         if (tile.leaf_membership.size() < tile.n_rows) tile.leaf_membership.resize(tile.n_rows);
         std::size_t to = tile.begin * n_trees();
         each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double* leaf_confidence) {
@@ -244,7 +258,7 @@ template <class Value>
 bool Scorer::trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
                    std::int32_t* block, double* value) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        const Rows rows{tile.z.data(), tile.n_rows, n_features()};
+        const Rows rows = rows_of(tile);
         for (std::size_t tree = 0; tree < n_trees(); ++tree)
             for (std::size_t row = 0; row < tile.n_rows; ++row) {
                 const std::int64_t at = ptr[(tile.begin + row) * n_trees() + tree];

@@ -1,28 +1,38 @@
-// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF.
+// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF; the raw scores of boosted
+// models.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "lhtree/score/kernels/kernels.hpp"
+#include "lhtree/score/link.hpp"
+#include "lhtree/score/planes.hpp"
 #include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/normalise.hpp"
 
 namespace lhtree {
 
-// What a score is asked for; each is a value per row and class.
-enum class Score : std::uint8_t { wolf, membership, confidence, proba };
+// What a score is asked for; each is a value per row and class, raw scores per row and target.
+enum class Score : std::uint8_t { wolf, membership, confidence, proba, raw_score };
+
+struct Tile;
 
 class Scorer {
   public:
     // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
     Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
-           std::vector<double> prior, Confidence confidence);
+           std::vector<double> prior, Confidence confidence, Link link = Link::wolf,
+           std::vector<double> base = {}, double clip = Planes::largest);
 
     std::size_t n_features() const { return centre_.size(); }
     std::size_t n_classes() const { return prior_.size(); }
+    std::size_t n_targets() const { return n_classes() == 2 ? 1 : n_classes(); }
     std::size_t n_trees() const { return forest_.trees.size(); }
+    bool is_boosted() const { return link_ != Link::wolf; }
+    std::size_t columns_of(Score what) const { return what == Score::raw_score ? n_targets() : n_classes(); }
 
-    // x: rows of features as the user knows them. out: n_rows × n_classes. False if an infinity was met.
+    // x: rows of features as the user knows them. out: n_rows × columns. False if an infinity was met. Throws
+    // std::invalid_argument if models of this link have no such score.
     template <class Value>
     bool score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch, double* out) const;
     // out: the class of every row.
@@ -31,7 +41,7 @@ class Scorer {
     // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
     template <class Value>
     bool apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
-    // membership, confidence: n_rows × n_trees, μ and d of every tree.
+    // membership, confidence: n_rows × n_trees, μ and d of every tree; its value and 1 if it is boosted.
     template <class Value>
     bool per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
                   double* confidence) const;
@@ -46,22 +56,32 @@ class Scorer {
     // Probabilities from mean corrected memberships (n_rows × n_classes), which they replace, and mean
     // memberships.
     void settle(const double* membership, std::size_t n_rows, double* wolf) const;
+    // Probabilities (n_rows × n_classes) from raw scores (n_rows × n_targets).
+    void link(const double* raw, std::size_t n_rows, double* proba) const;
 
   private:
-    struct Tile;
-
+    Planes planes_;
     PackedForest forest_;
     std::vector<double> n_trees_of_;  // trees per class
     std::vector<double> centre_, scale_, prior_;
     Confidence confidence_;
+    Link link_;
+    std::vector<double> base_;         // raw score of every target before the first tree
+    std::vector<double> leaf_values_;  // of a boosted model whose leaves all are constant
 
     void sum_trees(Tile& tile, Score what) const;
+    // What the trees of every target add to its base, in their order.
+    void sum_raw_scores(Tile& tile) const;
+    Rows rows_of(const Tile& tile) const;
     std::size_t tile_rows() const;
 
     // Walks the rows of a tile down all trees and calls use(place, leaf, confidence) for each, in the order
     // of the trees.
     template <class Use>
     void each_tree(Tile& tile, const Use& use) const;
+    // Normalises the rows of a tile and lays them out. False if an infinity was met.
+    template <class Value>
+    bool lay_rows(const Strided<Value>& x, Tile& tile) const;
     template <class Value, class Use>
     bool each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const;
 };

@@ -110,6 +110,19 @@ std::string find_fault_in_values(const ForestView& forest) {
     return "";
 }
 
+// A side for missing values needs a single feature, whose infinities then lie on that side.
+std::string find_fault_in_sides(const ForestView& forest) {
+    for (std::size_t block = 0; block < forest.missing.size(); ++block) {
+        if (forest.missing[block] == 0) continue;
+        const std::int64_t begin = forest.hyperplane_ptr[block];
+        if (forest.hyperplane_ptr[block + 1] - begin != 1)
+            return "missing is not 0 in a block that does not use a single feature";
+        if (!(forest.hyperplane_weight[begin] > 0.0f))
+            return "missing is not 0 in a block whose weight is not positive";
+    }
+    return "";
+}
+
 }  // namespace
 
 void Blocks::add(const Counts& counts, const Hyperplane& hyperplane, const LinearMembership& membership,
@@ -178,6 +191,7 @@ std::string find_fault(const ForestView& forest, std::size_t n_features, std::si
     if (fault.empty())
         fault = find_fault_in_rows("hyperplane", "hyperplane_feature", forest.hyperplane_ptr,
                                    forest.hyperplane_feature, forest.hyperplane_weight, n_features);
+    if (fault.empty()) fault = find_fault_in_sides(forest);
     if (fault.empty())
         fault = find_fault_in_rows("membership", "membership_feature", forest.membership_ptr,
                                    forest.membership_feature, forest.membership_slope, n_features);

@@ -11,7 +11,7 @@ namespace lhtree {
 
 template <class Value>
 bool normalise(const Strided<Value>& x, const double* centre, const double* scale, std::size_t n_threads,
-               Watch& watch, float* z) {
+               Watch& watch, float* z, double missing) {
     const auto normalise_row = [] {
         if constexpr (std::is_same_v<Value, double>)
             return normalise_kernels().float64;
@@ -40,14 +40,16 @@ bool normalise(const Strided<Value>& x, const double* centre, const double* scal
             }
             for (std::size_t row = 0; row < n; ++row)
                 if (!normalise_row(rows + static_cast<std::ptrdiff_t>(row) * stride, centre, scale, m,
-                                   z + (begin + row) * m))
+                                   missing, z + (begin + row) * m))
                     is_finite = false;
         }
     });
     return is_finite;
 }
 
-template bool normalise(const Strided<double>&, const double*, const double*, std::size_t, Watch&, float*);
-template bool normalise(const Strided<float>&, const double*, const double*, std::size_t, Watch&, float*);
+template bool normalise(const Strided<double>&, const double*, const double*, std::size_t, Watch&, float*,
+                        double);
+template bool normalise(const Strided<float>&, const double*, const double*, std::size_t, Watch&, float*,
+                        double);
 
 }  // namespace lhtree

@@ -22,7 +22,9 @@ MODEL_ARRAYS = {
     "feature_low": Array("f8", "feature", "least training value; NaN if all are missing"),
     "feature_high": Array("f8", "feature", "largest training value"),
     "prior": Array("f8", "class", "shares of the classes"),
-    "base": Array("f8", "class", "score before the first tree", default=0.0, since="0.2.0"),
+    "base": Array(
+        "f8", "target", "raw scores of a boosted model before the first tree", default=0.0, since="0.2.0"
+    ),
     "prototypes_X": Array(
         "f8 f4", "prototype feature", "training rows that are kept", default=0.0, is_scored=False
     ),
@@ -56,6 +58,7 @@ def check_shapes(arrays: Arrays) -> None:
     for group in (_PROTOTYPES, _VALUES):
         check(len(group & set(arrays)) in (0, len(group)), f"it has only some of {', '.join(sorted(group))}")
     sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
+    sizes["target"] = 1 if sizes["class"] == 2 else sizes["class"]
     for name, values in arrays.items():
         array = ALL_ARRAYS[name]
         check(values.dtype.str[1:] in array.dtype.split(), f"array {name} is not of type {array.dtype}")

@@ -34,7 +34,8 @@ HEADER = {
     "confidence": Field(lambda v: _is_plain(v) and v in _CONFIDENCES, "one of last, path and null"),
     "seed": Field(lambda v: _is_count(v), "a number from 0 to 2**31 - 1"),
     "forest": Field(
-        lambda v: v is None or _is_forest(v), f"{', '.join(_FOREST_KEYS)}, or null for a single tree"
+        lambda v: v is None or _is_forest(v),
+        f"{', '.join(_FOREST_KEYS)}, or null for one tree or a boosted model",
     ),
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
     "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
@@ -64,10 +65,10 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     return header
 
 
-def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
-    """Whether the header describes as many estimators as there are."""
+def check_estimators(forest: dict[str, Any] | None, n_estimators: int, *, is_boosted: bool) -> None:
+    """Whether the header describes as many estimators as there are; a boosted model needs no description."""
     if forest is None:
-        check(n_estimators == 1, "a single tree has more than one estimator")
+        check(n_estimators == 1 or is_boosted, "a single tree has more than one estimator")
         return
     check(len(forest["betas"]) == n_estimators, "betas must have one value per estimator")
     n_drawn = sum(draw["n_estimators"] for draw in forest["draws"])

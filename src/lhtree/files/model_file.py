@@ -135,7 +135,7 @@ def check_file(container: Container) -> ModelFile:
     except ValueError as error:  # what the core found
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)
-    check_estimators(header["forest"], model.n_estimators)
+    check_estimators(header["forest"], model.n_estimators, is_boosted=model.is_boosted)
     return ModelFile(model, header, arrays, container.version, container.sha256, container.n_bytes)
 
 

@@ -5,9 +5,11 @@
 namespace lhtree {
 
 struct NormaliseKernels {
-    // z = float32(clip((x - centre) / scale, ±1e30)), 0 for NaN. False if an infinity was met.
-    bool (*float64)(const double* x, const double* centre, const double* scale, std::size_t n, float* z);
-    bool (*float32)(const float* x, const double* centre, const double* scale, std::size_t n, float* z);
+    // z = float32(clip((x - centre) / scale, ±1e30)), `missing` for NaN. False if an infinity was met.
+    bool (*float64)(const double* x, const double* centre, const double* scale, std::size_t n, double missing,
+                    float* z);
+    bool (*float32)(const float* x, const double* centre, const double* scale, std::size_t n, double missing,
+                    float* z);
 };
 
 extern const NormaliseKernels portable_normalise_kernels;

@@ -1,0 +1,120 @@
+"""Boosted models that nobody fitted: random trees, valid in all that the core and files check."""
+
+from collections import deque
+
+import numpy as np
+
+from lhtree.model import Model
+from lhtree.tables.encoding import Encoding
+from lhtree.tables.normalise import Normalisation, Span
+from lhtree.trees import Trees
+
+
+def boosted_model(
+    rng,
+    n_features,
+    n_classes,
+    rounds,
+    depth,
+    *,
+    max_terms=4,
+    share_oblique=0.5,
+    share_leaves=0.2,
+    n_slopes=0,
+    clip=8.0,
+    names=None,
+):
+    """A random boosted `Model`.
+
+    Blocks use a single feature, with a side for missing values, or up to `max_terms` features in weights of
+    1/32768; so many are oblique, so many above `depth` are leaves. Leaves with `n_slopes` are linear.
+    """
+    n_targets = 1 if n_classes == 2 else n_classes
+    targets = np.arange(n_classes - n_targets, n_classes)
+    trees = None
+    for target in np.tile(targets, rounds):
+        tree = _random_tree(rng, target, n_features, depth, max_terms, share_oblique, share_leaves, n_slopes)
+        trees = tree if trees is None else trees + tree
+    centre, scale = rng.normal(size=n_features), rng.uniform(0.5, 2.0, n_features)
+    prior = rng.uniform(0.5, 1.5, n_classes)
+    return Model(
+        trees=trees,
+        encoding=Encoding.plain(n_features, names),
+        normalisation=Normalisation(centre, scale),
+        span=Span(centre - 12.0 * scale, centre + 12.0 * scale),
+        classes=np.arange(n_classes),
+        prior=prior / prior.sum(),
+        confidence=None,
+        seed=0,
+        link="logistic" if n_classes == 2 else "softmax",
+        base=rng.normal(size=n_targets),
+        clip=clip,
+    )
+
+
+def boosted_rows(rng, model, n_rows, dtype=np.float64):
+    """Rows for a model: most values ordinary, some missing, some far beyond the clip, shape (n, m)."""
+    centre, scale = model.normalisation
+    z = rng.normal(size=(n_rows, len(centre))) * rng.choice(
+        [1.0, 1.0, 1.0, 6.0, 1e3, 1e35], (n_rows, len(centre))
+    )
+    z[rng.uniform(size=z.shape) < 0.15] = np.nan
+    return (centre + scale * z).astype(dtype)
+
+
+def _random_tree(rng, target, n_features, depth, max_terms, share_oblique, share_leaves, n_slopes):
+    parts = {name: [] for name in ("left", "n_samples", "offset", "intercept", "missing", "gain")}
+    weights, slopes = [], []
+    work = deque([(0, 1000 * 2**depth)])  # depth and rows of blocks to come, breadth-first
+    while work:
+        level, n_samples = work.popleft()
+        is_leaf = level == depth or (level > 0 and rng.uniform() < share_leaves)
+        side, row = 0, {}
+        if not is_leaf:
+            if max_terms > 1 and n_features > 1 and rng.uniform() < share_oblique:
+                row = _draw(rng, n_features, rng.integers(2, min(max_terms, n_features) + 1))
+                row = {feature: np.round(w * 2**15) / 2**15 or 1.0 for feature, w in row.items()}
+            else:
+                side, row = rng.choice([-1, 1]), {int(rng.integers(n_features)): 1.0}
+            n_left = int(n_samples * rng.uniform(0.25, 0.75))
+            work.extend([(level + 1, n_left), (level + 1, n_samples - n_left)])
+        parts["left"].append(-1 if is_leaf else len(parts["left"]) + len(work) - 1)
+        parts["n_samples"].append(n_samples)
+        parts["offset"].append(0.0 if is_leaf else rng.normal())
+        parts["intercept"].append(0.3 * rng.normal())
+        parts["missing"].append(side)
+        parts["gain"].append(0.0 if is_leaf else rng.exponential())
+        weights.append(row)
+        slopes.append(_draw(rng, n_features, min(n_slopes, n_features)) if is_leaf else {})
+    intercept, n_samples = np.array(parts["intercept"]), np.array(parts["n_samples"], dtype=np.int32)
+    width = 0.5 if n_slopes else 0.0
+    return Trees(
+        target=np.array([target], dtype=np.int32),
+        block_ptr=np.array([0, len(intercept)]),
+        left=np.array(parts["left"], dtype=np.int32),
+        n_samples=n_samples,
+        weight=n_samples.astype(np.float64),
+        n_target=n_samples / 2.0,
+        offset=np.array(parts["offset"]),
+        intercept=intercept,
+        **_as_rows("hyperplane", "weight", weights, np.float32),
+        **_as_rows("membership", "slope", slopes, np.float64),
+        low=intercept - width,
+        high=intercept + width,
+        missing=np.array(parts["missing"], dtype=np.int8),
+        gain=np.array(parts["gain"]),
+    )
+
+
+def _draw(rng, n_features, n):
+    features = np.sort(rng.choice(n_features, n, replace=False))
+    return dict(zip(features.tolist(), rng.uniform(-1.0, 1.0, n).tolist(), strict=True))
+
+
+def _as_rows(name, value, rows, dtype):
+    """Dicts as a CSR matrix."""
+    return {
+        f"{name}_ptr": np.cumsum([0, *map(len, rows)]),
+        f"{name}_feature": np.array([feature for row in rows for feature in row], dtype=np.int32),
+        f"{name}_{value}": np.array([v for row in rows for v in row.values()], dtype=dtype),
+    }
