@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "lhtree/grow/statistics/real_moments.hpp"
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/score/scorer.hpp"
 

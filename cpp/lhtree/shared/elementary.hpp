@@ -1,12 +1,14 @@
 // exp and log from nothing but IEEE additions, multiplications, divisions and bits, in a fixed order: the
 // same result on every machine, unlike those of the C library. Within one unit in the last place; no
-// branches in exp, so that loops over it become vectors.
+// branches in exp, so that loops over it become vectors. Every file has functions of its own: shared ones
+// could come from a file for another instruction set.
 #pragma once
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
 namespace lhtree::elementary {
+namespace {
 
 namespace detail {
 
@@ -92,4 +94,5 @@ inline double log(double x) {
     return k * ln2_high - ((half_square - (s * (half_square + series) + k * ln2_low)) - f);
 }
 
+}  // namespace
 }  // namespace lhtree::elementary
