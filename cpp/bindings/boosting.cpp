@@ -28,19 +28,24 @@ boost::TreeOptions make_options(double l2_regularization, double min_samples_lea
 
 nb::dict give_bins(Bins&& bins) {
     nb::dict given;
-    given["ptr"] = give(std::move(bins.ptr));
+    given["ptr"] = give(std::vector<std::int64_t>(bins.ptr.begin(), bins.ptr.end()));
     given["edge"] = give(std::move(bins.edge));
     given["value"] = give(std::move(bins.value));
-    given["has_missing"] = give(std::move(bins.has_missing));
+    given["missing"] = give(std::vector<std::int8_t>(bins.has_missing.begin(), bins.has_missing.end()));
     return given;
 }
 
 Bins take_bins(const nb::dict& given, std::size_t n_features) {
     Bins bins;
-    bins.ptr = copy(nb::cast<Vector<std::uint32_t>>(given["ptr"]));
+    bins.ptr.clear();
+    for (const std::int64_t at : copy(nb::cast<Vector<std::int64_t>>(given["ptr"]))) {
+        require(at >= 0 && at < std::int64_t{1} << 32, "bins do not fit X");
+        bins.ptr.push_back(static_cast<std::uint32_t>(at));
+    }
     bins.edge = copy(nb::cast<Vector<double>>(given["edge"]));
     bins.value = copy(nb::cast<Vector<std::int32_t>>(given["value"]));
-    bins.has_missing = copy(nb::cast<Vector<std::uint8_t>>(given["has_missing"]));
+    for (const std::int8_t is_missing : copy(nb::cast<Vector<std::int8_t>>(given["missing"])))
+        bins.has_missing.push_back(is_missing != 0);
     require(bins.ptr.size() == n_features + 1 && bins.has_missing.size() == n_features && bins.ptr[0] == 0 &&
                 bins.edge.size() == bins.ptr.back() && bins.value.size() == bins.ptr.back(),
             "bins do not fit X");

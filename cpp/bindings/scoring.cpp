@@ -14,26 +14,12 @@ Confidence confidence_named(const std::optional<std::string>& name) {
     return name ? choose(*name, confidence_names) : Confidence::none;
 }
 
-template <class T>
-void take_array(nb::handle given, const std::string& name, View<T>& to) {
-    Vector<T> array;
-    if (!nb::try_cast(given, array, false))
-        throw std::invalid_argument(name + " is not an array of its exact type with one axis");
-    to = {array.data(), array.size()};
-}
-
 Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
                     const Vector<double>& prior, const std::optional<std::string>& confidence,
                     const std::string& link, const std::optional<Vector<double>>& base, double clip) {
-    ForestView forest;
-    each_array([&](auto info, const auto& get) {
-        if (arrays.contains(info.name))
-            take_array(arrays[info.name], info.name, get(forest));
-        else if (info.need == Need::scoring)
-            throw std::invalid_argument(std::string("arrays lacks ") + info.name);
-    });
-    return new Scorer(forest, copy(centre), copy(scale), copy(prior), confidence_named(confidence),
-                      choose(link, link_names), base ? copy(*base) : std::vector<double>{}, clip);
+    return new Scorer(view_arrays(arrays), copy(centre), copy(scale), copy(prior),
+                      confidence_named(confidence), choose(link, link_names),
+                      base ? copy(*base) : std::vector<double>{}, clip);
 }
 
 template <class Value>

@@ -111,7 +111,9 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     if isinstance(constraints, dict):
         unknown = [name for name in constraints if name not in names]
         if unknown:
-            raise refuse("monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one of them")
+            raise refuse(
+                "monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one of them"
+            )
         values = [constraints.get(name, 0) for name in names]
     else:
         values = list(np.asarray(constraints).ravel().tolist())
@@ -138,7 +140,9 @@ def take_validation(
     """The validation set that was passed to fit, if any."""
     if X is None and y is None:
         if sample_weight is not None:
-            raise ValueError("sample_weight_val was passed without X_val and y_val: pass all of them, or none.")
+            raise ValueError(
+                "sample_weight_val was passed without X_val and y_val: pass all of them, or none."
+            )
         return None
     if X is None or y is None:
         raise ValueError("X_val and y_val belong together: pass both, or none.")
@@ -159,7 +163,9 @@ def hold_back(training: Training, share: Any, seed: int) -> Validation | None:
         share = share / n_rows
     elif not is_real(share) or is_integer(share) or not 0.0 < share < 1.0:
         raise refuse(
-            "validation_fraction", share, f"a float between 0 and 1, an integer from 1 to {n_rows - 1}, or None"
+            "validation_fraction",
+            share,
+            f"a float between 0 and 1, an integer from 1 to {n_rows - 1}, or None",
         )
     draw = _core.draw_keys(seed, _HELD_BACK, n_rows)
     held = np.zeros(n_rows, dtype=np.uint8)

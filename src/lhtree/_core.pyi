@@ -10,6 +10,25 @@ import numpy
 from numpy.typing import NDArray
 
 
+class BoostOptions:
+    """What every tree of a boosted model is grown with."""
+
+    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float) -> None: ...
+
+def draw_keys(seed: int, purpose: int, n: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+    """
+    A random number for every row, a function of the seed, the purpose and the row's number.
+    """
+
+@overload
+def boost(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None) -> dict | None: ...
+
+@overload
+def boost(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None) -> dict | None:
+    """
+    Boost trees on the rows of X that are not held back. Returns a dict of the arrays of the trees, the first scores, the losses before and after every round, and the bins; or None if X holds an infinity.
+    """
+
 DIRECTIONS: tuple[str, ...]
 
 OFFSETS: tuple[str, ...]

@@ -279,9 +279,7 @@ def normalise(
     if earlier is not None:
         return earlier.normalisation, earlier.span.widen(training.X)
     span = Span.unknown(training.X.shape[1])
-    normalisation = learn_normalisation(
-        training.X, training.weight, how, training.row, n_threads, span
-    )
+    normalisation = learn_normalisation(training.X, training.weight, how, training.row, n_threads, span)
     return normalisation, span
 
 

@@ -260,11 +260,12 @@ class LHBoostClassifier(Predictor):
             )
         if found is None:
             refuse_infinity(training.X, training.row)
-        trees, losses = Trees(**found["trees"]), (found["training_loss"], found["validation_loss"])
-        judged = losses[validation is not None]
+        trees, train, held = Trees(**found["trees"]), found["training_loss"], found["validation_loss"]
+        judged = train if validation is None else held
         if len(judged):
             trees = trees.part(0, max(int(np.argmin(judged)), 1 - min(n_earlier, 1)) * training.n_targets)
-        return Boosted(trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), -losses[0], -losses[1]))
+        scores = -train, np.empty(0) if validation is None else -held
+        return Boosted(trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), *scores))
 
     def _progress(self, n_tasks: int) -> Any:
         check_count("verbose", self.verbose, 0)
@@ -278,15 +279,16 @@ class LHBoostClassifier(Predictor):
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Class probabilities after each round, shape (n, K) each."""
         model = self._read()
-        for _, raw in self._staged_raw(model, X):
-            yield model.scorer.settle_raw(raw)
+        for raw_score in model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs)):
+            yield model.scorer.link(raw_score)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Predicted classes after each round, shape (n,) each."""
+        """Predicted class of every row after each round, shape (n,) each."""
         model = self._read()
-        for _, raw in self._staged_raw(model, X):
-            codes = (raw[:, 0] > 0.0).astype(np.int64) if raw.shape[1] == 1 else raw.argmax(axis=1)
-            yield model.classes[codes]
+        for raw_score in model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs)):
+            yield model.classes[
+                (raw_score[:, 0] > 0.0).astype(np.intp) if model.n_targets == 1 else raw_score.argmax(axis=1)
+            ]
 
     @property
     def n_iter_(self) -> int:

@@ -54,12 +54,12 @@ class ForestRecord:
 
 @dataclass(frozen=True)
 class Bins:
-    """How features are cut into bins for boosting; see ``bins.hpp``."""
+    """How boosting cuts features into bins (see ``bins.hpp``); the last bin of a feature is for missing values."""
 
-    ptr: NDArray[np.uint32]  # first bin of every feature, that of missing values last, shape (m + 1,)
-    edge: NDArray[np.float64]  # upper edges, as z
-    value: NDArray[np.int32]  # representatives, in units of 2**-12
-    has_missing: NDArray[np.uint8]  # whether a value of the feature was missing
+    ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
+    edge: NDArray[np.float64]  # upper edge of every bin, as z
+    value: NDArray[np.int32]  # what stands for a bin, in units of 2**-12
+    missing: NDArray[np.int8]  # whether a value of the feature was missing, shape (m,)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ class BoostRecord:
 
     learning_rate: float
     bins: Bins
-    train_score: NDArray[np.float64]  # minus the loss, before the first round and after each; empty: not taken
+    train_score: NDArray[
+        np.float64
+    ]  # minus the loss, before the first round and after each; empty: not taken
     validation_score: NDArray[np.float64]
 
 

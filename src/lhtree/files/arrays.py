@@ -33,6 +33,26 @@ MODEL_ARRAYS = {
     "oob_decision_function": Array(
         "f8", "row class", "out-of-bag probabilities", default=0.0, is_scored=False
     ),
+    "bins_ptr": Array(
+        "i8",
+        "feature",
+        "first bin of every feature, for warm starts of boosted models",
+        "bin",
+        0,
+        "0.2.0",
+        False,
+    ),
+    "bins_edge": Array("f8", "bin", "upper edges, as z", default=0.0, since="0.2.0", is_scored=False),
+    "bins_value": Array(
+        "i4",
+        "bin",
+        "what stands for a bin, in 2**-12; the last is for missing values",
+        None,
+        0,
+        "0.2.0",
+        False,
+    ),
+    "bins_missing": Array("i1", "feature", "1 if values were missing", None, 0, "0.2.0", False),
 }
 ALL_ARRAYS = SCHEMA | MODEL_ARRAYS
 # The array whose length is that of an axis.
@@ -46,16 +66,18 @@ _MEASURES = {
     "class": "prior",
     "prototype": "prototypes_codes",
     "row": "oob_decision_function",
+    "bin": "bins_value",
 }
 _PROTOTYPES = {name for name in MODEL_ARRAYS if name.startswith("prototypes_")}
 _VALUES = {name for name in SCHEMA if name.startswith("value")}
+_BINS = {name for name in MODEL_ARRAYS if name.startswith("bins_")}
 
 
 def check_shapes(arrays: Arrays) -> None:
     """Arrays that have to be given are given; all have their types and lengths."""
     missing = {name for name, array in ALL_ARRAYS.items() if array.default is None} - set(arrays)
     check(not missing, f"it has no arrays {', '.join(sorted(missing))}")
-    for group in (_PROTOTYPES, _VALUES):
+    for group in (_PROTOTYPES, _VALUES, _BINS):
         check(len(group & set(arrays)) in (0, len(group)), f"it has only some of {', '.join(sorted(group))}")
     sizes = {axis: len(arrays[name]) if name in arrays else 0 for axis, name in _MEASURES.items()}
     sizes["target"] = 1 if sizes["class"] == 2 else sizes["class"]
@@ -80,9 +102,16 @@ def check_values(arrays: Arrays) -> None:
         _all((prior >= 0.0) & (prior <= 1.0)) and abs(prior.sum() - 1.0) < 1e-6,
         "prior does not consist of shares that sum to 1",
     )
-    check(_all(arrays["n_samples"] > 0), "n_samples has a block without samples")
-    check(_all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite")
-    check(_all((n_target >= 0.0) & (n_target <= weight)), "n_target is not between 0 and weight")
+    if "base" in arrays:  # a round of boosting may draw no rows, and sums up gradients
+        check(_all(arrays["n_samples"] >= 0), "n_samples has a negative value")
+        check(_all(np.isfinite(weight) & (weight >= 0.0)), "weight has a negative or infinite value")
+        check(_all(np.isfinite(n_target)), "n_target has a value that is not finite")
+    else:
+        check(_all(arrays["n_samples"] > 0), "n_samples has a block without samples")
+        check(
+            _all(np.isfinite(weight) & (weight > 0.0)), "weight has a value that is not positive and finite"
+        )
+        check(_all((n_target >= 0.0) & (n_target <= weight)), "n_target is not between 0 and weight")
     for name in ("gain", "hyperplane_share", "membership_mean", "value", "base"):
         if name in arrays:
             check(_all(np.isfinite(arrays[name])), f"{name} has a value that is not finite")

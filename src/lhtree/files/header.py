@@ -10,6 +10,7 @@ from ..model import CLIP, LINKS
 from .strict_json import check
 
 _FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
+_BOOST_KEYS = ("learning_rate", "train_score", "validation_score")
 _DRAW_KEYS = ("n_estimators", "counts", "bootstrap")
 _CONFIDENCES = (None, "last", "path")
 _MOST_JOBS = 4096
@@ -36,6 +37,12 @@ HEADER = {
     "forest": Field(
         lambda v: v is None or _is_forest(v),
         f"{', '.join(_FOREST_KEYS)}, or null for one tree or a boosted model",
+    ),
+    "boost": Field(
+        lambda v: v is None or _is_boost(v),
+        f"{', '.join(_BOOST_KEYS)}, or null unless the model is boosted",
+        None,
+        "0.2.0",
     ),
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
     "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
@@ -109,6 +116,19 @@ def _is_forest(forest: Any) -> bool:
         and (oob_score is None or (isinstance(oob_score, float) and 0.0 <= oob_score <= 1.0))
         and _is_list_of(sizes, _is_count)
         and _is_list_of(forest["draws"], lambda draw: _is_draw(draw, sizes))
+    )
+
+
+def _is_boost(boost: Any) -> bool:
+    """How a boosted model was fitted."""
+    if not _has_keys(boost, _BOOST_KEYS):
+        return False
+    rate = boost["learning_rate"]
+    scores = (boost["train_score"], boost["validation_score"])
+    return (
+        isinstance(rate, float)
+        and 0.0 < rate <= 1.0
+        and all(_is_list_of(some, lambda score: isinstance(score, float)) for some in scores)
     )
 
 

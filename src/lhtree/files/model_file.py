@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..model import Drawn, ForestRecord, Model, Prototypes
+from ..model import Bins, BoostRecord, Drawn, ForestRecord, Model, Prototypes
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
 from ..trees import SCHEMA, Trees
@@ -82,6 +82,8 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         arrays |= {f"prototypes_{part}": values for part, values in vars(model.prototypes).items()}
     if model.forest is not None and model.forest.oob_decision_function is not None:
         arrays["oob_decision_function"] = model.forest.oob_decision_function
+    if model.boost is not None:
+        arrays |= {f"bins_{part}": values for part, values in vars(model.boost.bins).items()}
     header = header | {
         "written_by": {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "classes": encode_classes(model.classes),
@@ -89,6 +91,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "confidence": model.confidence,
         "seed": model.seed,
         "forest": None if model.forest is None else _encode_forest(model.forest),
+        "boost": None if model.boost is None else _encode_boost(model.boost),
         "link": model.link,
         "clip": model.clip,
     }
@@ -120,6 +123,14 @@ def _encode_forest(forest: ForestRecord) -> dict[str, Any]:
     }
 
 
+def _encode_boost(boost: BoostRecord) -> dict[str, Any]:
+    return {
+        "learning_rate": boost.learning_rate,
+        "train_score": boost.train_score.tolist(),
+        "validation_score": boost.validation_score.tolist(),
+    }
+
+
 def check_file(container: Container) -> ModelFile:
     """From the outside to the inside; nothing is used before it is checked."""
     header = parse_json(container.model.encode("utf-8", "surrogatepass"))
@@ -140,12 +151,10 @@ def check_file(container: Container) -> ModelFile:
 
 
 def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Model:
-    forest = header["forest"]
-    prototypes = {
-        name.removeprefix("prototypes_"): values
-        for name, values in arrays.items()
-        if name.startswith("prototypes_")
-    }
+    forest, boost = header["forest"], header["boost"]
+    prototypes, bins = _take_group(arrays, "prototypes_"), _take_group(arrays, "bins_")
+    if (boost is None) != (not bins):
+        raise ModelFileError("it has boost or bins alone")
     return Model(
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
         encoding=Encoding.from_dict(header["encoding"]),
@@ -160,7 +169,17 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
         forest=None if forest is None else _build_forest(forest, arrays.get("oob_decision_function")),
+        boost=None if boost is None else _build_boost(boost, bins),
     )
+
+
+def _take_group(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+
+
+def _build_boost(boost: dict[str, Any], bins: Arrays) -> BoostRecord:
+    scores = (np.array(boost[name], dtype=np.float64) for name in ("train_score", "validation_score"))
+    return BoostRecord(boost["learning_rate"], Bins(**bins), *scores)
 
 
 def _build_forest(forest: dict[str, Any], oob: NDArray[np.float64] | None) -> ForestRecord:
