@@ -63,10 +63,15 @@ class Trees:
     n_samples: Ints = _array("i4", "block", "training rows", is_scored=False)
     weight: Floats = _array("f8", "block", "their weight", is_scored=False)
     n_target: Floats = _array(
-        "f8", "block", "weight of the target's rows; sum of weight × response", is_scored=False
+        "f8",
+        "block",
+        "weight of the target's rows; if boosted, minus the sum of the gradients",
+        is_scored=False,
     )
     offset: Floats = _array("f8", "block", "offset c of the hyperplane y = FS - c")
-    intercept: Floats = _array("f8", "block", "intercept of the membership")
+    intercept: Floats = _array(
+        "f8", "block", "intercept of the membership; the value of the block, if boosted"
+    )
     hyperplane_ptr: Pointers = _array("i8", "block", "first weight of every block", points_to="weight")
     hyperplane_feature: Ints = _array("i4", "weight", "features of a block, ascending; branching blocks only")
     hyperplane_weight: NDArray[np.float32] = _array("f4", "weight", "their weights")

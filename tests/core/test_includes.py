@@ -13,6 +13,7 @@ ALLOWED = {
     "grow/kernels": {"shared", "grow/rows", "grow/kernels"},
     "grow/statistics": {"shared", "grow/rows", "grow/kernels", "grow/statistics"},
     "grow/decisions": {"shared", "grow/kernels", "grow/statistics", "grow/decisions"},
+    "grow/boost": {"shared", "grow/decisions", "grow/boost"},
     "grow/trees": {"shared", "grow/rows", "grow/kernels", "grow/statistics", "grow/decisions", "grow/trees"},
 }
 

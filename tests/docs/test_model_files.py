@@ -14,7 +14,9 @@ def write_arrays():
     lines = ["| name | type | one value per | default | |", "|---|---|---|---|---|"]
     for name, array in ALL_ARRAYS.items():
         axis = array.axis.replace(" ", " × ") + (" + 1" if array.points_to else "")
-        is_kept = array.axis.startswith(("prototype", "row", "target"))  # or there are none
+        is_kept = array.axis.startswith(("prototype", "row", "target")) or name.startswith(
+            "bins_"
+        )  # or there are none
         default = "" if array.default is None else "none" if is_kept else f"{array.default:g}"
         dtype = " or ".join(TYPES[one] for one in array.dtype.split())
         lines.append(f"| `{name}` | {dtype} | {axis} | {default} | {array.about} |")
