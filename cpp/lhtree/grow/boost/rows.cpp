@@ -11,12 +11,12 @@ namespace lhtree::boost {
 
 namespace {
 
-// 2^k such that the largest value takes 15 bits; 1 if there is none.
+// 2^k such that the largest value takes 15 bits; 1 if there is none. 2^-k stays within the range of floats.
 double quantum_of(double largest) {
     if (!(largest > 0.0)) return 1.0;
     int exponent;
     std::frexp(largest, &exponent);
-    return std::ldexp(1.0, exponent - 15);
+    return std::ldexp(1.0, std::max(exponent, -100) - 15);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
                 chunk.hessian.data());
             float g = 0.0f, h = 0.0f;
             for (std::size_t row = 0; row < chunk.size; ++row) {
-                if (labels_.is_held(chunk.begin + row)) continue;
+                if (labels_.is_held(chunk.begin + row) || weight_of(chunk.begin + row) == 0) continue;
                 g = std::max(g, std::abs(chunk.gradient[row]));
                 h = std::max(h, chunk.hessian[row]);
             }
@@ -156,7 +156,7 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
                 const Entry entry{row, static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
                                   static_cast<std::uint16_t>(h)};
                 chunk.entries[n_taken++] = entry;
-                const std::int64_t weight = weights_.of.empty() ? 1 : weights_.of[chunk.begin + row];
+                const std::int64_t weight = weight_of(chunk.begin + row);
                 own += {entry.gradient * weight, entry.hessian * weight, weight};
             }
             chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
@@ -244,8 +244,8 @@ std::vector<Histogram> Rows::count_steps(const std::vector<Direction>& direction
 }
 
 // Both ranges of a block, each parted in its order.
-void Rows::split(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                 std::vector<Entry>& aside, Extent (&children)[2]) const {
+void Rows::part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
+                      std::vector<Entry>& aside, Extent (&children)[2]) const {
     const std::size_t m = bins_.n_features();
     const std::uint8_t* const codes = codes_.data() + chunk.begin * m;
     const auto feature = static_cast<std::size_t>(cut.direction.features[0]);
@@ -288,7 +288,7 @@ void Rows::part(const std::vector<std::optional<Cut>>& cuts, const std::vector<d
             const Extent& extent = chunk.blocks[block];
             if (cuts[block]) {
                 Extent children[2];
-                split(chunk, extent, *cuts[block], tables[block], aside, children);
+                part_block(chunk, extent, *cuts[block], tables[block], aside, children);
                 next.insert(next.end(), children, children + 2);
             } else {
                 for (std::uint32_t i = extent.begin; i < extent.end; ++i)
@@ -310,7 +310,7 @@ double Rows::mean_loss(bool of_held) {
                               n_scores()};
             for (std::size_t row = 0; row < chunk.size; ++row) {
                 if (labels_.is_held(chunk.begin + row) != of_held) continue;
-                const std::int64_t weight = weights_.of.empty() ? 1 : weights_.of[chunk.begin + row];
+                const std::int64_t weight = weight_of(chunk.begin + row);
                 const std::int64_t loss = count_loss(loss_, rows, row);
                 own.high.add(loss * (weight >> 16));  // 42 bits times 31 are too many for one product
                 own.low.add(loss * (weight & 0xffff));

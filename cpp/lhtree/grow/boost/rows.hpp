@@ -90,6 +90,7 @@ class Rows {
     std::vector<double> raw_, log_sums_;
     std::size_t score_ = 0;  // whose tree is grown
 
+    std::int64_t weight_of(std::size_t row) const { return weights_.of.empty() ? 1 : weights_.of[row]; }
     Part part_of(const Chunk& chunk, const Extent& extent) const;
     bool is_lean() const { return weights_.of.empty() && labels_.n_rows < most_lean_rows; }
     template <class Task>
@@ -99,8 +100,8 @@ class Rows {
     Statistics gather(const Statistics& empty, const Add& add, const Merge& merge);
     template <class AnySums, class Add>
     std::vector<Histogram> gather_sums(const std::vector<std::size_t>& sizes, const Add& add);
-    void split(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-               std::vector<Entry>& aside, Extent (&children)[2]) const;
+    void part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
+                    std::vector<Entry>& aside, Extent (&children)[2]) const;
 };
 
 }  // namespace lhtree::boost
