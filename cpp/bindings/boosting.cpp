@@ -91,6 +91,10 @@ std::optional<nb::dict> bound_boost(
     for (std::size_t row = 0; row < n_rows; ++row)
         require(classes.data()[row] >= 0 && static_cast<std::size_t>(classes.data()[row]) < n_classes,
                 "a class is out of range");
+    bool is_any_learned = false;
+    for (std::size_t row = 0; row < n && !is_any_learned; ++row)
+        is_any_learned = !(held && held->data()[row]) && !(weight && !(weight->data()[row] > 0.0));
+    require(is_any_learned, "there is no row to learn from: all are held back or weigh nothing");
     boost::Plan plan;
     plan.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
     plan.n_classes = n_classes;
@@ -115,7 +119,7 @@ std::optional<nb::dict> bound_boost(
     bool is_finite = true;
     boost::Boosted boosted = watched(progress, [&](Watch& watch) {
         const boost::Labels labels{classes.data(), held ? held->data() : nullptr, n_rows};
-        const boost::Weights weights(weight ? weight->data() : nullptr, n_rows);
+        const boost::Weights weights(weight ? weight->data() : nullptr, labels);
         const boost::Table<Value> table{strided(X), centre.data(), scale.data()};
         if (!bins_given) {
             std::vector<std::int64_t> rows = boost::sample_rows(labels, seed);

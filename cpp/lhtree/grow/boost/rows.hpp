@@ -10,14 +10,23 @@
 
 namespace lhtree::boost {
 
+// The class of every row, and which rows are scored, but not learned from (null: none).
+struct Labels {
+    const std::int32_t* classes;
+    const std::uint8_t* held;
+    std::size_t n_rows;
+
+    bool is_held(std::size_t row) const { return held && held[row]; }
+};
+
 // Weights as integers: as they are if they are whole numbers, else in units of a power of two.
 struct Weights {
     std::vector<std::uint32_t> of;  // empty: 1 each
-    double unit = 1.0;
-    int shift = 0;  // for moments
+    double unit = 1.0;              // of the rows that are learned from
+    int shift = 0;                  // for moments
 
     Weights() = default;
-    explicit Weights(const double* weight, std::size_t n_rows);
+    Weights(const double* weight, const Labels& labels);
 };
 
 // A keyed choice of rows: each takes part with a probability, wherever it is stored.
@@ -26,15 +35,6 @@ struct Sampling {
     double share;
 
     bool takes(std::uint64_t row) const;
-};
-
-// The class of every row, and which rows are scored, but not learned from (null: none).
-struct Labels {
-    const std::int32_t* classes;
-    const std::uint8_t* held;
-    std::size_t n_rows;
-
-    bool is_held(std::size_t row) const { return held && held[row]; }
 };
 
 // Where the rows of a block are among the entries of a chunk: those that take part, then the others.
