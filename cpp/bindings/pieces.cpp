@@ -182,7 +182,8 @@ void bind_pieces(nb::module_& core) {
             for (std::size_t score = 0; score < n_scores; ++score)
                 boost::differentiate(loss, rows, score, log_sums.data(), &gradient[score * n],
                                      &hessian[score * n]);
-            return std::tuple{give(std::move(losses)), give(std::move(gradient)), give(std::move(hessian))};
+            return nb::make_tuple(give(std::move(losses)), give(std::move(gradient)),
+                                  give(std::move(hessian)));
         },
         "raw"_a, "classes"_a,
         "Losses of rows, and their derivatives: those by the first score, then those by the second, ….");

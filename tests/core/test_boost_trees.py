@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference_boost
+from lhtree import _core
 from reference import normalise
-from support import boosting, strategies
+from support import boosting, bridge, strategies
 
 
 @st.composite
@@ -88,3 +89,45 @@ def test_trees_are_the_references(data):
     boosting.assert_as_reference(grown, twin, chosen)
     losses = np.stack([grown["training_loss"], grown["validation_loss"]], axis=1)
     np.testing.assert_array_equal(losses, twin.losses)
+
+
+def test_large_trees_are_the_references():
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(1200, 9)).astype(np.float32)
+    X[:, :3] = np.round(X[:, :3] * 2)
+    X[generator.random(X.shape) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, :5]).sum(axis=1) + generator.normal(size=1200) > 0).astype(int)
+    chosen = reference_boost.Options(max_depth=5, min_samples_leaf=4, max_features=0.5, subsample=0.8)
+    grown = boosting.boost(X, y, chosen, n_rounds=2, seed=3)
+    sides = grown["trees"]["missing"][grown["trees"]["left"] >= 0].tolist()
+    assert min(sides.count(side) for side in (-1, 0, 1)) > 5
+    held, weight = np.zeros(1200, dtype=bool), np.ones(1200)
+    twin = reference_boost.boost(X, y.tolist(), 2, weight, held, chosen, 2, 3)
+    boosting.assert_as_reference(grown, twin, chosen)
+
+
+def test_bins_of_many_rows_are_those_of_a_keyed_sample():
+    n, seed = 200_500, 11
+    x = np.random.default_rng(0).normal(size=(n, 1)).astype(np.float32)
+    sample = np.sort(np.argsort(_core.draw_keys(seed, 5, n), kind="stable")[:200_000])
+    bins = boosting.boost(x, np.arange(n) % 2, n_rounds=0, seed=seed)["bins"]
+    expected = boosting.boost(x[sample], np.arange(200_000) % 2, n_rounds=0)["bins"]
+    of_all = boosting.boost(x[:200_000], np.arange(200_000) % 2, n_rounds=0)["bins"]
+    np.testing.assert_array_equal(bins["edge"], expected["edge"])
+    np.testing.assert_array_equal(bins["value"], expected["value"])
+    assert (bins["edge"] != of_all["edge"]).any()
+
+
+def test_histograms_in_groups_of_features():
+    # Histograms of all features of a level would take more memory than allowed; those of some do not.
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(400, 2500)).astype(np.float32)
+    y = (X[:, 2400] * X[:, 3] + X[:, 2000] > 0).astype(int)
+    chosen = reference_boost.Options(max_depth=4, n_directed=0, min_samples_leaf=5)
+    trees = boosting.boost(X, y, chosen, n_rounds=1)["trees"]
+    some = np.union1d(trees["hyperplane_feature"], np.arange(0, 2500, 20))
+    expected = boosting.boost(X[:, some], y, chosen, n_rounds=1)["trees"]
+    assert len(trees["hyperplane_feature"]) > 8
+    assert max(trees["hyperplane_feature"]) > 2000
+    bridge.assert_same_bits(trees, expected | {"hyperplane_feature": trees["hyperplane_feature"]})
+    np.testing.assert_array_equal(some[expected["hyperplane_feature"]], trees["hyperplane_feature"])

@@ -1,9 +1,12 @@
 """Boosting in the core, told as the reference is, and what tests compare about both."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from lhtree import _core
 from reference_boost import Options
+from support import bridge
 
 BEYOND = 1e31  # the offset where all values go left, and missing ones right
 
@@ -90,3 +93,31 @@ def offset_of(cut, bins):
         return cut.sum * 2.0**-27
     edges = bins[cut.features[0]].edges
     return edges[cut.code] if cut.code < len(edges) else BEYOND
+
+
+def make_scorer(boosted):
+    """A `Scorer` of a result of `boost` on values that are normalised already."""
+    n_features, n_targets = len(boosted["bins"]["missing"]), len(boosted["first"])
+    n_classes = max(n_targets, 2)
+    return bridge.make_scorer(
+        boosted["trees"],
+        np.zeros(n_features),
+        np.ones(n_features),
+        np.full(n_classes, 1.0 / n_classes),
+        None,
+        link="logistic" if n_targets == 1 else "softmax",
+        base=boosted["first"],
+        clip=8.0,
+    )
+
+
+def representatives(boosted, X):
+    """Rows whose values are the representatives of the bins of X, all of which must lie in their bins."""
+    bins, rows, X = boosted["bins"], np.full(X.shape, np.nan), X.astype(np.float32)
+    for feature, (begin, end) in enumerate(pairwise(bins["ptr"])):
+        known = ~np.isnan(X[:, feature])
+        edges, values = bins["edge"][begin : end - 2], bins["value"][begin:end] * 2.0**-12
+        codes = np.searchsorted(edges, X[known, feature], side="right")
+        assert np.array_equal(np.searchsorted(edges, values[:-1], side="right"), np.arange(len(values) - 1))
+        rows[known, feature] = values[codes]
+    return rows
