@@ -81,6 +81,7 @@ OURS = {
     "paper_forest": _forest("paper forest"),
     "fisher_forest": _forest("Fisher forest", direction="fisher"),
     "mixed_forest": _forest("mixed forest", direction="mixed"),
+    "boosted": _model("boosted", "lhtree.LHBoostClassifier", n_jobs=1),
 }
 MODELS = PEERS | OURS
 TITLES = {name: model.title for name, model in MODELS.items()}
