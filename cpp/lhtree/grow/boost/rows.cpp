@@ -71,9 +71,9 @@ Rows::Rows(const Bins& bins, std::vector<std::uint8_t>&& codes, const Labels& la
       raw_(labels.n_rows * first_.size()) {
     for (std::size_t i = 0; i < raw_.size(); ++i) raw_[i] = first_[i % first_.size()];
     if (loss_ == Loss::softmax) log_sums_.resize(labels.n_rows);
-    // A thread is worth starting for some thousand rows. Chunks of up to 2^16 rows: see add_moments.
-    constexpr std::size_t most = 65536;
-    n_threads_ = std::clamp<std::size_t>(labels.n_rows / 4096, 1, n_threads);
+    // A pass over fewer rows is over before a thread has started. Chunks of up to 2^16 rows: see add_moments.
+    constexpr std::size_t most = 65536, rows_per_thread = 16384;
+    n_threads_ = std::clamp<std::size_t>(labels.n_rows / rows_per_thread, 1, n_threads);
     const std::size_t size =
         n_threads_ == 1 ? most : std::clamp<std::size_t>(labels.n_rows / (4 * n_threads_), 1024, most);
     for (std::size_t begin = 0; begin < labels.n_rows; begin += size) {
