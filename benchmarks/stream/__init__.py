@@ -148,8 +148,8 @@ class Stream(Parts):
         memory = theirs.megabytes / ours.megabytes
         figures = [
             Figure("peak memory of lhtree predict", ours.megabytes, _LIMIT, "MB", is_floor=False),
-            Figure("rows per second, beside pandas and the model", theirs.seconds / ours.seconds, None),
-            Figure("peak memory of pandas and the model, beside lhtree predict", memory, None),
+            Figure("rows per second, relative to pandas and the model", theirs.seconds / ours.seconds, None),
+            Figure("peak memory of pandas and the model, relative to lhtree predict", memory, None),
         ]
         return {
             "size": f"A CSV of {n_bytes / 1e9:.2f} GB: {n_rows:,} rows.",
