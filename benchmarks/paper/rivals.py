@@ -53,9 +53,7 @@ def rival_table(results: Results, names: Sequence[str]) -> str:
         against = _say(difference(results, name, model)), f"{percent(share, 0)} %", claimed
         ours = [_say(difference(results, name, own)) for own in _OURS]
         rows.append([name, n_splits, TITLES[best_of(results, name)], TITLES[model], *against, *ours])
-    head = (
-        "data | splits | best peer | the paper's LHT | LHT − best peer | splits with LHT on top | best?"
-    )
+    head = "data | splits | best peer | the paper's LHT | LHT − best peer | splits with LHT on top | best?"
     return markdown_table([*head.split(" | "), *(f"{TITLES[own]} − best peer" for own in _OURS)], rows)
 
 
@@ -68,7 +66,9 @@ def printed_table() -> str:
         bounds = say_interval(find_interval(round(own / 100 * n) / n, n))
         ahead = f"{lead(name):+d}", f"{least_p(lead(name)):.2g}"
         rows.append([name, n, f"{own:.2f}{note}", bounds, f"{TITLES[peer]} {table[peer].test:.2f}", *ahead])
-    head = "data | test rows | printed LHT | its 95 % interval | best printed peer | lead in rows | smallest p"
+    head = (
+        "data | test rows | printed LHT | its 95 % interval | best printed peer | lead in rows | smallest p"
+    )
     return markdown_table(head, rows)
 
 
