@@ -355,15 +355,15 @@ def test_hostile_forests(forest, refused, case):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda model: model.update(estimator="os.system"), "which is unknown"),
-        (lambda model: model.update(estimator="LHTClassifier"), "of another kind than its trees"),
+        (lambda model: model.update(estimator="os.system"), "unknown estimator"),
+        (lambda model: model.update(estimator="LHTClassifier"), "does not match its trees"),
         (
             lambda model: model["parameters"].update(depth=1),
-            "its parameters depth are unknown: update lhtree",
+            "unknown parameters depth: update lhtree",
         ),
         (
             lambda model: model["forest"]["tree_parameters"].update(depth=1),
-            "tree_parameters depth are unknown",
+            "unknown tree_parameters depth",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Picture of a tree: a card per block, large trees folded."""
+"""Plot of a tree: a card per block, large trees folded."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixel
 def plot_tree(
     model: Any, *, tree: int = 0, n_features: int = 3, max_depth: int | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a tree: a card per block with its rows, the share of the target, and the heaviest features as bars.
+    """Draw a tree: a card per block with its rows, the share of the target, and its largest weights as bars.
 
-    A bar is a weight of the block's hyperplane: positive ones point right, as larger values lead to the right. It is
-    violet where larger values lead to the side with more of the target, red where with less, grey where with as much.
+    A bar is a weight of the block's hyperplane. Positive weights point right: larger values send a row to the right.
+    A bar is violet if larger values lead to the side with more of the target, red if with less, grey if with the same.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     tree : int, default=0
-        Number of the tree in ``trees_``.
+        Index of the tree in ``trees_``.
     n_features : int, default=3
-        Features shown in a branching block, heaviest first; a full bar is a weight of 1.
+        Features to show per branching block, largest weights first; a full bar is a weight of 1.
     max_depth : int, optional
-        Blocks below are folded into a line that counts them. By default as deep as a page can hold.
+        Deeper blocks are folded into a line with their number. By default as deep as fits on a page.
     ax : Axes, optional
-        Letters shrink with it, and are left out where they could not be read.
+        Axes to draw into; text shrinks with it and is left out where it would be illegible.
 
     Returns
     -------
@@ -154,7 +154,7 @@ class _Drawing:
         target = fit(name_class(view.target), 90.0, SMALL)
         at = 0.0
         keys = zip(
-            (target, "rest", "weights for it", "weights against it"), (*self.fills, FOR, AGAINST), strict=True
+            (target, "rest", "evidence for", "evidence against"), (*self.fills, FOR, AGAINST), strict=True
         )
         for text, fill in keys:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
