@@ -27,13 +27,13 @@ from .tables.normalise import Normalisation, Span, learn_normalisation
 from .trees import Trees
 from .views import TreeViews
 
-# Below this many rows a prediction asks nobody about threads; the scorer would not use them.
+# Below this many rows a prediction does not look up n_jobs; the scorer would not use threads.
 _FEW_ROWS = 64
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What a fit grows: for every beta one tree per target, from some rows of each class (None: all rows)."""
+    """What to grow: for every beta one tree per target, from some rows of each class (None: all rows)."""
 
     betas: NDArray[np.float64]
     first_tree: int = 0
@@ -266,7 +266,7 @@ class BaseLHT(Interpretable, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 def _normalise(
     training: Training, settled: Settled, earlier: Model | None, n_threads: int
 ) -> tuple[Normalisation, Span]:
-    """Scales and ranges of the features: those of the earlier model, its ranges widened, or learned anew."""
+    """Scales and ranges of the features: from the earlier model, with widened ranges, or newly learned."""
     if earlier is not None:
         return earlier.normalisation, earlier.span.widen(training.X)
     span = Span.unknown(training.X.shape[1])

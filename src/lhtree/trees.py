@@ -157,7 +157,7 @@ class Trees:
         return np.repeat(self.block_ptr[:-1], np.diff(self.block_ptr))
 
     def part(self, first: int, last: int) -> Trees:
-        """Trees first to last - 1, as trees of their own."""
+        """Trees first to last - 1 as separate Trees."""
         bounds = {"tree": (first, last)}
         arrays = self.arrays()
         for name, array in SCHEMA.items():  # an array comes behind the pointers into its axis

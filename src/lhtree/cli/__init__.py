@@ -24,7 +24,7 @@ Exit codes: 0 done; 1 the data or the model are not suitable; 2 wrong usage; 3 a
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
+    """Run the command line; errors are one line, not a traceback."""
     guard = Guard()
     with guard.telling():
         _signals.install()

@@ -1,4 +1,4 @@
-"""What goes wrong on the command line: one line that says what to do, and an exit code that means something."""
+"""Errors of the command line: one line with a remedy, and an exit code."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Guard:
         self.is_debug = False
 
     def wrap(self, command: Callable[..., None]) -> Callable[..., None]:
-        """A command whose errors are told in one line, before Typer sees them."""
+        """A command whose errors are shown in one line, before Typer sees them."""
 
         @wraps(command)
         def guarded(*args: Any, **kwargs: Any) -> None:
@@ -74,9 +74,9 @@ class Guard:
             raise
         except BaseException as error:
             number = _signals.find_received()
-            if number is not None and not self.is_debug:  # whatever became of it on its way
+            if number is not None and not self.is_debug:  # even if it was replaced by another error
                 self._leave(KeyboardInterrupt() if number == signal.SIGINT else None, 128 + number)
-            if isinstance(error, BrokenPipeError):  # the reader has seen enough: nothing to tell
+            if isinstance(error, BrokenPipeError):  # the reader has seen enough: no error
                 self._leave(None, ExitCode.WRITE)
             if self.is_debug or not isinstance(error, _EXPECTED):
                 raise
@@ -160,7 +160,7 @@ def reading(path: object) -> Iterator[None]:
 
 @contextmanager
 def writing(path: object) -> Iterator[None]:
-    """Say which file cannot be written, with the exit code for that; nothing of it is there then."""
+    """Name the file that cannot be written, with its exit code; no partial file remains."""
     _signals.check()
     try:
         yield

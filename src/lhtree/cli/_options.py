@@ -57,7 +57,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Text encoding of a CSV. Default: UTF-8, or as its byte-order mark says.",
+        help="Text encoding of a CSV. Default: UTF-8, or according to its byte-order mark.",
     ),
 ]
 Unseen = Annotated[

@@ -208,7 +208,7 @@ def _open_file(path: str | None, sources: Sequence[str]) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
-        with open(path, "wb") as device:  # a pipe or /dev/null has no other place beside it
+        with open(path, "wb") as device:  # a pipe or /dev/null cannot be replaced atomically
             yield device
     else:
         check_place(Path(path), *sources)

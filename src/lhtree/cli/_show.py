@@ -10,7 +10,7 @@ from typing import Any
 
 from .._extras import import_extra
 
-_WIDTH = 160  # of what nobody looks at: lines stay whole for grep
+_WIDTH = 160  # of output that is not a terminal: lines stay whole for grep
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
@@ -18,7 +18,7 @@ Update = Callable[[float, str], None]  # how much is done, and what is being don
 
 
 def show_json(document: Any) -> None:
-    """One JSON document on stdout, in ASCII: programs read it whatever the encoding."""
+    """One JSON document on stdout, in ASCII, so that it does not depend on the encoding."""
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
@@ -49,7 +49,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """A line on stderr for whoever runs the command."""
+    """A line on stderr for the user."""
     if not quiet:
         print(clean(message), file=sys.stderr)
 

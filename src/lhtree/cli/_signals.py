@@ -29,7 +29,7 @@ def find_received() -> int | None:
 
 
 def check() -> None:
-    """Raise again what may have been swallowed; loops call it, and whoever is about to write."""
+    """Raise a signal again that may have been swallowed; called in loops and before writing."""
     if _received:
         raise KeyboardInterrupt
 

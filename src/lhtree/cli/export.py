@@ -88,7 +88,7 @@ def export(
 
 
 def _choose(to: Format | None, out: Path | None) -> Format:
-    """The format asked for, or what the ending of the file says."""
+    """The requested format, or the one of the file's extension."""
     if to is not None:
         return to
     ending = "" if out is None else out.suffix.lower().removeprefix(".")

@@ -45,7 +45,7 @@ def find_table(about: About, source: Source, *, download_if_missing: bool) -> Ta
 
 
 def read_folder(folder: Path, about: About, source: Source) -> Table | None:
-    """Read a table from UCI's zip file or a gzip-compressed CSV, whichever is there; None: neither."""
+    """Read a table from UCI's zip file or a gzip-compressed CSV, whichever exists; None if neither does."""
     for name, read in ((source.archive, read_archive), (f"{about.name}.csv.gz", read_csv)):
         path = folder / name
         if path.is_file():

@@ -87,7 +87,7 @@ class Walk:
 
     @cached_property
     def change(self) -> Floats:
-        """What the share gains from a block to the next on the way; at a leaf, from the share to μ."""
+        """Change of the share from each block on the path to the next; at a leaf, from the share to μ."""
         change = np.empty(len(self.at))
         change[:-1] = self.share[1:] - self.share[:-1]
         change[self.is_leaf] = self.membership - self.share[self.is_leaf]

@@ -108,7 +108,7 @@ def _doubles(name: str, values: NDArray[np.float64]) -> str:
 
 
 def _array(kind: str, name: str, values: Any) -> str:
-    """An array; C has none without elements, so that an empty one gets a 0 nobody reads."""
+    """An array; C does not allow empty ones, so these get an unused 0."""
     lines = textwrap.wrap(", ".join(values) or "0", 100, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"static const {kind} {name}[] = {{", *(f"    {line}" for line in lines), "};"])
 
@@ -118,7 +118,7 @@ def _strings(texts: list[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Text as a C string: its bytes in UTF-8, those that are no plain characters as octal numbers."""
+    """Text as a C string in UTF-8; bytes other than plain characters as octal escapes."""
     data = text.encode()
     if len(data) > _MOST_TEXT:
         raise ValueError(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .strict_json import ModelFileError, check, parse_json
 
-# How every header begins: the digest has a place of its own, so that it can be left out of itself.
+# How every header begins: the digest has a fixed place, so that it can be excluded from itself.
 _PREFIX = b'{"__metadata__":{"sha256":"'
 _DIGEST = slice(8 + len(_PREFIX), 8 + len(_PREFIX) + 64)
 _BLANK = b"0" * 64

@@ -139,7 +139,7 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
 
 
 class Mark(NamedTuple):
-    """An extreme with its label, above the line (sign 1) or below it, so many points broad."""
+    """An extreme with its label, above the line (sign 1) or below it, ``breadth`` points wide."""
 
     value: float
     sign: int
@@ -156,7 +156,7 @@ def _find_marks(facts: BlockSums) -> list[Mark]:
 
 
 def find_limits(facts: BlockSums, marks: list[Mark], points: float) -> tuple[float, float]:
-    """Limits of an axis so many points long: the marks and the offset with air, and room for labels at their side."""
+    """Limits of an axis of this length in points: marks, offset and room for the labels beside them."""
     values = [*facts.extremes.values(), facts.offset]
     low, high = min(values), max(values)
     air = (high - low) * 0.06 or 1.0

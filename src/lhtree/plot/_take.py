@@ -82,7 +82,7 @@ def take_panels(ax: Any, n_panels: int) -> NDArray[Any]:
 
 
 def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid: Any) -> NDArray[Any]:
-    """Axes of a new figure of so many inches, row by row, shape (n_rows · n_columns,)."""
+    """Axes of a new figure of this size in inches, row by row, shape (n_rows · n_columns,)."""
     pyplot = import_extra("matplotlib.pyplot", "plot")
     panels: NDArray[Any] = pyplot.subplots(
         n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False, **grid

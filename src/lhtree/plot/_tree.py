@@ -24,7 +24,7 @@ _MARGIN = 0.12
 _HEADER = 0.62
 _LEAF_WIDTH, _BRANCHING_WIDTH = 1.05, 2.35
 _NAME, _BAR = 1.25, 0.55
-_LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
+_LARGEST = (14.0, 10.0)  # picture without max_depth
 _LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
 _READABLE = 0.8  # size to which a given ax may shrink the picture
 _LEGIBLE = 3.0  # points
@@ -85,7 +85,7 @@ def plot_tree(
 def plan_tree(
     view: TreeView, n_features: int, max_depth: int | None, room: tuple[float, float] = _LARGEST
 ) -> Layout:
-    """Places of the blocks of a tree whose cards show so many features, as deep as there is room for by default."""
+    """Positions of the blocks of a tree whose cards show ``n_features``; by default as deep as there is room."""
     heaviest = max(len(view.weights(block)) for block in range(view.n_blocks))
     lines = min(n_features, heaviest) + (heaviest > n_features)
     sizes = Sizes(

@@ -33,7 +33,7 @@ class Reader(Protocol):
         """How messages call a data row, counted from 0."""
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None where nobody knows."""
+        """The share of the table that has been read; None if it is unknown."""
 
 
 class Stream:
@@ -51,7 +51,7 @@ class Stream:
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[FileRows]:
-        """Rows with these columns, at most so many at a time; once no rows if the table has none."""
+        """Batches of rows with these columns, of limited size; one empty batch if the table has no rows."""
         columns = list(columns)
         is_empty = True
         for whole in self._reader.batches(columns):
@@ -88,7 +88,7 @@ class Stream:
         return f"{self.name}, {self._reader.locate(row)}"
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None where nobody knows."""
+        """The share of the table that has been read; None if it is unknown."""
         return self._reader.share()
 
 

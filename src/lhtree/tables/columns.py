@@ -1,4 +1,4 @@
-"""One column of a table, whatever library it is of: what it holds, as numbers or as categories."""
+"""One column of a table of any library, as numbers or as categories."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Column(ABC):
         return table[codes], known
 
     def clean(self, category: Category) -> Category | None:
-        """A category without what only the format of the table added; None if it stands for a missing value."""
+        """A category without artefacts of the table's format; None if it means missing."""
         return category
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:

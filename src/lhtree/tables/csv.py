@@ -26,7 +26,7 @@ _BOMS = {  # that of UTF-32 begins like that of UTF-16
 
 
 class Head(NamedTuple):
-    """What the beginning of a text table tells."""
+    """What was detected at the beginning of a text table."""
 
     names: list[str]
     delimiter: str
@@ -126,7 +126,7 @@ class CsvReader:
 
 
 def _find_encoding(source: Source) -> str | None:
-    """The encoding: what the first bytes say, else what the user says; None for plain UTF-8, which needs no work."""
+    """The encoding: from the byte-order mark, else from the user; None for plain UTF-8, which needs no decoding."""
     head = source.feed.peek(4096)
     found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
     wanted = source.reading.encoding
@@ -178,7 +178,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        # Whatever is wrong further on is told with its line when it is reached.
+        # Errors further on are reported with their line when they are reached.
         text = content[: error.start].decode("utf-8")
         if not re.search(r"\S.*[\r\n]", text):
             raise ReadError(
@@ -224,7 +224,7 @@ def _rate(text: str, delimiter: str, is_whole: bool) -> tuple[bool, int]:
                 break
         else:
             widths = widths if is_whole else widths[:-1]
-    except csv.Error:  # a field without end; the records before it tell enough
+    except csv.Error:  # a field without end; the records before it suffice
         pass
     width = widths[0] if widths else 0
     return width > 1 and set(widths) == {width}, width

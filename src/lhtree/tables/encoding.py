@@ -80,12 +80,12 @@ class Encoding:
 
     @cached_property
     def is_category(self) -> NDArray[np.bool_]:
-        """Which features stand for a category, shape (m,)."""
+        """Which features represent a category, shape (m,)."""
         return np.array([some is not None for some in self.categories])[self.column]
 
     @cached_property
     def feature_names(self) -> list[str]:
-        """Names of the features, "colour = red" where one stands for a category."""
+        """Names of the features, such as "colour = red" for a category."""
         pairs = zip(self.names, self.treatments, strict=True)
         return [feature for name, treatment in pairs for feature in treatment.name_features(name)]
 

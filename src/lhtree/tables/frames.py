@@ -170,7 +170,7 @@ def _refuse_values(error: Exception) -> NoReturn:
 
 
 def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
-    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
+    """Raise the error for rows with an infinity; ``given`` holds the original row numbers."""
     row, column = np.argwhere(np.isinf(X))[0]
     place = int(row if given is None else given[row])
     raise TableError(

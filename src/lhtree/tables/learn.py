@@ -142,7 +142,7 @@ def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
 
 
 def _check_features(encoding: Encoding) -> None:
-    """Features are told apart by their names, and there is at least one."""
+    """Check that feature names are unique and that there is at least one."""
     seen: set[str] = set()
     for name in encoding.feature_names:
         if name in seen:

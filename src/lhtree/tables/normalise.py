@@ -56,7 +56,7 @@ def learn_normalisation(
     """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
 
     Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
-    The least and largest values, which are needed on the way, are written into ``span``.
+    The smallest and largest values, which are computed anyway, are written into ``span``.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
@@ -157,7 +157,7 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
 
 
 def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:
-    """The values at places ``at`` of the sorted column: a sample says between which values to look for each."""
+    """The values at places ``at`` of the sorted column: a sample narrows the range to search for each."""
     n_rows = len(column)
     sample = np.sort(column[:: n_rows >> 14])
     margin = 2 * int(np.sqrt(len(sample)))  # four standard deviations of a place in the sample

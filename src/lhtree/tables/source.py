@@ -47,7 +47,7 @@ class Reading:
 
 
 class Feed(io.RawIOBase):
-    """The bytes of a source one after the other, with a look ahead; damage is a ReadError."""
+    """The bytes of a source as a stream with look-ahead; damage raises a ReadError."""
 
     def __init__(self, raw: Any, name: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Feed(io.RawIOBase):
 
 
 class Source:
-    """An open table: ``feed`` gives its bytes unpacked, ``format`` is settled, ``share`` says how far reading is."""
+    """An open table: ``feed`` yields its decompressed bytes, ``format`` is known, ``share`` the progress."""
 
     def __init__(self, path: str, reading_: Reading) -> None:
         self.path, self.reading = path, reading_
@@ -137,7 +137,7 @@ class Source:
         return spooled
 
     def share(self) -> float | None:
-        """The share of the bytes that has been read; None where nobody knows their number."""
+        """The share of the bytes that has been read; None if their number is unknown."""
         return self._file.tell() / self.n_bytes if self.n_bytes else None
 
     def close(self) -> None:

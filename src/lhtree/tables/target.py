@@ -18,7 +18,7 @@ from .values import MISSING_CLASS
 _MOST_NUMBERS = 200  # different ones; more are measured, not classes
 _MOST_FRACTIONS = 20
 _MOST_CLASSES = 1000
-_FEW_CLASSES = 20  # that many are never taken for names of the rows
+_FEW_CLASSES = 20  # up to this many are never considered identifiers
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})(\.0*)?")
 
 
@@ -42,7 +42,7 @@ def read_classes(rows: FileRows, target: str) -> Classes:
 
 
 def check_classes(classes: Classes, target: str) -> None:
-    """Refuse a target that is no class: one class only, measured numbers, or a name of its own for every row."""
+    """Reject a target that is not a class: a single class, measurements, or an identifier of the rows."""
     texts, codes = classes
     if len(texts) < 2:
         n_missing = int((codes < 0).sum())
