@@ -18,7 +18,7 @@ from . import _signals
 
 
 class ExitCode(IntEnum):
-    """What the exit codes mean; ``lhtree --help`` shows them."""
+    """Exit codes; ``lhtree --help`` explains them."""
 
     DONE = 0
     DATA = 1  # the data or the model do not fit the question
@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 
 class Problem(Exception):  # noqa: N818  # most are no errors of ours
-    """Something the user can mend: a message of one line and an exit code."""
+    """An error the user can fix: a one-line message and an exit code."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.DATA) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ _EXPECTED = (
 
 
 class Guard:
-    """Turns what goes wrong into one line on stderr; with ``is_debug`` the traceback is shown instead."""
+    """Turns errors into one line on stderr; with ``is_debug`` the traceback is shown instead."""
 
     def __init__(self) -> None:
         self.is_debug = False
@@ -66,7 +66,7 @@ class Guard:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Tell expected errors in one line and leave with their exit code."""
+        """Print expected errors in one line and exit with their code."""
         try:
             yield
             _signals.check()
@@ -122,7 +122,7 @@ def _write_options(error: TableError) -> str:
 
 
 def tell_usage(error: Any) -> NoReturn:
-    """Tell in one line what is wrong with what was typed; a command without arguments shows its help instead."""
+    """Explain invalid usage in one line; a command without arguments shows its help instead."""
     place = error.ctx.command_path if error.ctx else "lhtree"
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.ctx.get_help())
@@ -151,7 +151,7 @@ def find_code(error: BaseException) -> ExitCode:
 
 @contextmanager
 def reading(path: object) -> Iterator[None]:
-    """Say which file cannot be read, with the exit code for that."""
+    """Name the file that cannot be read, with its exit code."""
     try:
         yield
     except OSError as error:
@@ -175,7 +175,7 @@ def _reason(error: OSError) -> str:
 
 
 def _close_stdout() -> None:
-    """Forget what could not be written, so that the interpreter does not try again at its end."""
+    """Discard buffered output that could not be written, so that the interpreter does not retry at exit."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

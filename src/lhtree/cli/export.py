@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 class Format(str, Enum):
-    """Languages of other programs."""
+    """Export formats."""
 
     ONNX = "onnx"
     C = "c"
@@ -31,7 +31,7 @@ class Format(str, Enum):
 
 
 class Dialect(str, Enum):
-    """Whose SQL."""
+    """SQL dialects."""
 
     SQLITE = "sqlite"
     DUCKDB = "duckdb"
@@ -57,7 +57,7 @@ def export(
         Names, typer.Option(metavar="NAME", help="SQL: column to keep in the result; may be repeated.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="SQL: write it even if it is too large for an engine.")
+        bool, typer.Option("--force", help="SQL: write the statement however large it is.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:

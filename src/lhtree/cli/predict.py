@@ -98,7 +98,7 @@ def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[st
 def _predict(
     scorer: Scorer, features: NDArray[np.float64], proba: bool, confidence: bool, n_threads: int
 ) -> dict[str, NDArray[Any]]:
-    """Columns of the output; a scorer does not take a table without rows."""
+    """Columns of the output; a scorer does not accept a table without rows."""
     labels, n_rows = scorer.classes_, len(features)
     columns = {"prediction": scorer.predict(features, n_threads) if n_rows else labels[:0]}
     for is_wanted, name, method in (
@@ -112,7 +112,7 @@ def _predict(
 
 
 def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[Any]]) -> Any:
-    """A record batch of what is written."""
+    """A record batch of the output."""
     pa = import_extra("pyarrow", "cli")
     twice = next((name for name in kept if name in predictions), None)
     if twice is not None:
