@@ -1,4 +1,4 @@
-"""A bar while something takes long."""
+"""A progress bar for long operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads that are tried again."""
+"""Downloads with retries."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def parse_rows(text: str, delimiter: str | None) -> Table:
 
 
 def check(table: Table, source: Source) -> Table:
-    """Refuse a table that is not the published one."""
+    """Reject a table that is not the published one."""
     if digest(table) != source.digest:
         n_rows, n_features = table.X.shape
         raise ValueError(

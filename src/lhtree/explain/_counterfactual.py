@@ -25,7 +25,7 @@ _ALIKE = 0.8  # cosine above which two changes go the same way
 
 @dataclass(frozen=True, repr=False)
 class Counterfactual:
-    """A row like the one explained that the model predicts otherwise.
+    """A row similar to the explained one for which the model predicts another class.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Counterfactual:
     distance : float
         Euclidean length of the change in normalised units: the root of the sum of (change / scale)².
     prediction, before
-        Class of the changed row, and of the row explained.
+        Class of the changed row, and of the explained row.
     """
 
     row: dict[str, Any]

@@ -80,7 +80,7 @@ def find_importances(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> Importances:
-    """Importances from encoded rows, shape (n, n_features), and the numbers of their classes, shape (n,)."""
+    """Importances from encoded rows, shape (n, n_features), and the indices of their classes, shape (n,)."""
     if kind not in KINDS:
         raise refuse("kind", kind, f"one of {', '.join(map(repr, KINDS))}")
     names, spread = fitted.column_names, None
@@ -116,7 +116,7 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], codes: NDArray[np.int
 def _permute(
     fitted: Model, rows: NDArray[Any], codes: NDArray[np.int64], n_repeats: int, random_state: Any
 ) -> Floats:
-    """Loss of accuracy where a column is permuted, all of its features together, shape (n_repeats, m)."""
+    """Drop in accuracy when a column is permuted, all of its features together, shape (n_repeats, m)."""
     generator = np.random.default_rng(random_state)
     accuracy = np.mean(fitted.ask("predict", rows) == codes)
     permuted = np.array(rows)  # its own copy, mended after every column

@@ -1,4 +1,4 @@
-"""Search for rows near a row that the model predicts otherwise: deterministic, bounded, by crossing hyperplanes."""
+"""Search for nearby rows with another prediction: deterministic, bounded, by crossing hyperplanes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Task:
 
 
 def search(task: Task) -> Floats:
-    """Rows that are predicted otherwise, as small changes as were found; possibly none, never more than a few dozen.
+    """Rows with another prediction, with the smallest changes found; possibly none, never more than a few dozen.
 
     From the row, and then from the most promising rows without the class wanted, every near hyperplane on the path is
     crossed; what is found is shortened, and tried again with fewer features.

@@ -1,4 +1,4 @@
-"""Text tables: encoding, delimiter and header are found here, the rows are parsed by Arrow in batches of text."""
+"""Text tables: encoding, delimiter and header are detected here, rows are parsed by Arrow in batches of text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CsvReader:
         self._feed.read(self._head.n_bytes)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
-        """Record batches with these columns, in the order of the rows; blank lines are no rows."""
+        """Record batches with these columns, in the order of the rows; blank lines are skipped."""
         last = self._head.names[-1]  # a quoted field that does not end is found there
         chosen = list(dict.fromkeys([*columns, last]))
         n_rows, ending, end = 0, b"", None
@@ -99,7 +99,7 @@ class CsvReader:
         return ReadError(f"{name} cannot be read: {message}")
 
     def locate(self, row: int) -> str:
-        """Where a data row (from 0) stands: its line where the file can be read again, else its number."""
+        """Where a data row (from 0) is: its line if the file can be read again, else its number."""
         if self._source.path == "-" or self._source.n_bytes is None:
             return f"row {row + 1}"
         again = Source(self._source.path, self._source.reading)
@@ -157,7 +157,7 @@ def _recode(source: Source, encoding: str) -> Feed:
 
 
 class _Encoder:
-    """Reads text and gives it as UTF-8."""
+    """Reads text and converts it to UTF-8."""
 
     def __init__(self, text: io.TextIOWrapper, name: str, encoding: str) -> None:
         self._text, self._name, self._encoding = text, name, encoding
@@ -199,7 +199,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
 
 
 def settle_names(header: list[str]) -> list[str]:
-    """Names without blanks around; a column without a name is called by its number."""
+    """Names without surrounding blanks; a column without a name is called by its number."""
     return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
 
 

@@ -62,7 +62,7 @@ def learn_encoding(
 def find_refused(
     columns: Sequence[Column], chosen: set[int], is_kept: NDArray[np.bool_] | None = None
 ) -> dict[int, tuple[Category, ...]]:
-    """Categories of the chosen columns; all columns that cannot be learned from are refused in one error."""
+    """Categories of the chosen columns; one error lists all columns that cannot be used."""
     refused: list[Refusal] = []
     found: dict[int, tuple[Category, ...]] = {}
     for number, column in enumerate(columns):
@@ -81,7 +81,7 @@ def find_refused(
 
 
 def check_count(column: Column, n_categories: int, **options: Any) -> Refusal | None:
-    """Refuse a column of too many categories."""
+    """Reject a column with too many categories."""
     if n_categories <= MOST_CATEGORIES:
         return None
     remedy = "drop it if it identifies rows, merge rare categories, or convert it to numbers"
@@ -98,7 +98,7 @@ def _find_categories(column: Column, is_kept: NDArray[np.bool_] | None) -> tuple
 
 
 def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
-    """Which rows have weight; None for all, and where the weights are wrong, which is said elsewhere."""
+    """Which rows have weight; None for all, and for invalid weights, which are reported elsewhere."""
     try:
         weight = np.asarray(sample_weight)
     except ValueError:  # rows of different lengths
@@ -107,7 +107,7 @@ def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
 
 
 def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
-    """Numbers of the columns listed by name, by number or by a mask."""
+    """Indices of the columns listed by name, by index or by a mask."""
     remedy = "'from_dtype', None, or a list of column names, of column indices or of one bool per column"
     if isinstance(categorical_features, str) or not hasattr(categorical_features, "__iter__"):
         raise refuse("categorical_features", categorical_features, remedy)

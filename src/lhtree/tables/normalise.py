@@ -29,7 +29,7 @@ class Normalisation(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Least and largest value of every feature in the user's units; NaN where all are missing."""
+    """Smallest and largest value of every feature in original units; NaN if all are missing."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Span(NamedTuple):
         return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
 
     def widen(self, X: NDArray[Any]) -> Span:
-        """The span of what it was taken of and the rows of X together."""
+        """The span widened by the rows of X."""
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
         return Span(np.fmin(self.low, low), np.fmax(self.high, high))
 

@@ -1,4 +1,4 @@
-"""Where a table comes from: a file or stdin, packed with gzip or not, and in which format."""
+"""Sources of tables: a file or stdin, optionally gzipped, and its format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is to be read; what is None is detected."""
+    """How to read a table; None means detect automatically."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -65,7 +65,7 @@ class Feed(io.RawIOBase):
         return len(content)
 
     def peek(self, n: int) -> bytes:
-        """The next bytes, which stay."""
+        """The next bytes, without consuming them."""
         while len(self._ahead) < n:
             try:
                 more = self._raw.read(n - len(self._ahead))
@@ -127,7 +127,7 @@ class Source:
         return "tsv" if stem.endswith((".tsv", ".tab")) else "csv"
 
     def open_whole(self) -> BinaryIO:
-        """The file unpacked and with a way back, for formats whose directory is at the end."""
+        """The decompressed, seekable file, for formats whose directory is at the end."""
         if self.n_bytes is not None and self.path != "-" and not self._is_packed:
             return self._stack.enter_context(open(self.path, "rb"))
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115

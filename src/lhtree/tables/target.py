@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})(\.0*)?")
 
 
 class Classes(NamedTuple):
-    """The different classes of a column as text, and the number of every row's, -1 where it is missing."""
+    """The distinct classes of a column as text, and the index of every row's class, -1 where missing."""
 
     texts: list[str]
     codes: NDArray[np.int64]
