@@ -129,9 +129,7 @@ class Fits(Question):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--jobs", type=int, default=1, help="number of processes; each model uses one thread"
-        )
+        parser.add_argument("--jobs", type=int, default=1, help="processes; each model uses one thread")
         parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
 
     @abstractmethod

@@ -89,9 +89,7 @@ def _fit(part: Result, bound: Result | None) -> Found:
     yield "fit_cart", Figure(what, cart / seconds, 50.0)
     if bound:
         levels, one_pass = large["mean_depth"], bound["pass_seconds"] * int(n_rows) / 1e6
-        what = (
-            f"the same, relative to reading the data once per level ({levels:.1f} × {one_pass * 1e3:.1f} ms)"
-        )
+        what = f"the same, over reading the data once per level ({levels:.1f} × {one_pass * 1e3:.1f} ms)"
         yield "fit_levels", Figure(what, seconds / (levels * one_pass), 4.0, is_floor=False)
     ratios = {
         name: _cpu(found["times"], "rf") / _cpu(found["times"], "mixed_forest")

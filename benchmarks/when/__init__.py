@@ -27,9 +27,7 @@ class When(Fits):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument(
-            "--rows", type=int, default=runs.SIZES[-1], help="maximum number of training rows"
-        )
+        parser.add_argument("--rows", type=int, default=runs.SIZES[-1], help="maximum of training rows")
 
     def sizes(self, args: Args) -> list[int]:
         """Return the numbers of training rows."""

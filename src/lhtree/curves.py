@@ -44,9 +44,7 @@ class CoverageCurve:
             raise refuse("accuracy", accuracy, "a number from 0 to 1")
         good = np.flatnonzero(self.accuracy >= accuracy)
         if not len(good):
-            raise refuse(
-                "accuracy", accuracy, f"at most {self.accuracy.max():.4f}, the largest accuracy on these rows"
-            )
+            raise refuse("accuracy", accuracy, f"at most {self.accuracy.max():.4f}, the best on these rows")
         return self._point(good[-1])
 
     def at(self, coverage: float) -> dict[str, float]:

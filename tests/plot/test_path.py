@@ -148,5 +148,5 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 
 def test_what_is_no_explanation():
-    with pytest.raises(TypeError, match=r"explanation is a float: pass the result of model.explain\(row\)"):
+    with pytest.raises(TypeError, match=r"explanation is a float: pass model.explain\(row\)"):
         plot_path(1.0)

@@ -66,7 +66,7 @@ def _find_lift(trees: Trees, tree: int, block: int) -> float:
 def _describe_step(step: Step, target: Any, n_features: int, lift: float) -> Section:
     title = (
         f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
-        f"y {'<' if step.y < 0.0 else '≥'} 0, so the row goes {step.side}, d = {step.confidence:.2f}"
+        f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
     return Section(title, (*_name_terms(step.terms, n_features), *ends), lift)
@@ -138,9 +138,7 @@ def plot_path(
     Axes
     """
     if not isinstance(explanation, Explanation):
-        raise TypeError(
-            f"explanation is a {type(explanation).__name__}: pass the result of model.explain(row)."
-        )
+        raise TypeError(f"explanation is a {type(explanation).__name__}: pass model.explain(row).")
     is_forest = tree is None and explanation.n_estimators > 1
     n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)
