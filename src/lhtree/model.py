@@ -220,9 +220,9 @@ def choose_trees(tree: Any, n_trees: int) -> range:
 
 # Where scikit-learn's wrappers keep the model inside.
 _INSIDE = {
-    "Pipeline": ", here its last step, pipeline[-1]; pickle or joblib keep the whole pipeline",
+    "Pipeline": ", here its last step, pipeline[-1]; use pickle or joblib to save the whole pipeline",
     "CalibratedClassifierCV": ", here calibrated.calibrated_classifiers_[0].estimator, whose probabilities are not "
-    "calibrated; pickle or joblib keep the whole",
+    "calibrated; use pickle or joblib to save all of it",
     "GridSearchCV": ", here search.best_estimator_",
     "RandomizedSearchCV": ", here search.best_estimator_",
 }

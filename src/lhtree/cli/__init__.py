@@ -18,7 +18,7 @@ COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "expor
 
 _HELP = """Learning Hyperplane Trees on the command line.
 
-Exit codes: 0 done; 1 the data or the model are not suitable; 2 wrong usage; 3 a file cannot be read; \
+Exit codes: 0 done; 1 unsuitable data or model; 2 invalid usage; 3 a file cannot be read; \
 4 output cannot be written; 130 interrupted.
 """
 

@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
     """Exit codes; ``lhtree --help`` explains them."""
 
     DONE = 0
-    DATA = 1  # the data or the model do not fit the question
+    DATA = 1  # unsuitable data or model
     USAGE = 2  # Typer's own
     READ = 3  # a file cannot be read
     WRITE = 4  # output cannot be written
@@ -95,7 +95,7 @@ def describe(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, MemoryError):
         return "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"
-    message = str(error)
+    message = str(error).removeprefix("path=")
     if isinstance(error, OSError) and error.strerror:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         message = f"{place}{error.strerror}"
@@ -127,7 +127,7 @@ def tell_usage(error: Any) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.ctx.get_help())
         raise SystemExit(ExitCode.USAGE)
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
     raise Problem(f"{message[:1].lower()}{message[1:]} (see {place} --help)", ExitCode.USAGE) from None
 
 

@@ -48,9 +48,9 @@ def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
     if not path.parent.is_dir():
         return f"the directory {path.parent} does not exist"
     if not os.access(path.parent, os.W_OK):
-        return f"the folder {path.parent} may not be written to"
+        return f"the directory {path.parent} is not writable"
     if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
-        return "it is what is read; write to another file"
+        return "it is an input file; write to another file"
     return None
 
 

@@ -61,7 +61,7 @@ def export(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Export a model to ONNX, C or SQL; predictions are identical to the bit."""
+    """Export a model to ONNX, C or SQL; predictions are bit-identical."""
     import lhtree
 
     if out == Path("-"):
@@ -93,5 +93,5 @@ def _choose(to: Format | None, out: Path | None) -> Format:
         return to
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
     if ending not in list(Format):
-        raise Problem("specify the output: --to onnx, --to c or --to sql", ExitCode.USAGE)
+        raise Problem("specify the format: --to onnx, --to c or --to sql", ExitCode.USAGE)
     return Format(ending)

@@ -71,7 +71,9 @@ def predict(
     matched by name; other columns are ignored.
     """
     if out_format not in (None, *FORMATS):
-        raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+        raise Problem(
+            f"--out-format {out_format} is not valid: pass one of {', '.join(FORMATS)}", ExitCode.USAGE
+        )
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:

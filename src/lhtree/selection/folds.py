@@ -20,7 +20,9 @@ def split_folds(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
             "cross-validation needs two classes of at least two rows each: collect more rows, or choose another target"
         )
     if len(codes) < n_folds:
-        raise ValueError(f"{len(codes)} rows cannot make {n_folds} folds: choose at most {len(codes)} folds")
+        raise ValueError(
+            f"{len(codes)} rows cannot be split into {n_folds} folds: choose at most {len(codes)} folds"
+        )
     # The rows of a class are dealt in a random order to one fold after the other, each class going on where the last
     # one stopped, so that the folds are of the same size and two rows of a class never share a fold needlessly.
     rows = np.random.default_rng(seed).permutation(len(codes))

@@ -142,8 +142,8 @@ class Column(ABC):
         is_infinite = np.isinf(numbers)
         if is_infinite.any():
             raise TableError(
-                f"{self.locate(int(is_infinite.argmax()))}: {self.title} contains infinity: replace it by a "
-                "missing value or by a finite number."
+                f"{self.locate(int(is_infinite.argmax()))}: {self.title} contains infinity: replace it with a "
+                "missing value or a finite number."
             )
         return numbers
 

@@ -175,5 +175,5 @@ def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> 
     place = int(row if given is None else given[row])
     raise TableError(
         f"Input X contains infinity: row {place}, column {column} is {X[row, column]}. "
-        "Replace infinities by NaN (missing) or by a finite number."
+        "Replace infinities with NaN (missing) or finite numbers."
     )

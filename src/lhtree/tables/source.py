@@ -41,7 +41,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.format not in (None, *FORMATS):
-            raise OptionError("format", self.format, f"is not valid: pass {', '.join(FORMATS)}")
+            raise OptionError("format", self.format, f"is not valid: pass one of {', '.join(FORMATS)}")
         if self.decimal not in (".", ","):
             raise OptionError("decimal", self.decimal, "is not valid: pass . or ,")
 
