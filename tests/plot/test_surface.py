@@ -259,7 +259,7 @@ def test_axes_given_are_used():
             lambda m, X, y: plot_membership(m, "petal"),
             "features='petal' is not valid: pass names of features",
         ),
-        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or numbers"),
+        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or indices"),
         (lambda m, X, y: plot_membership(m, [0, 0]), "pass one feature, or two different ones"),
         (lambda m, X, y: plot_membership(m, [0, 1, 2]), "pass one feature, or two different ones"),
         (
