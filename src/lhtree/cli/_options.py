@@ -62,7 +62,7 @@ Unseen = Annotated[
     str,
     typer.Option(
         "--unseen",
-        metavar="WAY",
+        metavar="error|missing",
         help="Categories not seen in training: error, or treat as missing.",
         autocompletion=lambda: list(UNSEEN),
     ),

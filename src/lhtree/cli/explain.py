@@ -76,7 +76,7 @@ def explain(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also plot the path through a tree: .png, .svg or .pdf."),
+        typer.Option(metavar="FILE", help="Also plot the explanation: .png, .svg or .pdf."),
     ] = None,
     unseen: Unseen = "error",
     format: Format = None,

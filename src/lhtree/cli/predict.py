@@ -67,8 +67,8 @@ def predict(
 ) -> None:
     """Predict the class of every row of a table.
 
-    The table may be larger than memory: rows are read, predicted and written in batches, in their order. Columns are
-    matched by name; other columns are ignored.
+    The table may be larger than memory: rows are read, predicted and written in batches, in their order.
+    Columns are matched by name; other columns are ignored.
     """
     if out_format not in (None, *FORMATS):
         raise Problem(

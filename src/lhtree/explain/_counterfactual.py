@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..model import Model
+from ..tables.names import find_nearest
 from ._facts import make_plain
 from ._search import MOST_BASES, Task, search
 from ._words import name_class
@@ -164,12 +164,8 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
     for feature in listed:
         if isinstance(feature, str):
             if feature not in names:
-                near = difflib.get_close_matches(feature, names, n=1, cutoff=0.0)[0]
-                raise refuse(
-                    "features",
-                    features,
-                    f"names of features: {feature!r} is not one (did you mean {near!r}?)",
-                )
+                hint = find_nearest(feature, names)
+                raise refuse("features", features, f"names of features: {feature!r} is not one ({hint})")
             free[names.index(feature)] = True
         elif is_integer(feature) and -len(names) <= feature < len(names):
             free[feature] = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from .columns import Category, Column, Refusal, refuse_columns
 from .encoding import Encoding
 from .errors import TableError
 from .frames import holds_numbers, read_names, split_columns, take_table
+from .names import find_nearest
 from .treatments import Numbers, OneHot, Treatment
 
 MOST_CATEGORIES = 255
@@ -126,8 +126,7 @@ def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
         if isinstance(each, str):
             if each not in names:
                 texts = [name for name in names if isinstance(name, str)]
-                near = difflib.get_close_matches(each, texts, 1, 0.0)
-                hint = f"did you mean {near[0]!r}?" if near else "the columns of X have no names"
+                hint = find_nearest(each, texts) if texts else "the columns of X have no names"
                 raise refuse(
                     "categorical_features",
                     categorical_features,
