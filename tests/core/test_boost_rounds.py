@@ -20,7 +20,7 @@ def make_rows(n=300, n_features=5, n_classes=2, seed=0, gaps=0.05):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_threads_and_chunks_make_no_difference(n_classes, is_weighted):
-    X, y = make_rows(30_000, 6, n_classes)
+    X, y = make_rows(70_000, 5, n_classes)  # a thread takes some 16,000 rows, a chunk at most 65,536
     held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)
     weight = np.random.default_rng(1).gamma(1.0, 1.0, len(y)) if is_weighted else None
     options = Options(max_depth=5, subsample=0.7, max_features=0.5)
