@@ -1,7 +1,7 @@
 """Boosted trees against the reference, block by block, to the bit."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_boost
@@ -59,7 +59,6 @@ def cells(draw, n, n_features):
     return X
 
 
-@settings(max_examples=150)
 @given(st.data())
 def test_trees_are_the_references(data):
     n, n_features, n_classes = data.draw(strategies.shapes(max_rows=50, max_features=8, max_classes=3))
