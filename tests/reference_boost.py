@@ -131,7 +131,7 @@ def make_bins(z, weight, max_bins):
         if math.isnan(value):
             is_missing = True
         else:
-            by_value[value + 0.0] = by_value.get(value + 0.0, 0) + w
+            by_value[value] = by_value.get(value, 0) + w
     levels = sorted(by_value.items()) or [(0.0, 0)]
     ends = find_ends(levels, max_bins)
     starts = [0, *(end + 1 for end in ends), len(levels)]
