@@ -43,7 +43,7 @@ class Direction(str, Enum):
 
 
 class Membership(str, Enum):
-    """How a leaf turns a row into a membership."""
+    """Membership functions."""
 
     _ignore_ = "members name"
     members = vars()
@@ -52,7 +52,7 @@ class Membership(str, Enum):
 
 
 class ClassWeight(str, Enum):
-    """Weights of classes."""
+    """Class weights."""
 
     BALANCED = "balanced"
 
@@ -202,7 +202,7 @@ def fit(
 
 
 def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool) -> Any:
-    """The estimator, not fitted."""
+    """The unfitted estimator."""
     from lhtree import LHForestClassifier, LHTClassifier
 
     if kind is Kind.FOREST:
@@ -213,7 +213,7 @@ def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool
 
 
 def _read_number(option: str, text: str) -> float:
-    """A number as typed: whole ones are counts, others shares."""
+    """A number from the command line: integers are counts, others shares."""
     try:
         number = float(text)
     except ValueError:
@@ -232,7 +232,7 @@ def _read_metadata(pairs: list[str]) -> dict[str, str] | None:
 
 
 def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
-    """Fit on a part of the rows, drawn by class, and measure on the others."""
+    """Fit on a stratified part of the rows and evaluate on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
 
@@ -249,7 +249,7 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Ev
 
 
 def _describe(training: Training, path: str) -> dict[str, Any]:
-    """What was read, as facts."""
+    """A summary of the table."""
     X, y = training.X, training.y
     classes, counts = np.unique(y, return_counts=True)
     is_category = [dtype.name == "category" for dtype in X.dtypes]
