@@ -104,7 +104,7 @@ std::optional<nb::dict> bound_boost(
     bool is_finite = true;
     boost::Boosted boosted = watched(progress, [&](Watch& watch) {
         const boost::Labels labels{classes.data(), held ? held->data() : nullptr, n_rows};
-        const boost::Weights weights(weight ? weight->data() : nullptr, n_rows);
+        const boost::Weights weights(weight ? weight->data() : nullptr, labels.held, n_rows);
         const boost::Table<Value> table{strided(X), centre.data(), scale.data()};
         if (!bins_given) {
             std::vector<std::int64_t> rows = boost::sample_rows(labels, seed);

@@ -88,9 +88,8 @@ def join(training: Training, validation: Validation | None) -> dict[str, Any]:
         return {"classes": training.codes, "weight": training.weight, "held": None}
     weight, n_more = training.weight, len(validation.codes)
     if weight is not None or validation.weight is not None:
-        weight = np.ones(len(training.X)) if weight is None else weight
-        own = np.ones(n_more) if validation.weight is None else validation.weight / validation.weight.max()
-        weight = np.concatenate([weight, own * weight.max()])  # only ratios count, and the core has 31 bits
+        own = np.ones(len(training.X)) if weight is None else weight
+        weight = np.concatenate([own, np.ones(n_more) if validation.weight is None else validation.weight])
     return {
         "classes": np.concatenate([training.codes, validation.codes]),
         "weight": weight,

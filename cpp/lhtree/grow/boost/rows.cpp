@@ -21,30 +21,37 @@ double quantum_of(double largest) {
 
 }  // namespace
 
-Weights::Weights(const double* weight, std::size_t n_rows) {
+Weights::Weights(const double* weight, const std::uint8_t* held, std::size_t n_rows) {
     if (!weight) return;
     constexpr double most = 0x1p31, most_in_all = 0x1p47;
-    double largest = 0.0;
-    bool is_whole = true, is_one = true;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        largest = std::max(largest, weight[row]);
-        is_whole = is_whole && std::floor(weight[row]) == weight[row];
-        is_one = is_one && weight[row] == 1.0;
-    }
-    if (is_one) return;
-    const auto n = static_cast<double>(n_rows);
-    if (!(is_whole && largest <= most && largest * n <= most_in_all)) {
-        int exponent;
-        std::frexp(largest, &exponent);
-        // largest / unit < 2^31, and n times that < 2^47
-        int bits = 31;
-        while (bits > 1 && std::ldexp(n, bits) > most_in_all) --bits;
-        unit = std::ldexp(1.0, std::max(exponent - bits, -1022));
-    }
+    bool is_one = true;
     of.resize(n_rows);
-    for (std::size_t row = 0; row < n_rows; ++row)
-        of[row] = static_cast<std::uint32_t>(std::nearbyint(weight[row] / unit));
-    for (double size = largest / unit; size >= std::ldexp(1.0, most_moment_bits); size /= 2.0) ++shift;
+    for (const bool is_held : {true, false}) {
+        const auto is_other = [&](std::size_t row) { return (held && held[row]) != is_held; };
+        double largest = 0.0, n = 0.0;
+        bool is_whole = true;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            if (is_other(row)) continue;
+            n += 1.0;
+            largest = std::max(largest, weight[row]);
+            is_whole = is_whole && std::floor(weight[row]) == weight[row];
+            is_one = is_one && weight[row] == 1.0;
+        }
+        unit = 1.0;
+        if (!(is_whole && largest <= most && largest * n <= most_in_all)) {
+            int exponent;
+            std::frexp(largest, &exponent);
+            // largest / unit < 2^31, and n times that < 2^47
+            int bits = 31;
+            while (bits > 1 && std::ldexp(n, bits) > most_in_all) --bits;
+            unit = std::ldexp(1.0, std::max(exponent - bits, -1022));
+        }
+        for (std::size_t row = 0; row < n_rows; ++row)
+            if (!is_other(row)) of[row] = static_cast<std::uint32_t>(std::nearbyint(weight[row] / unit));
+        shift = 0;
+        for (double size = largest / unit; size >= std::ldexp(1.0, most_moment_bits); size /= 2.0) ++shift;
+    }
+    if (is_one) of.clear();
 }
 
 bool Sampling::takes(std::uint64_t row) const {

@@ -10,14 +10,15 @@
 
 namespace lhtree::boost {
 
-// Weights as integers: as they are if they are whole numbers, else in units of a power of two.
+// Weights as integers: as they are if they are whole numbers, else in units of a power of two. Rows held back
+// have a unit of their own: what they weigh must not change what is learned.
 struct Weights {
     std::vector<std::uint32_t> of;  // empty: 1 each
-    double unit = 1.0;
-    int shift = 0;  // for moments
+    double unit = 1.0;              // of the rows that are learned from
+    int shift = 0;                  // for moments
 
     Weights() = default;
-    explicit Weights(const double* weight, std::size_t n_rows);
+    Weights(const double* weight, const std::uint8_t* held, std::size_t n_rows);
 };
 
 // A keyed choice of rows: each takes part with a probability, wherever it is stored.
