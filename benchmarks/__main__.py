@@ -12,6 +12,7 @@ QUESTIONS = {
     "explain": "cost of explanations beside predictions",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
+    "boosting": "what every part of the boosted model brings, in accuracy and log loss",
     "when": "when to use lhtree: the nine data sets, problems with a known Bayes error, pictures that show why",
     "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",
     "stream": "memory and speed of `lhtree predict` on a CSV larger than memory",

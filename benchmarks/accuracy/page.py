@@ -13,6 +13,7 @@ from ..common.results import Results, values
 from ..common.statistics import Mean, subtract
 
 _CARTS = ("cart", "cart_10", "cart_50")
+_BOOSTERS = ("hist_gb", "xgboost", "lightgbm")
 _RIVALS = ("rf", "extra_trees", "hist_gb", "xgboost", "lightgbm")
 # Paper trees, robust: the prototype's column of the specification.
 _PROTOTYPE = dict(
@@ -120,6 +121,41 @@ class Page:
             rows.append([name, *cells, f"{found.mean:+.4f} ± {found.half:.4f}", verdict])
         return markdown_table("data | mixed forest | RandomForest | RandomForest − ours | verdict", rows)
 
+    def boosted(self) -> str:
+        """Boosted trees beside the other boosters in accuracy, and beside CatBoost in log loss."""
+        rows = []
+        for name in self.names:
+            if not self.has(name, "boosted", "catboost", *_BOOSTERS):
+                continue
+            best = self.best(name, _BOOSTERS)
+            difference = self.difference(name, "boosted", best)
+            losses = [self.mean(name, model, "log_loss") for model in ("boosted", "catboost")]
+            ratio = losses[0] / losses[1]
+            rows.append(
+                [
+                    name,
+                    f"{self.mean(name, 'boosted', 'accuracy'):.4f}",
+                    f"{TITLES[best]} {self.mean(name, best, 'accuracy'):.4f}",
+                    _say(difference),
+                    *(f"{loss:.4f}" for loss in losses),
+                    f"{ratio:.2f}×" + ("" if ratio <= 1.05 else " above 1.05"),
+                ]
+            )
+        head = "data | boosted | best of HistGradientBoosting, XGBoost, LightGBM | difference in points"
+        return markdown_table(f"{head} | log loss | CatBoost's | ratio", rows)
+
+    def mean_losses(self) -> str:
+        """Mean log loss over the sets, the least first."""
+        names = [name for name in self.names if self.has(name, *self.models)]
+        found = {
+            model: float(np.mean([self.mean(name, model, "log_loss") for name in names]))
+            for model in self.models
+        }
+        ordered = sorted(found, key=lambda model: found[model])
+        return markdown_table(
+            "model | mean log loss", [[TITLES[model], f"{found[model]:.4f}"] for model in ordered]
+        )
+
     def draw(self, docs: Docs) -> None:
         """Draw accuracies as a table whose colour is the distance from the best of the row."""
         found = np.array(
@@ -153,6 +189,8 @@ class Page:
             "readable": self.readable(),
             "log_loss": self.means("log_loss"),
             "log_losses": self.log_losses(),
+            "boosted": self.boosted(),
+            "mean_losses": self.mean_losses(),
             "calibration": self.means("calibration_error"),
             "fit": self.means("fit_seconds", 3),
         }

@@ -81,9 +81,13 @@ OURS = {
     "paper_forest": _forest("paper forest"),
     "fisher_forest": _forest("Fisher forest", direction="fisher"),
     "mixed_forest": _forest("mixed forest", direction="mixed"),
+    "boosted": _model("boosted", "lhtree.LHBoostClassifier", n_jobs=1),
 }
 MODELS = PEERS | OURS
 TITLES = {name: model.title for name, model in MODELS.items()}
+
+
+_HUNDRED = {"catboost": {"iterations": 100}, "boosted": {"max_iter": 100}}
 
 
 def fit(name: str, X: Any, y: Any, **params: Any) -> Any:
@@ -92,8 +96,8 @@ def fit(name: str, X: Any, y: Any, **params: Any) -> Any:
 
 
 def fit_100(name: str, X: Any, y: Any, **params: Any) -> Any:
-    """Build a model and fit it; CatBoost with 100 trees as the others have, not with its default of 1000."""
-    return fit(name, X, y, **{"iterations": 100} | params if name == "catboost" else params)
+    """Build a model and fit it; all have 100 trees, whatever their default."""
+    return fit(name, X, y, **_HUNDRED.get(name, {}) | params)
 
 
 def one_thread(name: str, model: Any, method: str = "predict_proba") -> Callable[[Any], Any]:

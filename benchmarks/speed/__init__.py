@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..common.pages import Docs
 from ..runner import Parts
-from . import batch, bound, fit, row, scaling, size
+from . import batch, boosting, bound, fit, row, scaling, size
 
 
 class Speed(Parts):
@@ -23,6 +23,7 @@ class Speed(Parts):
         "frontier": batch.measure_frontier,
         "fit": fit.measure,
         "memory": size.measure_memory,
+        "boosting": boosting.measure,
         "import": size.measure_import,
         "scaling": scaling.measure,
     }

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..common.pages import Docs, markdown_table
 from ..common.results import Result
+from . import boosting
 from .batch import SIZES
 from .draw import Panel, draw_panels
 from .fit import FORESTS, TREES
@@ -202,6 +203,7 @@ _TABLES: dict[str, Callable[[Result, Docs], str]] = {
     "frontier": _frontier,
     "fit": _fit,
     "memory": _memory,
+    "boosting": lambda part, _: boosting.render(part),
     "import": _import,
 }
 

@@ -22,7 +22,7 @@ def _each(call: Callable[[Any], Any], rows: list[NDArray[Any]]) -> None:
         call(row)
 
 
-def _repeat(call: Callable[[Any], Any], rows: list[NDArray[Any]]) -> Callable[[], None]:
+def repeat(call: Callable[[Any], Any], rows: list[NDArray[Any]]) -> Callable[[], None]:
     """Return a call for every row. It has rows of its own: CatBoost leaves those it has seen read-only."""
     return partial(_each, call, [row.copy() for row in rows])
 
@@ -49,18 +49,18 @@ def measure(tell: Tell, args: Args) -> Result:
         picked = np.linspace(0, len(data.y) - 1, N_ROWS).astype(int)
         rows = [data.X[i : i + 1].copy() for i in picked]
         single = [row.astype(np.float32) for row in rows]
-        calls: dict[str, Callable[[], None]] = {"nothing|pass": _repeat(lambda row: None, rows)}
+        calls: dict[str, Callable[[], None]] = {"nothing|pass": repeat(lambda row: None, rows)}
         depths = {}
         for key in (*_OURS, *PEERS):
             tell(f"{name}: fit {key}")
             model = fit(key, data.X, data.y)
             for method, call in _methods(key, model).items():
-                calls[f"{key}|{method}"] = _repeat(call, rows)
+                calls[f"{key}|{method}"] = repeat(call, rows)
             if key in _OURS:
                 depths[key] = model.depth_
             if key == "cart":
                 bare = partial(model.predict_proba, check_input=False)
-                calls["cart|predict_proba, check_input=False, float32"] = _repeat(bare, single)
+                calls["cart|predict_proba, check_input=False, float32"] = repeat(bare, single)
             if key == "lightgbm":
                 calls["lightgbm|C single-row call"] = light_rows(model.booster_, rows)
                 try:
@@ -69,7 +69,7 @@ def measure(tell: Tell, args: Args) -> Result:
                     result["onnx_error"] = f"{type(error).__name__}: {error}"
                 else:
                     run = partial(lambda session, row: session.run(None, {"rows": row}), session)
-                    calls["lightgbm|onnxruntime, float32"] = _repeat(run, single)
+                    calls["lightgbm|onnxruntime, float32"] = repeat(run, single)
         tell(f"{name}: {len(calls)} ways, {N_ROWS} rows")
         n_rounds, seconds = (7, 15) if args.quick else (15, 25)
         timings = take_turns(calls, n_rounds=n_rounds, seconds=seconds)

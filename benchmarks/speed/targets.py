@@ -5,6 +5,7 @@ from typing import Any
 
 from ..common.pages import Figure, markdown_table
 from ..common.results import Result
+from . import boosting
 from .models import TITLES
 
 # One sentence for each row of the table that is missed, by its key. Names in braces are measured bounds:
@@ -130,9 +131,9 @@ def _scaling(part: Result) -> Found:
 
 def find_figures(results: dict[str, Any]) -> list[tuple[str, Figure]]:
     """Return every row of the specification whose parts were measured, with its key in ``LIMITS``."""
-    parts = {"one_row": _one_row, "batch": _batch, "scaling": _scaling}
+    parts = {"one_row": _one_row, "batch": _batch, "scaling": _scaling, "boosting": boosting.find_figures}
     parts["fit"] = lambda part: _fit(part, results.get("bound"))
-    order = ("one_row", "batch", "fit", "scaling")
+    order = ("one_row", "batch", "fit", "scaling", "boosting")
     return [row for name in order if name in results for row in parts[name](results[name])]
 
 

@@ -37,24 +37,34 @@ nb::dict give_bins(Bins&& bins) {
 
 Bins take_bins(const nb::dict& given, std::size_t n_features) {
     Bins bins;
-    bins.ptr.clear();
-    for (const std::int64_t at : copy(nb::cast<Vector<std::int64_t>>(given["ptr"]))) {
-        require(at >= 0 && at < std::int64_t{1} << 32, "bins do not fit X");
-        bins.ptr.push_back(static_cast<std::uint32_t>(at));
+    const std::vector<std::int64_t> ptr = copy(nb::cast<Vector<std::int64_t>>(given["ptr"]));
+    require(ptr.size() == n_features + 1 && ptr[0] == 0, "bins do not fit X");
+    for (std::size_t f = 0; f < n_features; ++f) {
+        const std::int64_t n_bins = ptr[f + 1] - ptr[f] - 1;
+        require(n_bins >= 1 && n_bins <= static_cast<std::int64_t>(boost::most_bins),
+                "a feature has no bins, or too many");
+        bins.ptr.push_back(static_cast<std::uint32_t>(ptr[f + 1]));
     }
     bins.edge = copy(nb::cast<Vector<double>>(given["edge"]));
     bins.value = copy(nb::cast<Vector<std::int32_t>>(given["value"]));
     for (const std::int8_t is_missing : copy(nb::cast<Vector<std::int8_t>>(given["missing"])))
         bins.has_missing.push_back(is_missing != 0);
-    require(bins.ptr.size() == n_features + 1 && bins.has_missing.size() == n_features && bins.ptr[0] == 0 &&
-                bins.edge.size() == bins.ptr.back() && bins.value.size() == bins.ptr.back(),
+    require(bins.has_missing.size() == n_features && bins.edge.size() == bins.n_bins() &&
+                bins.value.size() == bins.n_bins(),
             "bins do not fit X");
-    for (std::size_t f = 0; f < n_features; ++f) {
-        require(bins.ptr[f] + 2 <= bins.ptr[f + 1] && bins.ptr[f + 1] - bins.ptr[f] <= boost::most_bins + 1,
-                "a feature has no bins, or too many");
-    }
-    for (const std::int32_t value : bins.value) require(std::abs(value) <= 1 << 15, "a bin is out of range");
+    for (const std::int32_t value : bins.value)
+        require(value >= -(1 << 15) && value <= 1 << 15, "a bin is out of range");
     return bins;
+}
+
+// What boosting on from trees needs, beside what scoring them needs.
+void check_boosted(const ForestView& trees) {
+    require(!trees.missing.empty(), "earlier trees are not boosted: missing is empty");
+    for (std::size_t block = 0; block < trees.n_blocks(); ++block)
+        require(trees.left[block] < 0 || trees.hyperplane_ptr[block] < trees.hyperplane_ptr[block + 1],
+                "a branching block uses no feature");
+    for (std::size_t i = 0; i < trees.hyperplane_weight.size(); ++i)
+        require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
 }
 
 // Rows to learn from, and to be scored beside; None if either holds an infinity.
@@ -81,6 +91,10 @@ std::optional<nb::dict> bound_boost(
     for (std::size_t row = 0; row < n_rows; ++row)
         require(classes.data()[row] >= 0 && static_cast<std::size_t>(classes.data()[row]) < n_classes,
                 "a class is out of range");
+    bool is_any_learned = false;
+    for (std::size_t row = 0; row < n && !is_any_learned; ++row)
+        is_any_learned = !(held && held->data()[row]) && !(weight && !(weight->data()[row] > 0.0));
+    require(is_any_learned, "there is no row to learn from: all are held back or weigh nothing");
     boost::Plan plan;
     plan.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
     plan.n_classes = n_classes;
@@ -95,6 +109,7 @@ std::optional<nb::dict> bound_boost(
         trees = view_arrays(*earlier);
         const std::string fault = find_fault(trees, m, n_classes);
         require(fault.empty(), fault.c_str());
+        check_boosted(trees);
         plan.earlier = &trees;
     }
     require(plan.first.empty() || plan.first.size() == (n_classes == 2 ? 1 : n_classes),
@@ -104,7 +119,7 @@ std::optional<nb::dict> bound_boost(
     bool is_finite = true;
     boost::Boosted boosted = watched(progress, [&](Watch& watch) {
         const boost::Labels labels{classes.data(), held ? held->data() : nullptr, n_rows};
-        const boost::Weights weights(weight ? weight->data() : nullptr, labels.held, n_rows);
+        const boost::Weights weights(weight ? weight->data() : nullptr, labels);
         const boost::Table<Value> table{strided(X), centre.data(), scale.data()};
         if (!bins_given) {
             std::vector<std::int64_t> rows = boost::sample_rows(labels, seed);

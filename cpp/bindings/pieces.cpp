@@ -1,4 +1,5 @@
 // The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
+#include "lhtree/grow/boost/loss.hpp"
 #include "lhtree/grow/decisions/direction.hpp"
 #include "lhtree/grow/kernels/kernels.hpp"
 #include "lhtree/grow/trees/cut.hpp"
@@ -164,6 +165,28 @@ void bind_pieces(nb::module_& core) {
         },
         "Z"_a, "response"_a, "weight"_a.none(), "options"_a, "key"_a,
         "grow, with a response of 0 and 1 grown like any other.");
+
+    m.def(
+        "differentiate",
+        [](const Matrix<double>& raw, const Vector<std::int32_t>& classes) {
+            const std::size_t n = raw.shape(0), n_scores = raw.shape(1);
+            require(classes.size() == n, "classes needs a value per row");
+            const auto loss = n_scores == 1 ? boost::Loss::logistic : boost::Loss::softmax;
+            std::vector<double> scores(raw.data(), raw.data() + raw.size()), log_sums, losses;
+            const boost::Scored rows{classes.data(), scores.data(), n, n_scores};
+            for (std::size_t row = 0; row < n; ++row) {
+                log_sums.push_back(boost::log_sum(&scores[row * n_scores], n_scores));
+                losses.push_back(static_cast<double>(boost::count_loss(loss, rows, row)) * 0x1p-32);
+            }
+            std::vector<float> gradient(raw.size()), hessian(raw.size());
+            for (std::size_t score = 0; score < n_scores; ++score)
+                boost::differentiate(loss, rows, score, log_sums.data(), &gradient[score * n],
+                                     &hessian[score * n]);
+            return nb::make_tuple(give(std::move(losses)), give(std::move(gradient)),
+                                  give(std::move(hessian)));
+        },
+        "raw"_a, "classes"_a,
+        "Losses of rows, and their derivatives: those by the first score, then those by the second, ….");
 }
 
 }  // namespace lhtree

@@ -161,11 +161,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Source source(data, size);
     const auto plan = source.take<std::uint8_t>();
     const std::size_t n_features = 1 + source.below(40), n_classes = source.below(6);
-    const auto link = static_cast<Link>(source.below(3));
-    // Mostly what goes with the link, now and then anything.
-    const bool is_boosted = link != Link::wolf, fits = source.below(8) > 0;
+    // Mostly a link and what goes with it, now and then anything.
+    const bool is_boosted = source.below(2), fits = source.below(8) > 0;
+    const Link fitting = n_classes == 2 ? Link::logistic : Link::softmax;
+    const Link link = fits ? (is_boosted ? fitting : Link::wolf) : static_cast<Link>(source.below(3));
     const auto confidence = static_cast<Confidence>(is_boosted && fits ? 0 : source.below(3));
-    const std::size_t n_base = fits ? (is_boosted ? (n_classes == 2 ? 1 : n_classes) : 0) : source.below(6);
+    const std::size_t n_targets = n_classes == 2 ? 1 : n_classes;
+    const std::size_t n_base = fits ? (is_boosted ? n_targets : 0) : source.below(6);
     const bool is_sound = plan % 4 > 0 && n_classes >= 2;
     Forest forest = is_sound ? sound_forest(source, n_features, n_classes) : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;

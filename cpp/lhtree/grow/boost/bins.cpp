@@ -59,7 +59,7 @@ std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t
     return ends;
 }
 
-// The mean of z over a bin, clipped, in units. Exact sums: the order of rows does not matter.
+// The mean of z over a bin, clipped, in units. Added up by value: the order of rows does not matter.
 std::int32_t represent(const Level* first, const Level* last) {
     double weight = 0.0, sum = 0.0;  // over values in ascending order
     for (const Level* level = first; level != last; ++level) {
@@ -123,7 +123,10 @@ bool make_bins(const Table<Value>& table, const std::vector<std::int64_t>& rows,
             if (levels.empty() || levels.back().z != z) levels.push_back({z, 0});
             levels.back().weight += x_weight[row_of(entry)];
         }
-        if (levels.empty()) levels.push_back({0.0f, 0});
+        if (levels.empty()) {
+            levels.push_back({0.0f, 0});
+            feature.any_missing = false;
+        }
         std::size_t begin = 0;
         for (const std::size_t end : find_ends(levels, max_bins)) {
             feature.edges.push_back(

@@ -27,7 +27,7 @@ struct Bins {
     // Whether a cut of the feature could part any rows.
     bool is_usable(std::size_t feature) const { return n_bins(feature) > 1 || has_missing[feature]; }
 
-    std::vector<std::uint8_t> has_missing;  // whether a value of the feature was missing where bins were made
+    std::vector<std::uint8_t> has_missing;  // whether values were missing where bins were made, others not
 
     void add(const std::vector<double>& edges, const std::vector<std::int32_t>& values, bool any_missing);
 };

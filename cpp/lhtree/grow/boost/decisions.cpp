@@ -7,21 +7,18 @@
 
 namespace lhtree::boost {
 
-namespace {
-
-// As in HistGradientBoosting: below it, a step would be a guess.
-constexpr double least_hessian = 1e-3;
-
-}  // namespace
+// The least hessian is that of HistGradientBoosting: below it, a step would be a guess.
+Judge::Judge(const Rules& rules, const Quanta& quanta)
+    : rules_(rules), quanta_(quanta), l2_(rules.l2 / quanta.weight), least_hessian_(1e-3 / quanta.weight) {}
 
 double Judge::value(const Sums& sums, const Bounds& bounds) const {
-    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + rules_.l2;
+    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + l2_;
     const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
     return h > 0.0 ? std::clamp(-g / h, bounds.low, bounds.high) : std::clamp(0.0, bounds.low, bounds.high);
 }
 
 double Judge::earn(const Sums& sums, const Bounds& bounds) const {
-    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + rules_.l2;
+    const double h = static_cast<double>(sums.hessian) * quanta_.hessian + l2_;
     const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
     if (!(h > 0.0)) return 0.0;
     if (rules_.monotonic.empty()) return g * g / h;
@@ -31,7 +28,7 @@ double Judge::earn(const Sums& sums, const Bounds& bounds) const {
 
 bool Judge::may_stand(const Sums& sums) const {
     return static_cast<double>(sums.weight) * quanta_.weight >= rules_.min_weight && sums.weight > 0 &&
-           static_cast<double>(sums.hessian) * quanta_.hessian >= least_hessian;
+           static_cast<double>(sums.hessian) * quanta_.hessian >= least_hessian_;
 }
 
 bool Judge::may_part(const Sums& sums) const {
@@ -103,7 +100,7 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
     };
     kept.erase(std::remove_if(kept.begin(), kept.end(), is_constant), kept.end());
     Direction direction;
-    std::vector<double> step;
+    std::vector<double> step;  // only its ratios matter, so sums may stay in quanta
     Watch quiet;
     for (bool is_open = true; is_open;) {  // solved again without what points the wrong way
         const std::size_t p = kept.size();
@@ -111,10 +108,8 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
         std::vector<double> scatter(p * p);
         step.assign(p, 0.0);
         for (std::size_t i = 0; i < p; ++i) {
-            for (std::size_t j = 0; j <= i; ++j)
-                scatter[i * p + j] = product(kept[i], kept[j]) * quanta_.hessian;
-            step[i] = -(moments.gradient_value[kept[i]].value() - moments.gradient.value() * mean(kept[i])) *
-                      quanta_.gradient;
+            for (std::size_t j = 0; j <= i; ++j) scatter[i * p + j] = product(kept[i], kept[j]);
+            step[i] = moments.gradient.value() * mean(kept[i]) - moments.gradient_value[kept[i]].value();
         }
         if (!solve_ridge(scatter, rules_.ridge, step, quiet)) return {};
         std::vector<std::size_t> right;

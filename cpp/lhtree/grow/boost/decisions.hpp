@@ -9,7 +9,7 @@
 
 namespace lhtree::boost {
 
-// What a quantum of the sums of a tree is worth.
+// What a quantum of the sums of a tree is worth; those of gradients and hessians for a weight of 1.
 struct Quanta {
     double gradient = 1.0, hessian = 1.0, weight = 1.0;
 };
@@ -30,7 +30,7 @@ struct Cut {
     std::uint32_t code = 0;        // single: the last code that goes left
     bool is_missing_left = false;  // single: where missing values go
     double sum = 0.0;              // several: the least feature sum that goes right, in units
-    double gain = 0.0;
+    double gain = 0.0;             // in units of weight
     Sums left;
 
     bool is_single() const { return direction.features.size() == 1; }
@@ -44,7 +44,7 @@ struct Totals {
 
 class Judge {
   public:
-    Judge(const Rules& rules, const Quanta& quanta) : rules_(rules), quanta_(quanta) {}
+    Judge(const Rules& rules, const Quanta& quanta);
 
     // -G / (H + λ), within bounds.
     double value(const Sums& sums, const Bounds& bounds) const;
@@ -62,6 +62,9 @@ class Judge {
   private:
     const Rules& rules_;
     Quanta quanta_;
+    // In units of weight, as sums are: a power of two, so that no bit depends on the unit, and no weight is
+    // so large that its squares leave the range.
+    double l2_, least_hessian_;
 
     // What a block of these sums takes off the loss, twice; nothing where it may not stand alone.
     double earn(const Sums& sums, const Bounds& bounds) const;

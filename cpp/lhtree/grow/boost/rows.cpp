@@ -11,31 +11,32 @@ namespace lhtree::boost {
 
 namespace {
 
-// 2^k such that the largest value takes 15 bits; 1 if there is none.
+// 2^k such that the largest value takes 15 bits; 1 if there is none. 2^-k stays within the range of floats.
 double quantum_of(double largest) {
     if (!(largest > 0.0)) return 1.0;
     int exponent;
     std::frexp(largest, &exponent);
-    return std::ldexp(1.0, exponent - 15);
+    return std::ldexp(1.0, std::max(exponent, -100) - 15);
 }
 
 }  // namespace
 
-Weights::Weights(const double* weight, const std::uint8_t* held, std::size_t n_rows) {
+Weights::Weights(const double* weight, const Labels& labels) {
     if (!weight) return;
-    constexpr double most = 0x1p31, most_in_all = 0x1p47;
-    bool is_one = true;
-    of.resize(n_rows);
-    for (const bool is_held : {true, false}) {
-        const auto is_other = [&](std::size_t row) { return (held && held[row]) != is_held; };
-        double largest = 0.0, n = 0.0;
+    const auto n = static_cast<double>(labels.n_rows);
+    const double* const end = weight + labels.n_rows;
+    if (std::all_of(weight, end, [](double one) { return one == 1.0; })) return;
+    of.resize(labels.n_rows);
+    // Rows that are held back have a unit of their own: it makes no difference to their mean loss, and they
+    // make none to the trees.
+    for (const bool of_held : {true, false}) {
+        constexpr double most = 0x1p31, most_in_all = 0x1p47;
+        double largest = 0.0;
         bool is_whole = true;
-        for (std::size_t row = 0; row < n_rows; ++row) {
-            if (is_other(row)) continue;
-            n += 1.0;
+        for (std::size_t row = 0; row < labels.n_rows; ++row) {
+            if (labels.is_held(row) != of_held) continue;
             largest = std::max(largest, weight[row]);
             is_whole = is_whole && std::floor(weight[row]) == weight[row];
-            is_one = is_one && weight[row] == 1.0;
         }
         unit = 1.0;
         if (!(is_whole && largest <= most && largest * n <= most_in_all)) {
@@ -46,12 +47,12 @@ Weights::Weights(const double* weight, const std::uint8_t* held, std::size_t n_r
             while (bits > 1 && std::ldexp(n, bits) > most_in_all) --bits;
             unit = std::ldexp(1.0, std::max(exponent - bits, -1022));
         }
-        for (std::size_t row = 0; row < n_rows; ++row)
-            if (!is_other(row)) of[row] = static_cast<std::uint32_t>(std::nearbyint(weight[row] / unit));
+        for (std::size_t row = 0; row < labels.n_rows; ++row)
+            if (labels.is_held(row) == of_held)
+                of[row] = static_cast<std::uint32_t>(std::nearbyint(weight[row] / unit));
         shift = 0;
         for (double size = largest / unit; size >= std::ldexp(1.0, most_moment_bits); size /= 2.0) ++shift;
     }
-    if (is_one) of.clear();
 }
 
 bool Sampling::takes(std::uint64_t row) const {
@@ -70,9 +71,9 @@ Rows::Rows(const Bins& bins, std::vector<std::uint8_t>&& codes, const Labels& la
       raw_(labels.n_rows * first_.size()) {
     for (std::size_t i = 0; i < raw_.size(); ++i) raw_[i] = first_[i % first_.size()];
     if (loss_ == Loss::softmax) log_sums_.resize(labels.n_rows);
-    // A thread is worth starting for some thousand rows. Chunks of up to 2^16 rows: see add_moments.
-    constexpr std::size_t most = 65536;
-    n_threads_ = std::clamp<std::size_t>(labels.n_rows / 4096, 1, n_threads);
+    // A pass over fewer rows is over before a thread has started. Chunks of up to 2^16 rows: see add_moments.
+    constexpr std::size_t most = 65536, rows_per_thread = 16384;
+    n_threads_ = std::clamp<std::size_t>(labels.n_rows / rows_per_thread, 1, n_threads);
     const std::size_t size =
         n_threads_ == 1 ? most : std::clamp<std::size_t>(labels.n_rows / (4 * n_threads_), 1024, most);
     for (std::size_t begin = 0; begin < labels.n_rows; begin += size) {
@@ -137,7 +138,7 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
                 chunk.hessian.data());
             float g = 0.0f, h = 0.0f;
             for (std::size_t row = 0; row < chunk.size; ++row) {
-                if (labels_.is_held(chunk.begin + row)) continue;
+                if (labels_.is_held(chunk.begin + row) || weight_of(chunk.begin + row) == 0) continue;
                 g = std::max(g, std::abs(chunk.gradient[row]));
                 h = std::max(h, chunk.hessian[row]);
             }
@@ -163,7 +164,7 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
                 const Entry entry{row, static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
                                   static_cast<std::uint16_t>(h)};
                 chunk.entries[n_taken++] = entry;
-                const std::int64_t weight = weights_.of.empty() ? 1 : weights_.of[chunk.begin + row];
+                const std::int64_t weight = weight_of(chunk.begin + row);
                 own += {entry.gradient * weight, entry.hessian * weight, weight};
             }
             chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
@@ -251,8 +252,8 @@ std::vector<Histogram> Rows::count_steps(const std::vector<Direction>& direction
 }
 
 // Both ranges of a block, each parted in its order.
-void Rows::split(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                 std::vector<Entry>& aside, Extent (&children)[2]) const {
+void Rows::part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
+                      std::vector<Entry>& aside, Extent (&children)[2]) const {
     const std::size_t m = bins_.n_features();
     const std::uint8_t* const codes = codes_.data() + chunk.begin * m;
     const auto feature = static_cast<std::size_t>(cut.direction.features[0]);
@@ -295,7 +296,7 @@ void Rows::part(const std::vector<std::optional<Cut>>& cuts, const std::vector<d
             const Extent& extent = chunk.blocks[block];
             if (cuts[block]) {
                 Extent children[2];
-                split(chunk, extent, *cuts[block], tables[block], aside, children);
+                part_block(chunk, extent, *cuts[block], tables[block], aside, children);
                 next.insert(next.end(), children, children + 2);
             } else {
                 for (std::uint32_t i = extent.begin; i < extent.end; ++i)
@@ -317,7 +318,7 @@ double Rows::mean_loss(bool of_held) {
                               n_scores()};
             for (std::size_t row = 0; row < chunk.size; ++row) {
                 if (labels_.is_held(chunk.begin + row) != of_held) continue;
-                const std::int64_t weight = weights_.of.empty() ? 1 : weights_.of[chunk.begin + row];
+                const std::int64_t weight = weight_of(chunk.begin + row);
                 const std::int64_t loss = count_loss(loss_, rows, row);
                 own.high.add(loss * (weight >> 16));  // 42 bits times 31 are too many for one product
                 own.low.add(loss * (weight & 0xffff));

@@ -10,15 +10,23 @@
 
 namespace lhtree::boost {
 
-// Weights as integers: as they are if they are whole numbers, else in units of a power of two. Rows held back
-// have a unit of their own: what they weigh must not change what is learned.
+// The class of every row, and which rows are scored, but not learned from (null: none).
+struct Labels {
+    const std::int32_t* classes;
+    const std::uint8_t* held;
+    std::size_t n_rows;
+
+    bool is_held(std::size_t row) const { return held && held[row]; }
+};
+
+// Weights as integers: as they are if they are whole numbers, else in units of a power of two.
 struct Weights {
     std::vector<std::uint32_t> of;  // empty: 1 each
     double unit = 1.0;              // of the rows that are learned from
     int shift = 0;                  // for moments
 
     Weights() = default;
-    Weights(const double* weight, const std::uint8_t* held, std::size_t n_rows);
+    Weights(const double* weight, const Labels& labels);
 };
 
 // A keyed choice of rows: each takes part with a probability, wherever it is stored.
@@ -27,15 +35,6 @@ struct Sampling {
     double share;
 
     bool takes(std::uint64_t row) const;
-};
-
-// The class of every row, and which rows are scored, but not learned from (null: none).
-struct Labels {
-    const std::int32_t* classes;
-    const std::uint8_t* held;
-    std::size_t n_rows;
-
-    bool is_held(std::size_t row) const { return held && held[row]; }
 };
 
 // Where the rows of a block are among the entries of a chunk: those that take part, then the others.
@@ -91,6 +90,7 @@ class Rows {
     std::vector<double> raw_, log_sums_;
     std::size_t score_ = 0;  // whose tree is grown
 
+    std::int64_t weight_of(std::size_t row) const { return weights_.of.empty() ? 1 : weights_.of[row]; }
     Part part_of(const Chunk& chunk, const Extent& extent) const;
     bool is_lean() const { return weights_.of.empty() && labels_.n_rows < most_lean_rows; }
     template <class Task>
@@ -100,8 +100,8 @@ class Rows {
     Statistics gather(const Statistics& empty, const Add& add, const Merge& merge);
     template <class AnySums, class Add>
     std::vector<Histogram> gather_sums(const std::vector<std::size_t>& sizes, const Add& add);
-    void split(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-               std::vector<Entry>& aside, Extent (&children)[2]) const;
+    void part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
+                    std::vector<Entry>& aside, Extent (&children)[2]) const;
 };
 
 }  // namespace lhtree::boost

@@ -224,7 +224,7 @@ class Grower {
         blocks_.low.push_back(value);
         blocks_.high.push_back(value);
         blocks_.missing.push_back(!cut || !cut->is_single() ? 0 : cut->is_missing_left ? -1 : 1);
-        blocks_.gain.push_back(cut ? cut->gain : 0.0);
+        blocks_.gain.push_back(cut ? cut->gain * quanta_.weight : 0.0);
     }
 
     double offset_of(const Cut& cut) const {

@@ -1,0 +1,254 @@
+"""The slow twin of boosting: section 8 of ALGORITHM.md in plain loops, one function per step.
+
+Sums over rows are Python integers, so they are exact. Floating point keeps the order of the core's operations:
+everything must agree to the last bit. `z` is (n, m) of float32 with NaN where a value is missing.
+"""
+
+import math
+import struct
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from reference import derive
+from reference_boosted_tree import Grower, Tree, as_float, clamp
+
+VALUE_UNIT = 2.0**-12
+ROWS, FIRST_SCORE = 3, 6  # what keys of rounds are derived for
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `boost` is told; the names are those of the estimator."""
+
+    learning_rate: float = 0.1
+    max_depth: int = 3
+    min_samples_leaf: float = 1.0
+    l2_regularization: float = 1.0
+    subsample: float = 1.0
+    max_features: float = 1.0
+    n_directed: int = 4
+    shrinkage: float = 0.01
+    max_bins: int = 255
+    monotonic: tuple[int, ...] | None = None
+
+
+@dataclass
+class Bins:
+    """Of one feature; a code is the number of edges that are not above z, that of a missing value comes last."""
+
+    edges: list[float]
+    values: list[int]  # in VALUE_UNIT; the last is 0, of a missing value
+    is_usable: bool
+
+
+@dataclass
+class Boosted:
+    unit: float = 1.0  # of weights
+    bins: list[Bins] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
+    losses: list[tuple[float, float]] = field(default_factory=list)  # training and validation
+    raw: list[list[float]] = field(default_factory=list)
+
+
+def exp(x):
+    """e^x by additions and multiplications alone, in the core's order."""
+    x = min(max(x, -746.0), 710.0)
+    rounded = x * float.fromhex("0x1.71547652b82fep0") + 1.5 * 2.0**52
+    k = rounded - 1.5 * 2.0**52
+    high, low = x - k * float.fromhex("0x1.62e42feep-1"), k * float.fromhex("0x1.a39ef35793c76p-33")
+    r = high - low
+    tail = 0.0
+    for n in range(13, 1, -1):
+        tail = tail * r + 1.0 / math.factorial(n)
+    power = 1.0 + (high + (r * r * tail - low))
+    half = math.floor(k / 2)
+    return power * 2.0**half * 2.0 ** (k - half)
+
+
+def log(x):
+    """ln x, of a normal number."""
+    bits = struct.unpack("<Q", struct.pack("<d", x))[0]
+    root_half = 0x3FE6A09E00000000
+    shifted = bits + 0x3FF0000000000000 - root_half
+    k = float((shifted >> 52) - 1023)
+    f = struct.unpack("<d", struct.pack("<Q", (shifted & (1 << 52) - 1) + root_half))[0] - 1.0
+    s = f / (2.0 + f)
+    z, series = s * s, 0.0
+    for n in range(23, 1, -2):
+        series = series * z + 2.0 / n
+    series = series * z
+    half_square = 0.5 * f * f
+    tail = s * (half_square + series) + k * float.fromhex("0x1.a39ef35793c76p-33")
+    return k * float.fromhex("0x1.62e42feep-1") - ((half_square - tail) - f)
+
+
+def quantise_weights(weight, n=None):
+    """Weights as integers, the unit of these, and by how many bits moments see them shortened."""
+    largest, n, unit = max(weight, default=0.0), n or len(weight), 1.0
+    if any(w != math.floor(w) for w in weight) or largest > 2.0**31 or largest * n > 2.0**47:
+        bits = max(b for b in range(1, 32) if b == 1 or n * 2**b <= 2**47)
+        unit = 2.0 ** max(math.frexp(largest)[1] - bits, -1022)
+    shift = 0
+    while largest / unit / 2**shift >= 2**17:
+        shift += 1
+    return [round(w / unit) for w in weight], unit, shift
+
+
+def find_ends(levels, max_bins):
+    """Which values end a bin: all, or those that fill the share of a bin or stand before a heavy value."""
+    if len(levels) <= max_bins:
+        return list(range(len(levels) - 1))
+    ends, left, n_left, reached = [], sum(w for _, w in levels), max_bins, 0
+    for i, (_, weight) in enumerate(levels[:-1]):
+        reached += weight
+        share = left // n_left
+        if n_left > 1 and (reached >= share or levels[i + 1][1] > share):
+            ends.append(i)
+            left, n_left, reached = left - reached, n_left - 1, 0
+    return ends
+
+
+def represent(levels):
+    """The mean of z over a bin, clipped to ±8, on the grid."""
+    if sum(w for _, w in levels) == 0:
+        return 0
+    total = 0.0
+    for z, weight in levels:
+        total += float(weight) * clamp(z, -8.0, 8.0)
+    return round(total / float(sum(w for _, w in levels)) / VALUE_UNIT)
+
+
+def make_bins(z, weight, max_bins):
+    """Bins of one feature from the rows to learn from; edges lie midway between neighbours."""
+    by_value = {}
+    is_missing = False
+    for value, w in zip(z.tolist(), weight, strict=True):
+        if w == 0:
+            continue
+        if math.isnan(value):
+            is_missing = True
+        else:
+            by_value[value + 0.0] = by_value.get(value + 0.0, 0) + w
+    levels = sorted(by_value.items()) or [(0.0, 0)]
+    ends = find_ends(levels, max_bins)
+    starts = [0, *(end + 1 for end in ends), len(levels)]
+    values = [represent(levels[a:b]) for a, b in pairwise(starts)]
+    edges = [(levels[end][0] + levels[end + 1][0]) / 2.0 for end in ends]
+    return Bins(edges, [*values, 0], len(values) > 1 or (is_missing and bool(by_value)))
+
+
+def encode(z, bins):
+    """Codes of a feature."""
+    is_missing = np.isnan(z)
+    codes = np.searchsorted(bins.edges, np.where(is_missing, 0, z).astype(np.float64), side="right")
+    return np.where(is_missing, len(bins.values) - 1, codes).tolist()
+
+
+def takes(key, row, share):
+    """Whether a row takes part in the round."""
+    return share >= 1.0 or (derive(key, row) >> 11) * 2.0**-53 < share
+
+
+def sigmoid(raw):
+    e = exp(-abs(raw))
+    return e / (1.0 + e) if raw < 0.0 else 1.0 / (1.0 + e)
+
+
+def log_sum(raw):
+    total = 0.0
+    for score in raw:
+        total += exp(score - max(raw))
+    return max(raw) + log(total)
+
+
+def first_scores(class_weight):
+    """The best constants."""
+    total = float(sum(class_weight))
+    scores = [log(max(float(weight) / total, 1e-15)) for weight in class_weight]
+    return [scores[1] - scores[0]] if len(scores) == 2 else scores
+
+
+def loss(cls, raw):
+    """Log loss of a row."""
+    if len(raw) > 1:
+        return log_sum(raw) - raw[cls]
+    away = -raw[0] if cls == 1 else raw[0]
+    return max(away, 0.0) + log(1.0 + exp(-abs(away)))
+
+
+def differentiate(cls, raw, score, row_sum):
+    """First and second derivative of the loss of a row by one of its scores, as float32."""
+    if len(raw) == 1:
+        p, factor, is_target = sigmoid(raw[0]), 1.0, cls == 1
+    else:
+        p, factor = min(exp(raw[score] - row_sum), 1.0), len(raw) / (len(raw) - 1.0)
+        is_target = cls == score
+    return np.float32(p - (1.0 if is_target else 0.0)), np.float32(factor * (p * (1.0 - p)))
+
+
+def quantum_of(largest):
+    """The power of two in which the largest value takes 15 bits."""
+    return 2.0 ** (max(math.frexp(largest)[1], -100) - 15) if largest > 0.0 else 1.0
+
+
+def mean_loss(rows, classes, raw, weight):
+    """Mean loss of some rows, summed in units of 2^-32."""
+    losses = [round(clamp(loss(classes[row], raw[row]), 0.0, 1000.0) * 2.0**32) for row in rows]
+    high = sum(value * (weight[row] >> 16) for row, value in zip(rows, losses, strict=True))
+    low = sum(value * (weight[row] & 0xFFFF) for row, value in zip(rows, losses, strict=True))
+    total = as_float(sum(weight[row] for row in rows))
+    return (as_float(high) * 2.0**16 + as_float(low)) * 2.0**-32 / total if total else math.nan
+
+
+def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes_losses=False):
+    """Rounds of trees on the rows that are not held, each on what the rounds before it leave."""
+    n = len(z)
+    learned = [row for row in range(n) if not held[row]]
+    others = [row for row in range(n) if held[row]]
+    whole = [1] * n
+    result = Boosted()
+    for rows in (others, learned):  # each in a unit of its own
+        integers, result.unit, shift = quantise_weights([weight[row] for row in rows], n)
+        for row, integer in zip(rows, integers, strict=True):
+            whole[row] = integer
+    bins = result.bins = [
+        make_bins(column[learned], [whole[row] for row in learned], options.max_bins) for column in z.T
+    ]
+    codes = list(zip(*(encode(column, of) for column, of in zip(z.T, bins, strict=True)), strict=True))
+    shares = [sum(whole[row] for row in learned if classes[row] == cls) for cls in range(n_classes)]
+    result.first = first_scores(shares)
+    raw = result.raw = [list(result.first) for _ in range(n)]
+
+    def take_losses():
+        if takes_losses:
+            result.losses.append(tuple(mean_loss(rows, classes, raw, whole) for rows in (learned, others)))
+
+    take_losses()
+    for number in range(n_rounds):
+        key = derive(seed, number)
+        sums = [log_sum(row) if len(row) > 1 else 0.0 for row in raw]
+        taken = [row for row in learned if takes(derive(key, ROWS), row, options.subsample)]
+        rest = sorted(set(range(n)) - set(taken))
+        for score in range(len(result.first)):
+            slopes = [differentiate(classes[row], raw[row], score, sums[row]) for row in range(n)]
+            counted = [row for row in learned if whole[row] > 0]
+            quanta = (
+                quantum_of(max((abs(float(slopes[row][0])) for row in counted), default=0.0)),
+                quantum_of(max((float(slopes[row][1]) for row in counted), default=0.0)),
+            )
+            entries = [
+                (clamp(round(float(g) / quanta[0]), -32767, 32767), round(float(h) / quanta[1]))
+                for g, h in slopes
+            ]
+            grower = Grower(bins, codes, entries, (whole, result.unit, shift), options)
+            tree = grower.grow(taken, rest, quanta, derive(key, FIRST_SCORE + score))
+            for block in tree.blocks:
+                if block.cut is None:
+                    for row in block.rows + block.others:
+                        raw[row][score] += block.value * options.learning_rate
+            result.trees.append(tree)
+        take_losses()
+    return result

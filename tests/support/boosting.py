@@ -1,0 +1,123 @@
+"""Boosting in the core, told as the reference is, and what tests compare about both."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from lhtree import _core
+from reference_boost import Options
+from support import bridge
+
+BEYOND = 1e31  # the offset where all values go left, and missing ones right
+
+
+def core_options(options):
+    """The core's `BoostOptions` for the reference's."""
+    names = ("l2_regularization", "min_samples_leaf", "shrinkage", "max_depth", "max_features", "n_directed")
+    return _core.BoostOptions(
+        **{name: getattr(options, name) for name in (*names, "learning_rate", "subsample")},
+        monotonic=None if options.monotonic is None else np.array(options.monotonic, dtype=np.int8),
+    )
+
+
+def boost(X, y, options=None, *, n_rounds=5, n_classes=None, seed=0, n_threads=1, **given):
+    """Boost in the core, on values that are normalised already unless `centre` and `scale` are given."""
+    options, X = options or Options(), np.asarray(X)
+    arguments = {"X_val": None, "weight": None, "held": None, "bins": None, "earlier": None, "first": None}
+    arguments |= {
+        "centre": np.zeros(X.shape[1]),
+        "scale": np.ones(X.shape[1]),
+        "patience": 0,
+        "tol": 0.0,
+    } | given
+    return _core.boost(
+        X,
+        classes=np.asarray(y, dtype=np.int32),
+        n_classes=n_classes or int(max(y)) + 1,
+        max_bins=options.max_bins,
+        options=core_options(options),
+        n_rounds=n_rounds,
+        seed=seed,
+        n_threads=n_threads,
+        **arguments,
+    )
+
+
+def assert_same_model(one, other):
+    """Two results of `boost` are equal to the bit, losses included."""
+    for name in one["trees"]:
+        assert one["trees"][name].tobytes() == other["trees"][name].tobytes(), name
+    for name in ("first", "training_loss", "validation_loss"):
+        assert one[name].tobytes() == other[name].tobytes(), name
+
+
+def assert_as_reference(grown, expected, options):
+    """What the core grew is what the reference grew, block by block and to the bit."""
+    unit, same, bins, trees = expected.unit, np.testing.assert_array_equal, grown["bins"], grown["trees"]
+    same(grown["first"], expected.first)
+    for feature, of in enumerate(expected.bins):
+        begin, end = bins["ptr"][feature : feature + 2]
+        same(bins["value"][begin:end], of.values)
+        same(bins["edge"][begin : end - 2], of.edges)
+    same(np.diff(trees["block_ptr"]), [len(tree.blocks) for tree in expected.trees])
+    number = 0
+    for tree in expected.trees:
+        for block, sums in zip(tree.blocks, tree.sums, strict=True):
+            cut, entries = block.cut, slice(*trees["hyperplane_ptr"][number : number + 2])
+            ours = {
+                name: trees[name][number] for name in ("left", "n_samples", "weight", "n_target", "missing")
+            }
+            side = 0 if cut is None or len(cut.features) > 1 else -1 if cut.is_missing_left else 1
+            assert ours == {
+                "left": block.left,
+                "n_samples": len(block.rows),
+                "weight": sums[2] * unit,
+                "n_target": -sums[0] * tree.quanta[0] * unit,
+                "missing": side,
+            }
+            value = block.value * options.learning_rate
+            assert trees["low"][number] == trees["high"][number] == trees["intercept"][number] == value
+            assert trees["gain"][number] == (cut.gain * unit if cut else 0.0)
+            same(trees["hyperplane_feature"][entries], cut.features if cut else [])
+            same(trees["hyperplane_weight"][entries], np.array(cut.weights if cut else []) / 2**15)
+            if cut is not None:
+                assert trees["offset"][number] == offset_of(cut, expected.bins)
+                spreads = np.abs(cut.weights) * np.array(cut.spreads)
+                np.testing.assert_allclose(trees["hyperplane_share"][entries], spreads / spreads.sum(), 1e-6)
+            number += 1
+
+
+def offset_of(cut, bins):
+    """Section 8: the edge between two bins, or the least feature sum that goes right."""
+    if len(cut.features) > 1:
+        return cut.sum * 2.0**-27
+    edges = bins[cut.features[0]].edges
+    return edges[cut.code] if cut.code < len(edges) else BEYOND
+
+
+def make_scorer(boosted):
+    """A `Scorer` of a result of `boost` on values that are normalised already."""
+    n_features, n_targets = len(boosted["bins"]["missing"]), len(boosted["first"])
+    n_classes = max(n_targets, 2)
+    return bridge.make_scorer(
+        boosted["trees"],
+        np.zeros(n_features),
+        np.ones(n_features),
+        np.full(n_classes, 1.0 / n_classes),
+        None,
+        link="logistic" if n_targets == 1 else "softmax",
+        base=boosted["first"],
+        clip=8.0,
+    )
+
+
+def representatives(boosted, X):
+    """Rows whose values are the representatives of the bins of X, all of which must lie in their bins."""
+    bins, rows, X = boosted["bins"], np.full(X.shape, np.nan), X.astype(np.float32)
+    for feature, (begin, end) in enumerate(pairwise(bins["ptr"])):
+        known = ~np.isnan(X[:, feature])
+        edges, values = bins["edge"][begin : end - 2], bins["value"][begin:end] * 2.0**-12
+        codes = np.searchsorted(edges, X[known, feature], side="right")
+        assert np.array_equal(np.searchsorted(edges, values[:-1], side="right"), np.arange(len(values) - 1))
+        rows[known, feature] = values[codes]
+    return rows
