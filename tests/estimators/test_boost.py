@@ -209,8 +209,8 @@ class TestWarmStart:
 
 @pytest.mark.parametrize("setting", [{}, {"early_stopping": True, "class_weight": "balanced"}])
 def test_the_same_seed_is_the_same_model(setting, tmp_path):
-    X, y = make_clouds(9000, 3, 3)  # enough for two threads
-    model = LHBoostClassifier(3, **FIXED, **setting).fit(X, y)
+    X, y = make_clouds(33_000, 2, 3)  # enough for two threads
+    model = LHBoostClassifier(2, **FIXED, **setting).fit(X, y)
     for n_jobs in (1, 2, -1):
         assert_same_model(clone(model).set_params(n_jobs=n_jobs).fit(X, y), model, X)
     assert_same_model(clone(model).fit(np.asfortranarray(X), y), model, X)
