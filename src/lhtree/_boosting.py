@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._parameters import UNSEEN, check_count, check_number, choose, is_real, refuse
+from ._parameters import BOOST_DIRECTIONS, UNSEEN, check_count, check_number, choose, is_real, refuse
 from ._validate import Training
 from .holdout import Validation, check_fraction, join
 from .model import Bins, BoostRecord, Model
@@ -18,7 +18,6 @@ from .tables.frames import refuse_infinity
 from .tables.normalise import Normalisation
 from .trees import Trees
 
-BOOST_DIRECTIONS = ("mixed", "single")
 _LEAVES = ("auto", "constant")
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
+BOOST_DIRECTIONS = ("mixed", "single")
 OFFSETS = ("auto", *_core.OFFSETS)
 CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)

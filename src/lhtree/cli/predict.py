@@ -74,6 +74,8 @@ def predict(
         raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
+    if confidence and scorer._model.is_boosted:
+        raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         encoder = Encoder(scorer, stream, unseen)
         kept = _choose_kept(stream, keep or (), keep_all)
