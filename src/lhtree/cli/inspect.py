@@ -69,10 +69,7 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
     yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"
     yield "blocks", f"{facts['n_blocks']:,}, including {facts['n_leaves']:,} leaves"
-    yield (
-        "weights",
-        f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in {'leaves' if facts['boost'] else 'memberships'}",
-    )
+    yield "weights", f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in leaves"
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
     yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
 
