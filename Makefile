@@ -28,7 +28,7 @@ native: $(TOOLS)  ## run the C++ tests under address and undefined-behaviour san
 	$(BIN)/cmake --build build/native
 	$(BIN)/ctest --test-dir build/native --output-on-failure
 
-fuzz: $(TOOLS)  ## feed the checks of models a million hostile inputs; needs clang (FUZZ_RUNS=n for n of them)
+fuzz: $(TOOLS)  ## fuzz the checks of models with a million hostile inputs; needs clang (FUZZ_RUNS=n for n inputs)
 	$(BIN)/cmake -S . -B build/fuzz -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_CXX_COMPILER=clang++ \
 		-DLHTREE_PYTHON=OFF -DLHTREE_FUZZ=ON -DLHTREE_SANITIZE=ON --log-level=WARNING
 	$(BIN)/cmake --build build/fuzz
@@ -41,19 +41,19 @@ lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 
-fix: $(PACKAGE) $(VENV)/.group-lint stubs  ## mend style, renew the stubs
+fix: $(PACKAGE) $(VENV)/.group-lint stubs  ## fix style, regenerate the stubs
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	@$(BIN)/clang-format -i $(CPP)
 
-stubs: $(PACKAGE)  ## renew src/lhtree/_core.pyi
+stubs: $(PACKAGE)  ## regenerate src/lhtree/_core.pyi
 	$(BIN)/python -m nanobind.stubgen --quiet --module lhtree._core --pattern-file cpp/bindings.pat \
 		--output-file src/lhtree/_core.pyi
 
 bench: $(PACKAGE) $(VENV)/.group-bench  ## compare speed and accuracy with other libraries
 	$(BIN)/python -m benchmarks
 
-clean:  ## remove everything that was made
+clean:  ## remove all generated files
 	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # pip learned --group in 25.1, so it is renewed first.

@@ -1,4 +1,4 @@
-"""Benchmarks of lhtree and its peers. Without a question: the quick form of speed."""
+"""Benchmarks of lhtree and its peers. By default, the quick form of speed is run."""
 
 import argparse
 import importlib
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 QUESTIONS = {
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
-    "explain": "cost of explanations beside predictions",
+    "explain": "cost of explanations relative to predictions",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
     "boosting": "what every part of the boosted model brings, in accuracy and log loss",

@@ -52,7 +52,7 @@ class Question(ABC):
         """Add the options of the question."""
         parser.add_argument("--quick", action="store_true", help=f"{self.quick}; writes a draft only")
         parser.add_argument(
-            "--show", action="store_true", help="measure nothing: write the page from kept results"
+            "--show", action="store_true", help="do not measure: write the page from stored results"
         )
 
     def is_draft(self, args: Args) -> bool:
@@ -129,7 +129,7 @@ class Fits(Question):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--jobs", type=int, default=1, help="processes; each model still has one thread")
+        parser.add_argument("--jobs", type=int, default=1, help="processes; each model uses one thread")
         parser.add_argument("--build", help="with --show: results of another build of lhtree, by its digest")
 
     @abstractmethod
@@ -143,7 +143,7 @@ class Fits(Question):
     def run(self, args: Args) -> Results:
         if args.build:
             if not args.show:
-                raise SystemExit("--build shows what another build has reached: add --show.")
+                raise SystemExit("--build selects the results of another build: add --show.")
             choose_build(args.build)
         tasks = self.plan(args)
         if not args.show:
@@ -155,7 +155,7 @@ class Fits(Question):
 
     def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:
         missing = [task for task in tasks if not task.path.exists()]
-        print(f"{len(tasks)} fits, {len(tasks) - len(missing)} of them kept from before", flush=True)
+        print(f"{len(tasks)} fits, {len(tasks) - len(missing)} of them already done", flush=True)
         with show_progress(self.name, len(missing)) as (tell, advance):
             for task, result in self._work(missing, n_jobs):
                 score, seconds = result["accuracy"], result["fit_seconds"]

@@ -1,4 +1,4 @@
-"""The paper's figures for wine: trees, weights and the parting of a block, for beta 0 and 0.25 and all three classes.
+"""The paper's figures for wine: trees, weights and the rows of a block, for beta 0 and 0.25 and all three classes.
 
 python examples/wine_figures.py [folder]
 """
@@ -31,7 +31,7 @@ def main(folder: Path) -> list[Path]:
     )
     models = {beta: LHTClassifier(beta=beta).fit(X_train, y_train) for beta in BETAS}
     for beta, model in models.items():
-        print(f"beta {beta:g}: {model.score(X_test, y_test):.4f} of the test rows are predicted rightly")
+        print(f"beta {beta:g}: {model.score(X_test, y_test):.4f} of the test rows are predicted correctly")
 
     folder.mkdir(parents=True, exist_ok=True)
     files = [save(draw_trees(models), folder / "wine_trees.png")]

@@ -67,8 +67,8 @@ class Ablations(Fits):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
-        parser.add_argument("--splits", type=int, default=_N_SMALL_SPLITS, help="at most so many of each set")
-        parser.add_argument("--rows", type=int, default=_N_ROWS, help="at most so many rows of each set")
+        parser.add_argument("--splits", type=int, default=_N_SMALL_SPLITS, help="maximum per data set")
+        parser.add_argument("--rows", type=int, default=_N_ROWS, help="maximum per data set")
 
     def is_draft(self, args: Args) -> bool:
         return args.quick or len(args.data) < len(datasets.NAMES)

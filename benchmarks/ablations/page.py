@@ -77,7 +77,7 @@ def table_of(ablation: Ablation, results: Results) -> str:
                 cells = [f"{100 * mean:.2f} %" for mean in comparison.means(setting)]
             times = [f"{row.fit_ratio:.2f}×", f"{row.predict_ratio:.2f}×"]
             rows.append([base, ablation.say(setting), f"{row.rank:.1f}", overall, *times, *cells])
-    return markdown_table(["from", "setting", "mean rank", "difference", "fit", "predict", *names], rows)
+    return markdown_table(["base", "setting", "mean rank", "difference", "fit", "predict", *names], rows)
 
 
 def _draw(results: Results, docs: Docs) -> None:
@@ -98,9 +98,9 @@ def _draw(results: Results, docs: Docs) -> None:
         ax.set_ylim(len(column) - 0.5, -0.5)
         ax.set_xscale("symlog", linthresh=1)
         mark(ax, (-10, -5, -2, -1, 0, 1, 2, 5, 10))
-        text = "points of accuracy, mean over the sets with its 95 % interval\n(logarithmic beyond 1)"
+        text = "difference in points of accuracy, mean over the sets with its 95 % interval\n(logarithmic beyond 1)"
         ax.set_xlabel(text, fontsize=9)
-        ax.set_title(f"from the {base} forest")
+        ax.set_title(f"{base} forest")
         ax.grid(visible=True, axis="x", alpha=0.3)
     save(figure, docs.pages, "ablations")
 

@@ -21,9 +21,7 @@ class Accuracy(Fits):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         own = [name for name in MODELS if name != "fisher_forest"]
-        parser.add_argument(
-            "--models", nargs="+", choices=list(MODELS), default=own, help="these models only"
-        )
+        parser.add_argument("--models", nargs="+", choices=list(MODELS), default=own, help="models to fit")
         parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
 
     def is_draft(self, args: Args) -> bool:

@@ -117,7 +117,7 @@ class Page:
                 continue
             found = self.difference(name, "mixed_forest", "rf", "log_loss")
             cells = [f"{self.mean(name, model, 'log_loss'):.4f}" for model in ("mixed_forest", "rf")]
-            verdict = "met" if found.mean >= 0 else "level" if _holds(found) else "worse"
+            verdict = "better" if found.mean >= 0 else "ties" if _holds(found) else "worse"
             rows.append([name, *cells, f"{found.mean:+.4f} ± {found.half:.4f}", verdict])
         return markdown_table("data | mixed forest | RandomForest | RandomForest − ours | verdict", rows)
 

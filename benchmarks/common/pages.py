@@ -64,12 +64,12 @@ def figure_table(figures: Iterable[Figure]) -> str:
 
 
 def describe_run(builds: Iterable[str]) -> str:
-    """Return builds of ours, machine and versions as sentences."""
+    """Return the builds of lhtree, machine and versions as sentences."""
     facts = machine_facts()
     ours = " and ".join(f"`{build}`" for build in builds)
     versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
     machine = f"{facts['n_cores']} cores of {facts['cpu']}, {facts['system']}, Python {facts['python']}"
-    return f"Build of ours: {ours}. Measured on {machine}; {versions}."
+    return f"lhtree build: {ours}. Measured on {machine}; {versions}."
 
 
 class Docs:

@@ -20,7 +20,7 @@ class Paper(Fits):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--splits", type=int, default=sys.maxsize, help="at most so many; default 20, 10 or 5 by size"
+            "--splits", type=int, default=sys.maxsize, help="maximum number; default: 20, 10 or 5, by size"
         )
 
     def plan(self, args: Args) -> list[Task]:

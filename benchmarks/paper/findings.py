@@ -71,24 +71,24 @@ def claim_wine(wine: Result) -> list[Claim]:
     every = max(float(np.mean([lead == list(_LEADS) for lead in found])) for found in leads)
     said = {
         "Wine: one tree per class reaches 100 % at beta 0, 0.25, 0.5 and 0.8": (
-            f"at beta 0 on {say_share(at_zero[most], n)} of the splits at best ({most}), at all four on "
+            f"at beta 0 on {say_share(at_zero[most], n)} splits in the best setting ({most}), at all four on "
             f"{percent(pattern, 1)} %; mean {percent(float(tests[most][:, 0].mean()))} %",
             verdict(pattern),
         ),
         "Wine: fewer features (larger beta) need not cost accuracy": (
-            f"beta 0.8 less beta 0: {100 * drops.mean:+.2f} ± {100 * drops.half:.2f} points",
+            f"beta 0.8 minus beta 0: {100 * drops.mean:+.2f} ± {100 * drops.half:.2f} points",
             HOLDS if drops.mean + drops.half >= 0 else FAILS,
         ),
-        "Wine: beta 0.25 leaves class 0 as it is, class 1 gets fewer blocks, class 2 more": (
-            f"all three on {percent(all_three, 1)} % of the splits at best",
+        "Wine: beta 0.25 leaves class 0 unchanged, gives class 1 fewer blocks and class 2 more": (
+            f"all three on at most {percent(all_three, 1)} % of the splits",
             verdict(all_three),
         ),
         "Wine, class 0: feature 12 (proline) leads in block 0": (
-            f"on {percent(first, 1)} % of the splits at least",
+            f"on at least {percent(first, 1)} % of the splits",
             verdict(first),
         ),
         "Wine, class 0: features 12, 0, 2 lead in blocks 0, 1, 2": (
-            f"all three on {percent(every, 1)} % of the splits at best",
+            f"all three on at most {percent(every, 1)} % of the splits",
             verdict(every),
         ),
     }
@@ -105,7 +105,7 @@ def hundred_table(hundred: Result) -> str:
             test = f"{percent(accuracy.mean)} ± {percent(accuracy.spread)}"
             share = say_share(errors.count(0), len(errors))
             rows.append([name, title, test, share, f"{np.mean(errors):.2f} of {n_test}"])
-    return markdown_table("data | model | test % | splits without an error | errors, mean", rows)
+    return markdown_table("data | model | test % | error-free splits | mean errors", rows)
 
 
 def claim_hundred(hundred: Result) -> list[Claim]:
@@ -115,7 +115,7 @@ def claim_hundred(hundred: Result) -> list[Claim]:
         own = ["LH forest"] if lht(name) == "paper_forest" else [*TREES]
         best = max(own, key=lambda title: found["errors"][title].count(0))
         errors, n_test = found["errors"][best], found["n_test"]
-        text = f"{best}: no error on {say_share(errors.count(0), len(errors))} of the splits, "
+        text = f"{best}: no error on {say_share(errors.count(0), len(errors))} splits, "
         text += f"mean {percent(1 - np.mean(errors) / n_test)} %"
         size = f"{len(errors)} splits of {n_test} test rows"
         claims.append(Claim(f"100 % on {name}", text, size, verdict(errors.count(0) / len(errors))))
@@ -143,7 +143,7 @@ def claim_wolf(wolf: Result, results: Results, names: Sequence[str]) -> list[Cla
             "WOLF removes the discontinuities of single trees",
             f"mean largest jump {min(largest[1]):.2f}–{max(largest[1]):.2f} with one tree, "
             f"{min(largest[100]):.3f}–{max(largest[100]):.3f} with 100: {min(ratio):.0f} to {max(ratio):.0f} "
-            "times smaller, not gone",
+            "times smaller, not removed",
             f"{len(wolf)} sets, {n_segments} segments of {N_STEPS:,} steps each",
             HOLDS if max(largest[100]) < _SMOOTH else FAILS,
         )
@@ -156,7 +156,7 @@ def claim_wolf(wolf: Result, results: Results, names: Sequence[str]) -> list[Cla
         claims.append(
             Claim(
                 "WOLF increases the accuracy",
-                f"100 trees above one on {n_above} of {len(gains)} sets, by more than the interval on {n_clear}; "
+                f"100 trees beat one on {n_above} of {len(gains)} sets, by more than the interval on {n_clear}; "
                 f"gains {least:+.2f} to {most:+.2f} points",
                 f"{len(gains)} sets",
                 HOLDS if n_above == len(gains) else FAILS,

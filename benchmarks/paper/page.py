@@ -61,7 +61,7 @@ def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
         parts["skin"] = _say_copies(studies["skin"]) + "\n\n" + rivals.skin_table(results)
     order = ("wine", "wolf", "hundred", "best", "speed", "eeg", "skin")
     rows = [claim.row() for name in order for claim in claims.get(name, [])]
-    parts["verdicts"] = markdown_table("the paper says | found | over | verdict", rows)
+    parts["verdicts"] = markdown_table("claim in the paper | result | based on | verdict", rows)
     parts["run"] = describe_run([version_key("paper_forest")])
     if results:
         parts["run"] += f" Over all fits, CPU time was {100 * load_share(results):.0f} % of wall time."
@@ -72,10 +72,10 @@ def _say_copies(skin: Result) -> str:
     share = float(np.mean(skin["seen_shares"]))
     n_repeated = skin["n_rows"] - skin["n_distinct"]
     return (
-        f"Of {skin['n_rows']:,} rows {skin['n_distinct']:,} are distinct: {n_repeated:,} "
-        f"({100 * n_repeated / skin['n_rows']:.1f} %) repeat an earlier one. {skin['n_distinct'] - skin['n_points']} "
-        f"points carry both classes. After a random 80/20 split {100 * share:.1f} % of the test rows stand in the "
-        "training part too."
+        f"Of {skin['n_rows']:,} rows, {skin['n_distinct']:,} are distinct; {n_repeated:,} "
+        f"({100 * n_repeated / skin['n_rows']:.1f} %) repeat an earlier row. {skin['n_distinct'] - skin['n_points']} "
+        f"points occur with both classes. After a random 80/20 split, {100 * share:.1f} % of the test rows also occur "
+        "in the training part."
     )
 
 
@@ -85,8 +85,7 @@ def render(found: Found) -> dict[str, str]:
     n_both, n_equal = count_equal(found.fits, found.accuracy)
     if n_both:
         parts["run"] += (
-            f" Of {n_both} fits that this run and that of the accuracy page share, {n_equal} have equal test "
-            "accuracies."
+            f" Of the {n_both} fits shared with the accuracy page, {n_equal} have the same test accuracy."
         )
     return parts
 
@@ -122,7 +121,7 @@ def draw_wolf(wolf: Result, docs: Docs) -> None:
             colour, width = _STYLES[n_trees]
             title = f"{n_trees} trees" if n_trees > 1 else "one tree"
             ax.plot(np.linspace(0, 1, len(curve)), curve, color=colour, linewidth=width, label=title)
-        ax.set(title=name, xlabel="way between two test rows", ylim=(-0.03, 1.03))
+        ax.set(title=name, xlabel="position between two test rows", ylim=(-0.03, 1.03))
     grid[0, 0].set_ylabel("corrected membership")
     grid[0, -1].legend(frameon=False, fontsize="small")
     save(figure, docs.pictures, "wolf")

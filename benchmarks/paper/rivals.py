@@ -38,7 +38,7 @@ def share_at_top(results: Results, name: str, model: str, metric: str = "accurac
 def _say(found: Mean) -> str:
     if math.isinf(found.half):
         return f"{100 * found.mean:+.2f} (one split)"
-    word = "loses" if found.mean < -found.half else "wins" if found.mean > found.half else "level"
+    word = "loses" if found.mean < -found.half else "wins" if found.mean > found.half else "ties"
     return f"{100 * found.mean:+.2f} ± {100 * found.half:.2f} {word}"
 
 
@@ -53,9 +53,7 @@ def rival_table(results: Results, names: Sequence[str]) -> str:
         against = _say(difference(results, name, model)), f"{percent(share, 0)} %", claimed
         ours = [_say(difference(results, name, own)) for own in _OURS]
         rows.append([name, n_splits, TITLES[best_of(results, name)], TITLES[model], *against, *ours])
-    head = (
-        "data | splits | best peer | the paper's LHT | LHT − best peer | splits with LHT at the top | best?"
-    )
+    head = "data | splits | best peer | the paper's LHT | LHT − best peer | splits with LHT on top | best?"
     return markdown_table([*head.split(" | "), *(f"{TITLES[own]} − best peer" for own in _OURS)], rows)
 
 
@@ -64,11 +62,13 @@ def printed_table() -> str:
     rows = []
     for name, table in TABLES.items():
         n, own, peer = n_test(name), table["lht"].test, best_peer(name)
-        note = "" if right_rows(own, n) is not None else " (no share of these rows)"
+        note = "" if right_rows(own, n) is not None else " (not a whole number of rows)"
         bounds = say_interval(find_interval(round(own / 100 * n) / n, n))
         ahead = f"{lead(name):+d}", f"{least_p(lead(name)):.2g}"
         rows.append([name, n, f"{own:.2f}{note}", bounds, f"{TITLES[peer]} {table[peer].test:.2f}", *ahead])
-    head = "data | test rows | printed LHT | its 95 % interval | best printed peer | lead in rows | least p"
+    head = (
+        "data | test rows | printed LHT | its 95 % interval | best printed peer | lead in rows | smallest p"
+    )
     return markdown_table(head, rows)
 
 
@@ -83,10 +83,10 @@ def claim_best(results: Results, names: Sequence[str]) -> list[Claim]:
         n_best = sum(difference(results, name, lht(name)).mean >= 0 for name in some)
         chance = chance_of_at_least([share_at_top(results, name, lht(name)) for name in some], least)
         n_splits = [len(values(results, name, "cart")) for name in some]
-        found = f"best mean on {n_best} of {len(some)}; one split of each at random gives {least} or more "
+        found = f"best mean on {n_best} of {len(some)}; one random split of each gives {least} or more "
         size = f"{len(some)} sets, {'–'.join(map(str, sorted({min(n_splits), max(n_splits)})))} splits"
         outcome = HOLDS if n_best >= least else LUCKY if chance >= _LEAST_CHANCE else FAILS
-        claims.append(Claim(said, f"{found}with chance {chance:.2g}", size, outcome))
+        claims.append(Claim(said, f"{found}with probability {chance:.2g}", size, outcome))
     return claims
 
 
@@ -117,7 +117,7 @@ def claim_speed(results: Results, names: Sequence[str]) -> list[Claim]:
     claims.append(
         Claim(
             "Second in training speed on the small sets (after CART)",
-            f"place by time of the whole model: {text}",
+            f"rank by time of the whole model: {text}",
             f"{len(small)} sets, median over splits",
             HOLDS if small and max(small.values()) <= 2 else FAILS,
         )
@@ -142,7 +142,7 @@ def skin_table(results: Results) -> str:
                 cells.append("not run")
         rows.append(cells)
     return markdown_table(
-        "method | as the paper splits | test rows not in training | distinct rows only", rows
+        "method | split as in the paper | test rows not in training | distinct rows only", rows
     )
 
 
@@ -150,8 +150,8 @@ def claim_skin(results: Results) -> list[Claim]:
     """Return verdicts on the best accuracy on skin, with and without copies."""
     claims = []
     texts = (
-        "Skin segmentation: the best of all",
-        "The same without test rows that stand in training too",
+        "Skin segmentation: best of all methods",
+        "The same without test rows that also occur in training",
         "The same on distinct rows only",
     )
     for said, (name, metric) in zip(texts, _SKIN, strict=True):

@@ -15,7 +15,7 @@ class Speed(Parts):
 
     name = "speed"
     fills = "benchmarks/speed.md"
-    quick = "smaller and fewer"
+    quick = "smaller and fewer measurements"
     parts: ClassVar = {
         "bound": bound.measure,
         "one_row": row.measure,

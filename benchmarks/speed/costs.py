@@ -35,7 +35,7 @@ def _tree_needs(results: dict[str, Any]) -> Iterator[Figure]:
         yield Figure(what, cart / ours, 40.0)
     if "import" in results:
         seconds = results["import"]["lhtree, after numpy"]["wall"]
-        yield Figure("import lhtree beyond numpy", seconds * 1e3, 30.0, "ms", is_floor=False)
+        yield Figure("import lhtree, after numpy", seconds * 1e3, 30.0, "ms", is_floor=False)
     for n_rows, dtype, n_classes, n_bytes in results.get("memory", {}).get("peak_tree", []):
         what = f"peak memory of fit, {n_rows:,} × 50 {dtype}, {n_classes} classes (2.5 × float32 X + 50 MB)"
         yield Figure(what, n_bytes / 1e6, 2.5 * n_rows * 50 * 4 / 1e6 + 50, "MB", is_floor=False)
@@ -46,7 +46,7 @@ def render_tree(results: dict[str, Any], docs: Docs) -> dict[str, str]:
     nine = results.get("fit", {}).get("nine", {})
     fits = _tree_fits(nine)
     if fits:
-        draw_bars(docs.pages, "tree", "Fit of one tree: times faster than CART", list(nine), fits)
+        draw_bars(docs.pages, "tree", "Fitting one tree: speed-up over CART", list(nine), fits)
     return {"figures": figure_table([*fits, *_tree_needs(results)])}
 
 
@@ -55,10 +55,10 @@ def _forest_fits(nine: Result) -> Iterator[tuple[str, Figure]]:
         times = _seconds(found)
         targets = (_FOREST_FIT_TARGETS.get(name), 1.0, 0.5)
         for model, target in zip(OURS, targets, strict=True):
-            what = f"fit, {name}: {TITLES[model]}, times faster than RandomForest(100)"
+            what = f"fit, {name}: {TITLES[model]}, speed-up over RandomForest(100)"
             yield model, Figure(what, times["rf"] / times[model], target)
         if "catboost" in times:
-            what = f"fit, {name}: slowest of our forests, times faster than CatBoost"
+            what = f"fit, {name}: slowest of our forests, speed-up over CatBoost"
             yield "catboost", Figure(what, times["catboost"] / max(times[model] for model in OURS), 1.0)
 
 
@@ -69,18 +69,18 @@ def _forest_needs(results: dict[str, Any]) -> Iterator[Figure]:
             for peer in ("catboost", "xgboost"):
                 ours, theirs = (_seconds(found)[f"{key}|predict"] for key in (model, peer))
                 what = f"predict of one row, {name}: {TITLES[model]} ({ours * 1e6:.1f} µs), "
-                what += f"times faster than {TITLES[peer]} ({theirs * 1e6:.0f} µs)"
+                what += f"speed-up over {TITLES[peer]} ({theirs * 1e6:.0f} µs)"
                 yield Figure(what, theirs / ours, 5.0)
     for name, found in results.get("batch", {}).items():
         size = max(found["times"], key=int)
         for model in _SCORED:
             ours, theirs = (int(size) / found["times"][size][key]["cpu"] / 1e6 for key in (model, "lightgbm"))
             what = f"predict_proba of {int(size):,} rows, {name}: {TITLES[model]} ({ours:.3f} M rows/s), "
-            yield Figure(what + f"share of LightGBM's rate ({theirs:.3f})", ours / theirs, 0.5)
+            yield Figure(what + f"relative to LightGBM's ({theirs:.3f})", ours / theirs, 0.5)
     for name, sizes in results.get("memory", {}).get("pickled", {}).items():
         for model in _SCORED:
-            what = f"bytes of the pickled model, {name}: {TITLES[model]} ({sizes[model] / 1e6:.1f} MB), "
-            what += f"share of RandomForest's ({sizes['rf'] / 1e6:.1f} MB)"
+            what = f"size of the pickled model, {name}: {TITLES[model]} ({sizes[model] / 1e6:.1f} MB), "
+            what += f"relative to RandomForest's ({sizes['rf'] / 1e6:.1f} MB)"
             yield Figure(what, sizes[model] / sizes["rf"], 0.5, is_floor=False)
 
 
@@ -89,7 +89,7 @@ def render_forest(results: dict[str, Any], docs: Docs) -> dict[str, str]:
     nine = results.get("fit", {}).get("nine", {})
     fits = list(_forest_fits(nine))
     if nine:
-        title = "Fit of the mixed forest: times faster than RandomForestClassifier(100)"
+        title = "Fitting the mixed forest: speed-up over RandomForestClassifier(100)"
         mixed = [figure for model, figure in fits if model == "mixed_forest"]
         draw_bars(docs.pages, "cost", title, list(nine), mixed)
     models = (*FORESTS, "catboost")

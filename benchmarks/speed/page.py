@@ -27,10 +27,10 @@ def _spread(timing: Result, scale: float) -> str:
 def _bound(part: Result, _: Docs) -> str:
     rows = [
         ["reading 1M × 50 float32 once (a dot product with itself)", f"{part['pass_seconds'] * 1e3:.1f} ms"],
-        ["… that is", f"{part['read_gb_s']:.1f} GB/s"],
-        ["copying it, read and written bytes", f"{part['copy_gb_s']:.1f} GB/s"],
-        ["one feature sum of every row (`X @ w`)", f"{part['feature_sum_seconds'] * 1e3:.1f} ms"],
-        ["float32 matrix product", f"{part['gflops']:.0f} GF/s"],
+        ["the same as a rate", f"{part['read_gb_s']:.1f} GB/s"],
+        ["copying it, bytes read and written", f"{part['copy_gb_s']:.1f} GB/s"],
+        ["one feature sum per row (`X @ w`)", f"{part['feature_sum_seconds'] * 1e3:.1f} ms"],
+        ["float32 matrix product", f"{part['gflops']:.0f} GFLOP/s"],
         ["an empty Python call", f"{part['call_seconds'] * 1e6:.3f} µs"],
         ["a new array of shape (1, 2)", f"{part['array_seconds'] * 1e6:.3f} µs"],
     ]
@@ -51,7 +51,7 @@ def _one_row(part: Result, _: Docs) -> str:
         text += [
             f"### {name}, {found['n_features']} features",
             markdown_table("model | call | µs | wall µs", rows),
-            f"Depth of ours: {depths}.",
+            f"Depth of our models: {depths}.",
         ]
     return "\n\n".join(text)
 
@@ -70,13 +70,13 @@ def _batch(part: Result, docs: Docs) -> str:
             rows.append([_title_equal(key, equal), *rates, " – ".join(spread)])
         head = ["model", *(f"{int(size):,} rows" for size in sizes), "quartiles"]
         n_trees = equal["n_trees"]
-        reached = f"{n_trees} mixed trees reach" if n_trees else "100 mixed trees do not reach"
+        reached = f"{n_trees} trees of the mixed forest reach" if n_trees else "100 trees do not reach"
         steps = ", ".join(f"{count}: {value:.4f}" for count, value in equal["steps"].items())
         text += [
             f"### {name}, {found['n_features']} features",
             markdown_table(head, rows),
             f"{reached} XGBoost's accuracy of {equal['xgboost']:.4f} on held-out rows ({equal['n_splits']} splits); "
-            f"mixed trees and their accuracy: {steps}.",
+            f"accuracy by number of trees: {steps}.",
         ]
         lines = {}
         for key in times[sizes[-1]]:
@@ -105,7 +105,7 @@ def _fit(part: Result, _: Docs) -> str:
     for n_rows, found in part["large"].items():
         cart = _say(found["cart"]["seconds"])
         if not found["cart"]["is_done"]:
-            cart = f"ended after {cart}"
+            cart = f"stopped after {cart}"
         cells = [f"{int(n_rows):,} × 50", _spread(found["times"]["paper_tree"], 1.0), cart]
         rows.append([*cells, f"{found['mean_depth']:.1f}"])
     head = "synthetic | paper tree, s | CART, s | mean depth of a row's leaf"
@@ -117,7 +117,7 @@ def _fit(part: Result, _: Docs) -> str:
     return "\n\n".join(
         [
             *text,
-            "Normal float32 rows cut by an oblique plane, 5 % of the classes random:",
+            "Normally distributed float32 rows, classes separated by an oblique plane, 5 % of the labels random:",
             markdown_table(head, rows),
             f"{forest['n_rows']:,} × 50, 100 trees; each tree of the mixed forest sees "
             f"{forest['max_samples']:,} rows; accuracy on 100,000 new rows:",
@@ -140,7 +140,7 @@ def _memory(part: Result, _: Docs) -> str:
 
 def _import(part: Result, _: Docs) -> str:
     rows = [[name, _spread(timing, 1e3), f"{timing['wall'] * 1e3:.0f}"] for name, timing in part.items()]
-    return markdown_table("what | CPU ms | wall ms", rows)
+    return markdown_table("module | CPU ms | wall ms", rows)
 
 
 def _scaling(part: Result, docs: Docs) -> dict[str, str]:
@@ -157,7 +157,7 @@ def _scaling(part: Result, docs: Docs) -> dict[str, str]:
                 rows.append([axis, name, reach, said, _say(seconds[-1])])
             panels.append(Panel(f"{title} against {axis}", axis, "CPU seconds", lines))
         draw_panels(f"speed-scaling-{kind}", panels, docs)
-        head = "axis | model | values | exponent | seconds at the last"
+        head = "axis | model | values | exponent | seconds at the largest"
         parts[f"scaling_{kind}"] = markdown_table(head, rows)
     return parts | {"threads": _threads(part["threads"])}
 
@@ -170,8 +170,8 @@ def _threads(part: Result) -> str:
             one, two = (states[state][count]["wall"] for count in ("1", "2"))
             cells += [_say(one, 1e3), _say(two, 1e3), f"{one / two:.2f}×"]
         rows.append([what, *cells])
-    head = "work | 1 thread | 2 threads | gain | 1 thread, busy | 2 threads, busy | gain, busy"
-    note = "" if part["load"] is None else f"The load before was {part['load']:.1f}.\n\n"
+    head = "task | 1 thread | 2 threads | speed-up | 1 thread, busy | 2 threads, busy | speed-up, busy"
+    note = "" if part["load"] is None else f"System load before the run: {part['load']:.1f}.\n\n"
     return note + markdown_table(head, rows)
 
 

@@ -11,20 +11,20 @@ from .models import TITLES
 # One sentence for each row of the table that is missed, by its key. Names in braces are measured bounds:
 # {read_gb_s}, {copy_gb_s}, {copy_two_threads}.
 LIMITS: dict[str, str] = {
-    "row_onnx_magic": "latency: a row meets 1,700 of 168,000 branching blocks, 11 MB that no second-level cache holds; "
-    "LightGBM's trees have 3,000 in all",
-    "batch_xgboost_spambase": "arithmetic: 11 levels of up to 7 terms a tree, some 4 ns each, against 6 levels of one "
-    "comparison",
+    "row_onnx_magic": "latency: a row visits 1,700 of 168,000 branching blocks, 11 MB that do not fit into the L2 "
+    "cache; LightGBM's trees have 3,000 in total",
+    "batch_xgboost_spambase": "arithmetic: 11 levels of up to 7 terms per tree, about 4 ns each, against 6 levels of "
+    "one comparison",
     "batch_lightgbm_magic": "arithmetic and latency: 17 levels of up to 5 terms, 2.7 ns each (1.5 ns near the root, "
-    "where many rows meet a block together), against 31 leaves a tree; trees are grown until blocks are pure",
-    "fit_levels": "bandwidth: learning scales and normalising take 0.65 s, most of the allowance, before any block "
-    "grows; then every level reads rows for class sums, squares and feature sums and writes them in their new order "
-    "(reading {read_gb_s:.1f} GB/s, copying {copy_gb_s:.1f} GB/s)",
+    "where many rows share a block), against 31 leaves per tree; trees are grown until blocks are pure",
+    "fit_levels": "bandwidth: learning scales and normalising take 0.65 s, most of the target, before any block "
+    "grows; then every level reads the rows for class sums, squares and feature sums and writes them in their new "
+    "order (reading {read_gb_s:.1f} GB/s, copying {copy_gb_s:.1f} GB/s)",
     "threads_quiet_0": "bandwidth: two cores copy rows at {copy_two_threads:.2f} times the rate of one, and the upper "
-    "levels of a tree are passes over rows that no cache holds",
+    "levels of a tree are passes over rows that do not fit into the cache",
     "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two_threads:.2f} times one core's rate)",
     "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two_threads:.2f} times one's rate)",
-    "rows_batch_mixed forest": "cache: a thousand rows stay in it, more come from memory",
+    "rows_batch_mixed forest": "cache: a thousand rows fit, more are read from memory",
 }
 
 Found = Iterator[tuple[str, Figure]]
@@ -41,7 +41,7 @@ def _one_row(part: Result) -> Found:
     depth = part["data"]["spambase"]["depths"]["tree_10"]
     what = f"`Scorer` on one row, one tree of depth {depth}, 57 features"
     yield "scorer", Figure(what, scorer * 1e6, 0.6, "µs", is_floor=False)
-    what = f"the same, faster than LightGBM's C single-row call with 100 trees ({native * 1e6:.2f} µs)"
+    what = f"the same, speed-up over LightGBM's C single-row call with 100 trees ({native * 1e6:.2f} µs)"
     yield "scorer_lightgbm", Figure(what, native / scorer, 5.0)
     for name, found in part["data"].items():
         times = found["times"]
@@ -50,14 +50,14 @@ def _one_row(part: Result) -> Found:
             theirs = _cpu(times, f"{peer}|predict_proba")
             what = (
                 f"`LHTClassifier.predict_proba` on (1, m), {name} ({ours * 1e6:.2f} µs), "
-                f"faster than {title} ({theirs * 1e6:.0f} µs)"
+                f"speed-up over {title} ({theirs * 1e6:.0f} µs)"
             )
             yield f"proba_{peer}_{name}", Figure(what, theirs / ours, target)
         if (onnx := times.get("lightgbm|onnxruntime, float32")) is None:
             continue
         forest = _cpu(times, "mixed_forest|predict_proba")
         what = (
-            f"mixed forest, 100 trees, one row, {name} ({forest * 1e6:.2f} µs), faster than onnxruntime "
+            f"mixed forest, 100 trees, one row, {name} ({forest * 1e6:.2f} µs), speed-up over onnxruntime "
             f"with LightGBM's model ({onnx['cpu'] * 1e6:.2f} µs)"
         )
         yield f"row_onnx_{name}", Figure(what, onnx["cpu"] / forest, 1.0)
@@ -76,7 +76,7 @@ def _batch(part: Result) -> Found:
         )
         for peer, ours, than, target in pairs:
             kind = "one tree" if ours == "paper_tree" else "mixed forest"
-            what = f"{kind}, batch of {int(size):,} rows, {name}: rate over {than}"
+            what = f"{kind}, batch of {int(size):,} rows, {name}: throughput relative to {than}"
             yield f"batch_{peer}_{name}", Figure(what, _cpu(times, peer) / _cpu(times, ours), target)
 
 
@@ -85,8 +85,8 @@ def _fit(part: Result, bound: Result | None) -> Found:
     large = part["large"][n_rows]
     seconds = _cpu(large["times"], "paper_tree")
     cart = large["cart"]["seconds"]
-    said = f"{cart:.0f} s" if large["cart"]["is_done"] else f"ended after {cart:.0f} s without a result"
-    what = f"one tree, fit, {int(n_rows):,} × 50 ({seconds:.2f} s), faster than CART ({said})"
+    said = f"{cart:.0f} s" if large["cart"]["is_done"] else f"stopped after {cart:.0f} s without a result"
+    what = f"one tree, fit, {int(n_rows):,} × 50 ({seconds:.2f} s), speed-up over CART ({said})"
     yield "fit_cart", Figure(what, cart / seconds, 50.0)
     if bound:
         levels, one_pass = large["mean_depth"], bound["pass_seconds"] * int(n_rows) / 1e6
@@ -97,7 +97,7 @@ def _fit(part: Result, bound: Result | None) -> Found:
         for name, found in part["nine"].items()
     }
     for name, ratio in ratios.items():
-        what = f"mixed forest, fit, {name}, 100 trees, faster than RandomForestClassifier(100)"
+        what = f"mixed forest, fit, {name}, 100 trees, speed-up over RandomForestClassifier(100)"
         yield f"fit_rf_{name}", Figure(what, ratio, 1.0)
     forest = part["forest"]
     ours, light = (_cpu(forest["times"], key) for key in ("mixed_forest", "lightgbm"))
@@ -105,7 +105,7 @@ def _fit(part: Result, bound: Result | None) -> Found:
     said = ", ".join(f"{title} {value}" for title, value in accuracies.items())
     what = (
         f"mixed forest, fit, {forest['n_rows']:,} × 50, 100 trees, `max_samples={forest['max_samples']:_}` "
-        f"({ours:.1f} s), over LightGBM's ({light:.1f} s); accuracy: {said}"
+        f"({ours:.1f} s), relative to LightGBM's ({light:.1f} s); accuracy: {said}"
     )
     yield "fit_lightgbm", Figure(what, ours / light, 3.0, is_floor=False)
 
@@ -114,8 +114,8 @@ def _scaling(part: Result) -> Found:
     for i, (what, states) in enumerate(part["threads"]["work"].items()):
         for state, target in (("quiet", 1.7), ("busy", 1.0)):
             ratio = states[state]["1"]["wall"] / states[state]["2"]["wall"]
-            said = "" if state == "quiet" else ", every core busy with other work"
-            yield f"threads_{state}_{i}", Figure(f"two threads over one, {what}{said}", ratio, target)
+            said = "" if state == "quiet" else ", all cores busy with other work"
+            yield f"threads_{state}_{i}", Figure(f"speed-up of two threads, {what}{said}", ratio, target)
     rows, features = part["axes"]["rows"], part["axes"]["features"]
     for name in ("paper tree", "mixed forest"):
         for kind, target in (("fit", 1.15), ("batch", 1.0)):
@@ -125,7 +125,7 @@ def _scaling(part: Result) -> Found:
                 what = f"exponent in n, {name}, {said}"
                 yield f"rows_{kind}_{name}", Figure(what, round(slope, 2), target, "", is_floor=False)
     slope = features["fit"]["paper tree"]["exponent"]
-    what = "exponent in m, paper tree, fit (linear, within a tenth)"
+    what = "exponent in m, paper tree, fit (linear within 10 %)"
     yield "features", Figure(what, round(slope, 2), 1.1, "", is_floor=False)
 
 
@@ -138,9 +138,9 @@ def find_figures(results: dict[str, Any]) -> list[tuple[str, Figure]]:
 
 
 def target_table(results: dict[str, Any]) -> str:
-    """Return the table: what, target, measured, verdict, what limits it."""
+    """Return the table: what, target, measured, verdict, limiting factor."""
     rows = []
     for key, figure in find_figures(results):
         limit = "" if figure.is_met else LIMITS.get(key, "")
         rows.append([*figure.row(), limit.format(**results["bound"]) if "bound" in results else limit])
-    return markdown_table("what | target | measured | verdict | what limits it", rows)
+    return markdown_table("what | target | measured | verdict | limiting factor", rows)

@@ -120,15 +120,15 @@ class Stream(Parts):
 
     name = "stream"
     fills = "benchmarks/stream.md"
-    quick = "a small CSV, which shows nothing of memory"
+    quick = "a CSV too small to measure memory"
     parts: ClassVar = {"csv": measure}
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--gigabytes", type=float, default=2.0, help="size of the CSV; below 0.3 only a draft"
+            "--gigabytes", type=float, default=2.0, help="size of the CSV; below 0.3, only a draft is written"
         )
-        parser.add_argument("--folder", help="where to write it; needs that much room and is left clean")
+        parser.add_argument("--folder", help="directory for the CSV, which is deleted afterwards")
 
     def run(self, args: Args) -> dict[str, Any]:
         args.gigabytes = 0.02 if args.quick else args.gigabytes
@@ -148,8 +148,8 @@ class Stream(Parts):
         memory = theirs.megabytes / ours.megabytes
         figures = [
             Figure("peak memory of lhtree predict", ours.megabytes, _LIMIT, "MB", is_floor=False),
-            Figure("rows per second, beside pandas and the model", theirs.seconds / ours.seconds, None),
-            Figure("peak memory of pandas and the model, beside lhtree predict", memory, None),
+            Figure("rows per second, relative to pandas and the model", theirs.seconds / ours.seconds, None),
+            Figure("peak memory of pandas and the model, relative to lhtree predict", memory, None),
         ]
         return {
             "size": f"A CSV of {n_bytes / 1e9:.2f} GB: {n_rows:,} rows.",

@@ -23,11 +23,11 @@ class When(Fits):
 
     name = "when"
     fills = "when.md"
-    quick = "one drawing, up to 300 rows"
+    quick = "one random sample, up to 300 rows"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--rows", type=int, default=runs.SIZES[-1], help="at most so many training rows")
+        parser.add_argument("--rows", type=int, default=runs.SIZES[-1], help="maximum of training rows")
 
     def sizes(self, args: Args) -> list[int]:
         """Return the numbers of training rows."""

@@ -69,7 +69,7 @@ def count_verdicts(results: Results, names: Sequence[str], metric: str) -> str:
             n_wins = sum(difference.mean > 0 and not difference.is_level for difference in differences)
             cells.append(f"{n_wins} / {n_ties} / {len(names) - n_wins - n_ties}")
         rows.append([TITLES[ours], *cells])
-    head = f"{metric.replace('_', ' ')}: wins / ties / loses"
+    head = f"{metric.replace('_', ' ')}: wins / ties / losses"
     return markdown_table([head, *(TITLES[peer] for peer in PEERS)], rows)
 
 
@@ -86,7 +86,7 @@ def compare_fits(results: Results, names: Sequence[str]) -> str:
         ]
         for ours in TIMED_OURS
     ]
-    return markdown_table(["time of a fit", *(TITLES[peer] for peer in TIMED_PEERS)], rows)
+    return markdown_table(["fit time", *(TITLES[peer] for peer in TIMED_PEERS)], rows)
 
 
 def table_nine(results: Results, timed: Results) -> dict[str, str]:
@@ -104,7 +104,7 @@ def table_nine(results: Results, timed: Results) -> dict[str, str]:
         facts.append([name, *shape, *spread, loss, f"{error}, {TITLES[best]}"])
         cells = [say_verdict(subtract(results, name, "mixed_forest", peer)) for peer in PEERS[1:]]
         verdicts.append([name, *cells])
-    head = "data | rows | features | classes | correlation | furthest value | a line loses | least error"
+    head = "data | rows | features | classes | correlation | most extreme value | linear gap | lowest error"
     return {
         "facts": markdown_table(head, facts),
         "verdicts": markdown_table(["data", *(TITLES[peer] for peer in PEERS[1:])], verdicts),
@@ -124,7 +124,7 @@ def table_time(nine: Results, results: Results) -> str:
         )
         pieces = ", ".join(f"{value:.1f}" for value in by_time)
         rows.append([TITLES[model], f"{at_random:.1f}", f"{by_time.mean():.1f}", pieces])
-    return markdown_table("accuracy on EEG, % | rows at random | pieces of time | each piece", rows)
+    return markdown_table("accuracy on EEG, % | random split | segments held out | each segment", rows)
 
 
 def _row(results: Results, key: str) -> tuple[float, list[float], Mean, str] | None:
@@ -146,7 +146,7 @@ def _cells(row: tuple[float, list[float], Mean, str]) -> list[str]:
     return [f"{100 * bayes:.1f}", *shown, gap_text]
 
 
-_HEAD = ["Bayes", *(TITLES[model] for model in COMPARED), "mixed forest against the best peer"]
+_HEAD = ["Bayes", *(TITLES[model] for model in COMPARED), "mixed forest vs. best peer"]
 
 
 def table_sweeps(results: Results) -> str:
@@ -157,7 +157,7 @@ def table_sweeps(results: Results) -> str:
             if found := _row(results, sweep_key(clusters)):
                 base = " (base)" if clusters == Clusters() else ""
                 rows.append([factor, level + base, *_cells(found)])
-    return markdown_table(["what changes", "to", *_HEAD], rows)
+    return markdown_table(["property", "value", *_HEAD], rows)
 
 
 def table_scaling(results: Results, sizes: Sequence[int]) -> str:
@@ -190,6 +190,6 @@ def say_run(results: Results) -> str:
     n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (
-        f"`python -m benchmarks when`. Every model at its defaults, one thread; drawings of a problem: {drawings}, the "
+        f"`python -m benchmarks when`. Default parameters, one thread; {drawings} random samples of each problem, the "
         f"same for every model; {N_TEST:,} test rows. {describe_run([version_key('mixed_forest')])}"
     )

@@ -89,7 +89,7 @@ class Clusters(NamedTuple):
     """
 
     n_classes: int = 2
-    n_useless: int = 0  # features without use beside the ten
+    n_useless: int = 0  # irrelevant features beside the ten
     correlation: float = 0.3
     noise: float = 0.0  # share of wrong labels
     outliers: float = 0.0  # share of rows with one value a thousand times too large
@@ -131,7 +131,7 @@ class Clusters(NamedTuple):
 # Each factor changed alone from the default.
 SWEEPS: dict[str, dict[str, Clusters]] = {
     "classes": {str(k): Clusters(n_classes=k) for k in (2, 3, 6)},
-    "useless features": {str(n): Clusters(n_useless=n) for n in (0, 10, 40)},
+    "irrelevant features": {str(n): Clusters(n_useless=n) for n in (0, 10, 40)},
     "correlation": {str(value): Clusters(correlation=value) for value in (0.0, 0.3, 0.7, 0.95)},
     "wrong labels": {f"{share:.0%}": Clusters(noise=share) for share in (0.0, 0.1, 0.3)},
     "rows with an outlier": {f"{share:.1%}": Clusters(outliers=share) for share in (0.0, 0.002, 0.02, 0.1)},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-# Okabe and Ito's colours, which all eyes tell apart, the yellow darkened to show on white: one per class, by position.
+# Okabe and Ito's colour-blind safe colours, the yellow darkened to show on white: one per class, by position.
 CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A400", "#6B6B6B")
-# Evidence: what speaks for a class and what against it. Both show on white and on dark paper, and no class has them.
+# Evidence for and against a class. Both colours show on light and dark paper, and no class has them.
 FOR, AGAINST = "#6A55CC", "#E8707A"
 REST = "#BDBDBD"  # all classes but the target, where there are more than two
 ACCENT = "#3D4FB8"  # curves and bars that are about no class

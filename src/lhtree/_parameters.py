@@ -25,12 +25,12 @@ def refuse(name: str, value: object, remedy: str) -> ValueError:
 
 
 def is_integer(value: object) -> bool:
-    """Whether a value is a whole number, True and False aside."""
+    """Whether a value is an integer but not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_count(name: str, value: Any, least: int) -> int:
-    """A whole number of at least so many."""
+    """Check an integer that must be at least ``least``."""
     if not is_integer(value) or value < least:
         raise refuse(name, value, f"an integer of at least {least}")
     return int(value)

@@ -1,4 +1,4 @@
-"""A bar while something takes long."""
+"""A progress bar for long operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._extras import import_extra
 def show_progress(
     n_tasks: int | None, what: str = "growing trees"
 ) -> Iterator[Callable[[float], None] | None]:
-    """Show a progress bar where somebody looks: in a terminal or a notebook; None: nobody knows how long."""
+    """Show a progress bar in a terminal or a notebook; ``None`` if the length is unknown."""
     console = import_extra("rich.console", "progress").Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
         yield None

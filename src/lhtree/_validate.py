@@ -68,9 +68,9 @@ def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: 
     except ValueError as error:
         _raise_with_remedy(error)
     if len(classes) < 2:
-        among = "" if weight is None else " among the rows of positive weight"
+        among = "" if weight is None else " with positive weight"
         raise ValueError(
-            f"y contains only one class, {classes.tolist()[0]!r}{among}, but a classifier needs at least two classes. "
+            f"y contains only one class{among}, {classes.tolist()[0]!r}, but a classifier needs at least two classes. "
             "Pass rows of another class as well."
         )
     weight = _settle_weight(weight, class_weight, classes, codes, is_forest=is_forest)

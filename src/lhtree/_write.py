@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
-    """Write a file so that whatever happens the old one or the new one is there, whole."""
+    """Write a file atomically: either the old or the new content exists, never a part."""
     with open_whole(path) as file:
         file.write(content)
 
@@ -30,7 +30,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise ValueError(f"path={os.fspath(path)!r} is not a regular file: pass the name of a file.")
         mode = stat.S_IMODE(status.st_mode)
     folder = os.path.dirname(place)
-    if not os.path.isdir(folder):  # opening the file beside would say so of a name that nobody gave
+    if not os.path.isdir(folder):  # the error for the temporary file would show a name the user does not know
         raise FileNotFoundError(errno.ENOENT, "the directory does not exist: create it first", folder)
     _remove_leftovers(folder)
     file = _open_locked(folder)
@@ -55,19 +55,19 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _open_locked(folder: str) -> BinaryIO:
-    """A new file beside the place, locked so that nobody takes it for a leftover."""
+    """A new temporary file in the same directory, locked so that it is not removed as a leftover."""
     while True:
         file = open(os.path.join(folder, f".lhtree-{os.urandom(8).hex()}.part"), "xb")  # noqa: SIM115  # the caller closes it
         _lock(file)
-        if os.path.exists(file.name):  # else it was taken for one before it was locked
+        if os.path.exists(file.name):  # else it was removed as one before it was locked
             return file
         file.close()
 
 
 def _remove_leftovers(folder: str) -> None:
-    """Remove what killed processes have left half-written: whoever still writes holds a lock."""
+    """Remove temporary files of killed processes; those still in use are locked."""
     for leftover in glob.glob(os.path.join(glob.escape(folder), ".lhtree-*.part")):
-        # It may be removed by its writer meanwhile, or be somebody else's.
+        # Its writer may have removed it, or it may belong to another user.
         with suppress(OSError), open(leftover, "rb+") as file:
             if _lock(file):
                 os.unlink(leftover)

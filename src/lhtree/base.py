@@ -27,13 +27,13 @@ from .tables.normalise import Normalisation, Span, learn_normalisation
 from .trees import Trees
 from .views import TreeViews
 
-# Below this many rows a prediction asks nobody about threads; the scorer would not use them.
+# Below this many rows a prediction does not look up n_jobs; the scorer would not use threads.
 _FEW_ROWS = 64
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What a fit grows: for every beta one tree per target, from some rows of each class (None: all rows)."""
+    """What to grow: for every beta one tree per target, from some rows of each class (None: all rows)."""
 
     betas: NDArray[np.float64]
     first_tree: int = 0
@@ -263,11 +263,11 @@ class BaseLHT(Predictor):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of every column in the gain of all blocks, shape (m,).
 
-        The gain of a block is the decrease of the Gini impurity to its children. It is shared by |weight| × spread of
-        the features in the block, of which each earns only what exceeds chance: all of it where its relation to the
-        target is strong, nothing where the best of as many noise features would do as well. So noise has about 0,
-        and so has a feature too weak to tell from noise. That of a column of categories is the sum over them. Models
-        from files of version 1 lack the spreads: there |weight| shares the gain, and noise is not discounted.
+        The gain of a block is the decrease in Gini impurity from the block to its children. It is divided among the
+        features of the block in proportion to |weight| × spread and corrected for chance: a feature strongly related
+        to the target keeps its share, and one that is no better than the best of as many noise features gets nothing.
+        So noise has an importance of about 0. The categories of a column are summed. Models from files of version 1
+        have no spreads: their gain is divided by |weight|, without the correction.
         """
         return self.importances().values
 
@@ -275,7 +275,7 @@ class BaseLHT(Predictor):
 def normalise(
     training: Training, how: str | None, earlier: Model | None, n_threads: int
 ) -> tuple[Normalisation, Span]:
-    """Scales and ranges of the features: those of the earlier model, its ranges widened, or learned anew."""
+    """Scales and ranges of the features: from the earlier model, with widened ranges, or newly learned."""
     if earlier is not None:
         return earlier.normalisation, earlier.span.widen(training.X)
     span = Span.unknown(training.X.shape[1])

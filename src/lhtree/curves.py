@@ -1,4 +1,4 @@
-"""Curves that were measured: accuracy against coverage, and accuracy and size against sparsity."""
+"""Measured curves: accuracy against coverage, and accuracy and size against sparsity."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _N_EVEN = 200  # points of a thinned curve
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoverageCurve:
-    """Accuracy against coverage: one point for every value that can be a threshold, largest first.
+    """Accuracy against coverage: one point per possible threshold, largest first.
 
-    All arrays have shape (n_points,): at ``threshold`` the share ``coverage`` of the rows is decided
-    (``n_decided`` of them), and ``accuracy`` of those correctly. The last point decides every row.
+    All arrays have shape (n_points,): at ``threshold``, ``n_decided`` rows (the share ``coverage``) are decided with
+    this ``accuracy``. The last point decides every row.
     """
 
     threshold: NDArray[np.float64]
@@ -39,7 +39,7 @@ class CoverageCurve:
         )
 
     def reach(self, accuracy: float) -> dict[str, float]:
-        """The point with the largest coverage that has at least this accuracy."""
+        """The point of largest coverage with at least this accuracy."""
         if not is_real(accuracy) or not 0.0 <= accuracy <= 1.0:
             raise refuse("accuracy", accuracy, "a number from 0 to 1")
         good = np.flatnonzero(self.accuracy >= accuracy)
@@ -48,7 +48,7 @@ class CoverageCurve:
         return self._point(good[-1])
 
     def at(self, coverage: float) -> dict[str, float]:
-        """The point with the smallest coverage that is at least this one."""
+        """The point of smallest coverage that is not below this one."""
         if not is_real(coverage) or not 0.0 <= coverage <= 1.0:
             raise refuse("coverage", coverage, "a number from 0 to 1")
         return self._point(np.searchsorted(self.coverage, coverage))
@@ -89,11 +89,11 @@ def measure_coverage(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparsityCurve:
-    """What was measured for every beta and every split; each array has shape (n_betas, n_splits).
+    """Measurements for every beta and every split; each array has shape (n_betas, n_splits).
 
-    ``accuracy`` is on the rows held back and ``training_accuracy`` on the others. ``n_features`` counts the features
-    that any hyperplane uses, ``features_per_block`` is how many a branching block uses in the mean (0 without any),
-    and ``n_blocks`` counts the blocks of all trees.
+    ``accuracy`` is on the held-out rows, ``training_accuracy`` on the others. ``n_features`` is the number of features
+    used by any hyperplane, ``features_per_block`` the mean number per branching block (0 if there are none), and
+    ``n_blocks`` the number of blocks of all trees.
     """
 
     betas: NDArray[np.float64]
@@ -113,14 +113,14 @@ class SparsityCurve:
 
     @property
     def sparsest(self) -> float:
-        """Largest beta whose mean accuracy is within one standard error of the best one's."""
+        """Largest beta whose mean accuracy is within one standard error of the best."""
         mean = self.accuracy.mean(axis=1)
         best = int(mean.argmax())
         error = _spread(self.accuracy)[best] / np.sqrt(self.accuracy.shape[1])
         return float(self.betas[mean >= mean[best] - error].max())
 
     def to_dict(self) -> dict[str, list[float]]:
-        """Means over the splits, a list with a value per beta for every column of ``to_frame``."""
+        """Means over the splits: for every column of ``to_frame``, a list with one value per beta."""
         columns = {
             "beta": self.betas,
             "accuracy": self.accuracy.mean(axis=1),
@@ -133,7 +133,7 @@ class SparsityCurve:
         return {name: values.tolist() for name, values in columns.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per beta: means over the splits, and the standard deviation of the accuracy as ``spread``."""
+        """One row per beta: means over the splits, with the standard deviation of the accuracy as ``spread``."""
         frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(self.to_dict())
         return frame
 

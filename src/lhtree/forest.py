@@ -151,7 +151,7 @@ class LHForestClassifier(BaseLHT):
             raise refuse(
                 "warm_start",
                 True,
-                "a fixed beta with it: the schedule i/t changes every tree when the number of trees changes",
+                "a fixed beta as well, because the schedule i/t changes every tree when the number of trees changes",
             )
         check_verbose(self.verbose)
         trees = np.arange(first, self.n_estimators)
@@ -163,7 +163,7 @@ class LHForestClassifier(BaseLHT):
             raise refuse(
                 "oob_score",
                 True,
-                "max_samples < 1 or bootstrap=True with it: otherwise no row is out of bag",
+                "max_samples < 1 or bootstrap=True as well, because otherwise no row is out of bag",
             )
         record = None if earlier is None else earlier.forest
         if self.oob_score and record is not None and not np.array_equal(record.sizes, sizes):

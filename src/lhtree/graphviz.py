@@ -80,6 +80,6 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
 
 
 def _quote(*lines: str) -> str:
-    r"""Lines of text as a DOT string; \n parts them, whatever signs they hold."""
+    r"""Lines of text as a DOT string, separated by \n and escaped."""
     clean = (" ".join(line.replace("\0", "").split()) for line in lines)
     return '"' + r"\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'

@@ -75,29 +75,29 @@ class Interpretable:
         n_repeats: int = 5,
         random_state: Any = 0,
     ) -> Importances:
-        """How much every column matters to the model.
+        """Importance of every column.
 
         Parameters
         ----------
         X : array-like of shape (n, m), optional
-            Rows, for contributions and permutations.
+            Rows; required for contributions and permutations.
         y : array-like of shape (n,), optional
             Their classes.
         kind : {"gain", "contribution", "permutation"}, default="gain"
             ``"gain"`` is ``feature_importances_``, learned in training, and needs no rows. ``"contribution"`` needs X:
-            the mean |contribution| to the membership of the class predicted (see ``explain_batch``), which is what
-            the model uses, whether it helps or not; with y, the mean contribution to the true class, which is what
-            helps. ``"permutation"`` needs both: the loss of accuracy when the values of a column are permuted. Pass
-            held-out rows: on training rows, noise that the model has learned by heart matters, too.
+            the mean |contribution| to the membership of the predicted class (see ``explain_batch``), which shows
+            what the model uses; with y, the mean contribution to the true class, which shows what helps.
+            ``"permutation"`` needs both: the drop in accuracy when the values of a column are permuted. Pass
+            held-out rows: on training rows, noise that the model has memorised counts as well.
         n_repeats : int, default=5
-            Permutations of every column.
+            Number of permutations of each column.
         random_state : None, int or numpy Generator, default=0
             Random seed of the permutations.
 
         Returns
         -------
         Importances
-            ``names``, ``values`` of shape (m,), and ``to_frame()``. Categories count as one column.
+            ``names``, ``values`` of shape (m,), and ``to_frame()``. The categories of a column are summed.
         """
         from .explain._importances import find_importances
         from .tables.labels import encode_known

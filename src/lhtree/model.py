@@ -24,7 +24,7 @@ CLIP = 1e30  # the core's bound of normalised values
 
 @dataclass(frozen=True)
 class Prototypes:
-    """Rows in the user's units, shape (n, m), the number of each one's class, and where each was given to fit."""
+    """Rows in original units, shape (n, m), the index of each row's class, and its row number in fit."""
 
     X: NDArray[Any]
     codes: NDArray[np.int32]
@@ -76,7 +76,7 @@ class BoostRecord:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What an estimator learned; ``read`` gives it."""
+    """Everything an estimator has learned; ``read`` returns it."""
 
     trees: Trees
     encoding: Encoding  # how the columns of a table become features
@@ -122,12 +122,12 @@ class Model:
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the features: x0, x1, … where X had none."""
+        """Names of the features; x0, x1, … if X had none."""
         return self.encoding.feature_names
 
     @property
     def column_names(self) -> list[str]:
-        """Names of the columns of X: the features, where none of them stands for a category."""
+        """Names of the columns of X; the same as the features if none is categorical."""
         return list(self.encoding.names)
 
     @property
@@ -136,13 +136,13 @@ class Model:
         return self.encoding.n_features
 
     def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
-        """Values of a row by column, in the user's units and categories."""
+        """Values of a row by column, in original units and categories."""
         return self.encoding.decode(x)
 
     def encode(self, X: Any, asked: Any = None) -> NDArray[Any]:
         """Rows of a table as the numbers that the scorer takes, shape (n, m).
 
-        ``asked`` is the estimator or Scorer: messages name it, and it says what becomes of unseen categories.
+        ``asked`` is the estimator or Scorer: messages name it, and it defines how unseen categories are treated.
         """
         unseen = getattr(asked, "unseen", "missing")
         return self.encoding.encode(
@@ -166,7 +166,7 @@ class Model:
 
     @property
     def n_targets(self) -> int:
-        """Trees per estimator: one tree serves two classes."""
+        """Trees per estimator: two classes share one tree."""
         return 1 if self.n_classes == 2 else self.n_classes
 
     @property
@@ -178,26 +178,26 @@ class Model:
     def is_counted(self) -> bool:
         """Whether every row weighed 1, so that shares of the weight are shares of the rows.
 
-        Balanced classes weigh as much in all as there are rows, so the roots alone do not tell.
+        The total weight of balanced classes equals the number of rows, so the roots alone do not show it.
         """
         return bool((self.trees.weight == self.trees.n_samples).all())
 
     def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
-        """The model's own z of rows in the user's units, shape (n, m); NaN becomes 0."""
+        """Normalised values z of rows in original units, shape (n, m); NaN becomes 0."""
         Z = _core.normalise(X, *self.normalisation)
         if Z is None:
             refuse_infinity(X)
         return Z
 
     def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
-        """Weights or slopes of features per unit of the user; infinite where a scale is next to nothing."""
+        """Weights or slopes per original unit; infinite where a scale is tiny."""
         with np.errstate(over="ignore"):
             per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
         return per_unit
 
     @property
     def target_of(self) -> NDArray[np.int64]:
-        """Number of every tree's target among the targets, shape (n_trees,)."""
+        """Index of every tree's target among the targets, shape (n_trees,)."""
         return self.trees.target - np.int64(self.n_classes - self.n_targets)
 
     def spread(
@@ -212,7 +212,7 @@ class Model:
         )
 
     def ask(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
-        """What a method of the scorer says of rows in the user's units; infinities are refused."""
+        """Result of a method of the scorer for rows in original units; infinities are rejected."""
         result = getattr(self.scorer, method)(X, n_threads)
         if result is None:
             refuse_infinity(X)
@@ -250,7 +250,7 @@ def takes_nothing(X: Any) -> bool:
 
 
 def choose_trees(tree: Any, n_trees: int) -> range:
-    """Numbers of the trees that ``tree`` stands for: None for all, or the number of one."""
+    """Indices of the trees selected by ``tree``: None for all, or one index."""
     if tree is None:
         return range(n_trees)
     if not is_integer(tree) or not -n_trees <= tree < n_trees:
@@ -261,16 +261,16 @@ def choose_trees(tree: Any, n_trees: int) -> range:
 
 # Where scikit-learn's wrappers keep the model inside.
 _INSIDE = {
-    "Pipeline": ", here its last step, pipeline[-1]; pickle or joblib keep the whole pipeline",
+    "Pipeline": ", here its last step, pipeline[-1]; use pickle or joblib to save the whole pipeline",
     "CalibratedClassifierCV": ", here calibrated.calibrated_classifiers_[0].estimator, whose probabilities are not "
-    "calibrated; pickle or joblib keep the whole",
+    "calibrated; use pickle or joblib to save all of it",
     "GridSearchCV": ", here search.best_estimator_",
     "RandomizedSearchCV": ", here search.best_estimator_",
 }
 
 
 def read(model: Any) -> Model:
-    """What a fitted estimator or a Scorer of lhtree learned."""
+    """The Model of a fitted estimator or a Scorer."""
     if isinstance(model, Model):
         return model
     if isinstance(model, type) or not hasattr(type(model), "_read"):

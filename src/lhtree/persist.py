@@ -23,24 +23,24 @@ _ESTIMATORS: dict[str, type[Predictor]] = {
 
 
 def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
-    """Save a fitted model in one file, without pickle: arrays and a JSON header in the format of safetensors.
+    """Save a fitted model to one file without pickle: arrays and a JSON header in the safetensors format.
 
-    The file appears whole or not at all; an old one of that name stays until the new one is there.
+    Writing is atomic: an existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        Model.
+        Fitted model.
     path : str or path
-        The customary ending is ``.lht``.
+        File to write; the usual extension is ``.lht``.
     metadata : dict, optional
-        Anything to keep with the model that JSON can hold; ``lhtree.inspect`` and ``Scorer.metadata`` give it back.
+        Anything that JSON can represent; ``lhtree.inspect`` and ``Scorer.metadata`` return it.
     """
     learned = read(model)
     name = type(model).__name__
     if type(model) is not _ESTIMATORS.get(name):
         raise TypeError(
-            f"model is a {name}, a class of your own: a file holds an LHTClassifier or LHForestClassifier."
+            f"model is a {name}: only LHTClassifier and LHForestClassifier can be saved, not subclasses."
         )
     parameters = model.get_params(deep=False)
     header = {
@@ -52,29 +52,29 @@ def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] |
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a model that ``lhtree.save`` wrote.
+    """Load a model saved with ``lhtree.save``.
 
-    Nothing in a file is executed; one that is damaged, of an unknown version or no model at all is refused with
+    No code in the file is executed. A file that is damaged, of an unknown version or not a model raises
     ``lhtree.ModelFileError``.
 
     Parameters
     ----------
     path : str or path
-        The file.
+        File to read.
 
     Returns
     -------
     LHTClassifier or LHForestClassifier
-        Equal to the saved one in every bit of its predictions, explanations and parameters; warm start goes on.
+        Predictions, explanations and parameters are bitwise equal to the saved model's; a warm start continues.
     """
     file = read_file(path)
     header = file.header
     with naming(path):
         kind = _ESTIMATORS.get(header["estimator"])
         if kind is None:
-            raise ModelFileError(f"it holds a {header['estimator'][:50]!r}, which is unknown: update lhtree")
+            raise ModelFileError(f"unknown estimator {header['estimator'][:50]!r}: update lhtree")
         if (file.model.forest is not None) != kind._is_forest or file.model.link not in kind._links:
-            raise ModelFileError("its estimator is of another kind than its trees")
+            raise ModelFileError("the estimator does not match its trees")
         _check_known("parameters", header["parameters"], kind)
         if file.model.forest is not None:
             _check_known("tree_parameters", file.model.forest.tree_parameters, LHTClassifier)
@@ -86,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _check_known(what: str, parameters: dict[str, Any], kind: type[Predictor]) -> None:
     unknown = set(parameters) - set(kind._get_param_names())
     if unknown:
-        raise ModelFileError(f"its {what} {', '.join(sorted(unknown))[:100]} are unknown: update lhtree")
+        raise ModelFileError(f"unknown {what} {', '.join(sorted(unknown))[:100]}: update lhtree")
 
 
 def _encode_parameter(name: str, value: Any) -> Any:
@@ -105,7 +105,7 @@ def _encode_parameter(name: str, value: Any) -> Any:
     ):
         return plain
     raise TypeError(
-        f"{name}={value!r} cannot be held in a file: set it to a plain value first, "
+        f"{name}={value!r} cannot be saved: set it to a plain value first, "
         f"for example model.set_params({name}=None); a fitted model predicts the same."
     )
 
@@ -114,11 +114,11 @@ def _check_metadata(metadata: Any) -> dict[str, Any] | None:
     try:
         again = json.loads(json.dumps(metadata, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"metadata cannot be held in JSON ({error}): pass plain values only.") from None
+        raise TypeError(f"metadata cannot be written as JSON ({error}): pass plain values only.") from None
     if metadata is not None and (not isinstance(metadata, dict) or again != metadata):
         raise TypeError(
-            "metadata does not come back from JSON as it is: pass a dict with text as keys, and lists, dicts, text, "
-            "finite numbers, True, False and None in it."
+            "metadata does not survive JSON unchanged: pass a dict with str keys whose values are lists, dicts, str, "
+            "finite numbers, bool or None."
         )
     return again  # type: ignore[no-any-return]
 

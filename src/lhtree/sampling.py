@@ -16,7 +16,7 @@ _DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
 
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:
-    """How many rows to keep, from none to all."""
+    """Number of rows to keep."""
     n_rows, n_classes = len(training.X), len(training.classes)
     if isinstance(keep_prototypes, (bool, np.bool_)):
         return n_rows if keep_prototypes else 0
@@ -45,7 +45,7 @@ def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
 
 
 def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each class: the share as well as whole rows allow, and of every class at least one."""
+    """Rows of each class: the share, rounded, and at least one of every class."""
     wanted = share * sizes
     counts: NDArray[np.int64] = np.maximum(1, np.floor(wanted).astype(np.int64))
     missing = round(share * int(sizes.sum())) - int(counts.sum())

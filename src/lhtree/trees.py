@@ -92,7 +92,7 @@ class Trees:
     gain: Floats = _array(
         "f8",
         "block",
-        "what the hyperplane gains in impurity or loss",
+        "decrease of impurity or loss by the hyperplane",
         default=0.0,
         since="0.2.0",
         is_scored=False,
@@ -100,7 +100,7 @@ class Trees:
     hyperplane_share: NDArray[np.float32] = _array(
         "f4",
         "weight",
-        "what the feature earns of the gain of the block; -1: unknown",
+        "share of the block's gain that goes to the feature; -1: unknown",
         default=-1.0,
         since="0.2.0",
         is_scored=False,
@@ -115,7 +115,7 @@ class Trees:
         "i4", "value", "classes of a block of a tree of all classes, ascending", default=0, since="0.2.0"
     )
     value: Floats = _array(
-        "f8", "value", "share of the class, or what is added to its score", default=0.0, since="0.2.0"
+        "f8", "value", "share of the class, or addition to its score", default=0.0, since="0.2.0"
     )
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ class Trees:
         return np.repeat(self.block_ptr[:-1], np.diff(self.block_ptr))
 
     def part(self, first: int, last: int) -> Trees:
-        """Trees first to last - 1, as trees of their own."""
+        """Trees first to last - 1 as separate Trees."""
         bounds = {"tree": (first, last)}
         arrays = self.arrays()
         for name, array in SCHEMA.items():  # an array comes behind the pointers into its axis
@@ -205,7 +205,7 @@ class Trees:
         return levels
 
     def importances(self, n_features: int) -> Floats:
-        """What every feature earns of the gain of all blocks, as shares of the sum, shape (n_features,).
+        """Share of every feature in the gain of all blocks, shape (n_features,).
 
         Where ``hyperplane_share`` is unknown (files of version 1), the gain is shared by |weight|.
         """

@@ -1,4 +1,4 @@
-"""The weights of all hyperplanes as tables: per block and per class, normalised and in the user's units."""
+"""The weights of all hyperplanes as tables, per block and per class, for normalised values and for original units."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ UNITS = ("normalised", "user")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightTable:
-    """The hyperplanes of all branching blocks, one line each (b of them, over m features).
+    """The hyperplanes of all b branching blocks over m features, one row each.
 
-    A row goes right in a block where ``weights @ z >= offset`` with its normalised values z, which is the same as
-    ``unit_weights @ x >= unit_offset`` with its values x in the user's units (up to rounding).
+    A sample goes right in a block if ``weights @ z >= offset`` for its normalised values z or, equivalently up to
+    rounding, ``unit_weights @ x >= unit_offset`` for its values x in original units.
 
     Attributes
     ----------
     feature_names : list of str
     tree, block, depth : int array of shape (b,)
-        Number of the tree in ``model.trees_``, of the block in the tree, and its depth.
+        Index of the tree in ``model.trees_``, of the block in the tree, and its depth.
     target : array of shape (b,)
         Class that the tree separates from the rest.
     weight : array of shape (b,)
-        Samples of the block, counted by their weights.
+        Sum of the sample weights in the block.
     lift : array of shape (b,)
-        Share of the target on the right side less that on the left: what going right says about the class.
+        Share of the target on the right minus that on the left; if positive, going right is evidence for the class.
     weights, unit_weights : array of shape (b, m)
-        Per normalised unit and per unit of the user; 0 where a block does not use a feature.
+        For normalised values and for original units; 0 where a block does not use a feature.
     offset, unit_offset : array of shape (b,)
     """
 
@@ -62,10 +62,10 @@ class WeightTable:
         )
 
     def per_class(self) -> dict[Any, dict[str, float]]:
-        """Mean weight of every feature for every class, the blocks counted by their samples.
+        """Mean weight of every feature for every class, blocks weighted by their samples.
 
-        Weights are turned so that a positive one speaks for the class: larger values lead to the side that has more
-        of it. For two classes one tree serves both, and the first class has the negative of the second.
+        Signs are flipped where needed so that a positive weight is evidence for the class: larger values lead to the
+        side with more of it. With two classes there is one tree, and the first class has the negated means.
         """
         turned = self.weights * np.sign(self.lift)[:, None]
         means = {}
@@ -83,12 +83,12 @@ class WeightTable:
         }
 
     def to_frame(self, units: str = "normalised") -> pd.DataFrame:
-        """One row per branching block: where it is, its offset, and one column per feature.
+        """One row per branching block: its position, its offset, and one column per feature.
 
         Parameters
         ----------
         units : {"normalised", "user"}, default="normalised"
-            Weights and offset for normalised values, which can be compared with each other, or for the user's.
+            Weights and offsets for normalised values, which are comparable with each other, or for original units.
         """
         if units not in UNITS:
             raise refuse("units", units, f"one of {', '.join(map(repr, UNITS))}")
@@ -125,9 +125,9 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     Parameters
     ----------
     model : fitted LHTClassifier or LHForestClassifier
-        Its trees are read.
+        Fitted model.
     tree : int, optional
-        Number of the tree in ``model.trees_``; all trees by default.
+        Index of the tree in ``model.trees_``; all trees by default.
 
     Returns
     -------

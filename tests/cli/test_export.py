@@ -38,8 +38,8 @@ class TestExport:
     @pytest.mark.parametrize(
         ("code", "arguments", "told"),
         [
-            (2, [], "specify the output: --to onnx, --to c or --to sql"),
-            (2, ["--out", "model.txt"], "specify the output: --to onnx, --to c or --to sql"),
+            (2, [], "specify the format: --to onnx, --to c or --to sql"),
+            (2, ["--out", "model.txt"], "specify the format: --to onnx, --to c or --to sql"),
             (2, ["--to", "onnx"], "onnx needs a file: pass --out FILE"),
             (1, ["--out", "a.c", "--name", "no good"], "name='no good' is not valid: pass a C identifier"),
             (4, ["--out", "no/model.c"], "cannot write no/model.c: the directory no does not exist"),
@@ -57,5 +57,5 @@ class TestExport:
         content = (tmp_path / "model.lht").read_bytes()
         ran = fail(capsys, "export", "model.lht", "--to", "c", "--out", tmp_path / "model.lht")
         assert ran.code == 4
-        assert ran.err.endswith("model.lht: it is what is read; write to another file\n")
+        assert ran.err.endswith("model.lht: it is an input file; write to another file\n")
         assert (tmp_path / "model.lht").read_bytes() == content

@@ -165,7 +165,7 @@ class TestRefusals:
             (["--holdout", 1.5], "--holdout 1.5 is not valid: pass a share between 0 and 1"),
             (["--holdout", "nan"], "--holdout nan is not valid: pass a share between 0 and 1"),
             (["--threads", 0], "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
-            (["--format", "xls"], "--format xls is not valid: pass csv, tsv, parquet, arrow"),
+            (["--format", "xls"], "--format xls is not valid: pass one of csv, tsv, parquet, arrow"),
         ],
     )
     def test_options(self, capsys, options, told):
@@ -193,5 +193,5 @@ class TestRefusals:
         assert "no/model.lht: the directory no does not exist" in self.refuse(
             capsys, out="no/model.lht", code=4
         )
-        assert "it is what is read" in self.refuse(capsys, out="data.csv", code=4)
+        assert "it is an input file" in self.refuse(capsys, out="data.csv", code=4)
         assert "not a regular file" in self.refuse(capsys, out="/dev/null", code=4)

@@ -159,7 +159,7 @@ class TestRefusals:
                 "cannot write no/where.csv: the directory no does not exist",
             ),
             (4, ["data.csv", "--out", "folder.csv"], "cannot write folder.csv"),
-            (4, ["data.csv", "--out", "./data.csv"], "cannot write data.csv: it is what is read"),
+            (4, ["data.csv", "--out", "./data.csv"], "cannot write data.csv: it is an input file"),
         ],
     )
     def test_tables_options_and_places(self, capsys, code, arguments, told):

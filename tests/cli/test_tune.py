@@ -86,7 +86,7 @@ class TestTune:
             (2, ("--time-limit", "nan"), "--time-limit nan is too small: pass 0 or more"),
             (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
             (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
-            (1, ("--folds", 301), "300 rows cannot make 301 folds: choose at most 300 folds"),
+            (1, ("--folds", 301), "300 rows cannot be split into 301 folds: choose at most 300 folds"),
             (4, ("--out", "no/model.lht"), "cannot write no/model.lht: the directory no does not exist"),
         ],
     )

@@ -82,7 +82,7 @@ def test_faults_that_stay(server, archive, answer, n_tries, reason):
     server.answers = [answer(archive)]
     with pytest.raises(FileNotFoundError, match=reason) as caught:
         fetch()
-    assert f"put it, as {ZIP}, into {os.environ['LHTREE_CACHE']}" in str(caught.value)
+    assert f"save it as {ZIP} in {os.environ['LHTREE_CACHE']}" in str(caught.value)
     assert len(server.paths) == n_tries
     assert not in_cache()
 
@@ -118,7 +118,7 @@ def test_too_much_content_is_refused(server, archive, monkeypatch):
 
 
 def test_offline(small):
-    with pytest.raises(FileNotFoundError, match="EEG Eye State is not on this computer") as caught:
+    with pytest.raises(FileNotFoundError, match="EEG Eye State was not found on this computer") as caught:
         load_eeg_eye_state()
     for text in ("/264/eeg+eye+state.zip", "eeg_eye_state.csv.gz", "LHTREE_DATA", os.environ["LHTREE_CACHE"]):
         assert text in str(caught.value)

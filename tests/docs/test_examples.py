@@ -19,7 +19,7 @@ def test_wine_figures(tmp_path, capsys):
         expected |= {f"wine_block_0_class_{code}_beta_{beta}.png" for code in range(3)}
     assert {file.name for file in files} == expected
     assert all(is_picture(file) for file in files)
-    assert capsys.readouterr().out.count("of the test rows are predicted rightly") == 2
+    assert capsys.readouterr().out.count("of the test rows are predicted correctly") == 2
 
 
 def test_gallery(tmp_path):

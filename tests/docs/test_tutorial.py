@@ -102,8 +102,8 @@ def test_the_service_refuses_what_the_model_does_not_know(tmp_path, monkeypatch)
             "0",
             "1",
         }
-        lacks = "the rows have no colour: pass every column (null if it is missing)."
+        lacks = "columns are missing from the rows: colour. Pass every column (null for a missing value)."
         assert ask(port, f"""{place}/predict --json '[{{"size": 1}}]'""")["detail"] == lacks
-        assert "no size, colour" in ask(port, f"{place}/predict --json '[]'")["detail"]
+        assert "size, colour" in ask(port, f"{place}/predict --json '[]'")["detail"]
         assert "no value for 'size'" in ask(port, f"""{place}/explain --json '{{"colour": "r"}}'""")["detail"]
         assert ask(port, f"""{place}/predict --json '{{"size": 1}}'""")["detail"][0]["type"] == "list_type"

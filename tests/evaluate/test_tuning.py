@@ -27,7 +27,9 @@ class TestFolds:
         y = np.array(y)
         sizes = sorted(np.bincount(y))
         if sizes[-2:][0] < 2 or len(sizes) < 2 or len(y) < n_folds:
-            with pytest.raises(ValueError, match=r"two classes of at least two rows|cannot make \d folds"):
+            with pytest.raises(
+                ValueError, match=r"two classes of at least two rows|cannot be split into \d folds"
+            ):
                 split_folds(y, n_folds, seed)
             return
         splits = split_folds(y, n_folds, seed)
@@ -264,7 +266,7 @@ class TestTune:
             ({"cv": 1}, "cv=1 .* at least 2"),
             ({"cv": 2.5}, "cv=2.5 .* number of folds"),
             ({"cv": []}, r"cv=\[\] .* at least one pair"),
-            ({"cv": 500}, "240 rows cannot make 500 folds"),
+            ({"cv": 500}, "240 rows cannot be split into 500 folds"),
             ({"y": [0, 1]}, r"y has shape \(2,\) and X has 240 rows"),
             ({"metric": "roc_auc", "y": [0] * 3 + [1] * 237}, "metric='roc_auc' .* class 0: choose fewer"),
         ],

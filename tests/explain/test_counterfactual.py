@@ -256,7 +256,7 @@ def test_missing_values_are_none_in_dictionaries(wine, wine_tree):
     ("arguments", "message"),
     [
         ({"features": ["prolin"]}, "features=.*'prolin' is not one .did you mean 'proline'"),
-        ({"features": "colour"}, "features='colour'.*did you mean 'color_intensity'"),
+        ({"features": "colour_intensity"}, "features='colour_intensity'.*did you mean 'color_intensity'"),
         ({"features": [13]}, "indices from 0 to 12: 13 is neither"),
         ({"features": [1.5]}, "1.5 is neither"),
         ({"features": []}, "at least one feature"),

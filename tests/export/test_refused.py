@@ -150,7 +150,7 @@ def test_text_that_cannot_be_written(tmp_path):
             export_c(bad, tmp_path / "model.c")
         with pytest.raises(ValueError, match="cannot be written in SQL: rename it"):
             export_sql(bad)
-    with pytest.raises(ValueError, match="has 5000 bytes, and C takes 4095: shorten it"):
+    with pytest.raises(ValueError, match="has 5000 bytes, but C99 allows 4095: shorten it"):
         export_c(fit_named(["x" * 5000, "y"]), tmp_path / "model.c")
     with pytest.raises(ValueError, match="cannot be written in ONNX: rename it"):
         export_onnx(fit_named(["a", "b"], ["x\0y", "z"]), tmp_path / "model.onnx")
@@ -158,11 +158,11 @@ def test_text_that_cannot_be_written(tmp_path):
 
 
 def test_names_that_sql_takes_for_one(model):
-    with pytest.raises(ValueError, match="SQL takes the columns 'Size' and 'size' for one"):
+    with pytest.raises(ValueError, match="the columns 'Size' and 'size' are the same: rename"):
         export_sql(fit_named(["Size", "size"]))
-    with pytest.raises(ValueError, match="columns of the result 'probability_A' and 'probability_a' for one"):
+    with pytest.raises(ValueError, match="output columns 'probability_A' and 'probability_a' are the same"):
         export_sql(fit_named(["x", "y"], ["A", "a"]))
-    with pytest.raises(ValueError, match="'prediction' and 'prediction' for one"):
+    with pytest.raises(ValueError, match="'prediction' and 'prediction' are the same"):
         export_sql(model, keys=["prediction"])
 
 
@@ -174,7 +174,7 @@ class Labels:
 def test_labels_that_cannot_be_written():
     with pytest.raises(TypeError, match=r"the classes \[b'x', b'y'\] cannot be written in C"):
         find_labels(Labels([b"x", b"y"]), "C")
-    with pytest.raises(ValueError, match="the class 18446744073709551615 has more than 64 bits"):
+    with pytest.raises(ValueError, match="the class 18446744073709551615 does not fit into 64 bits"):
         find_labels(Labels([1, 2**64 - 1]), "SQL")
 
 
@@ -182,12 +182,12 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     X, y = make_clouds(60, 3, 2)
     forest = LHForestClassifier(n_estimators=700, max_depth=1).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit one tree"
+        ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit fewer trees"
     ):
         export_sql(forest, force=True)
     forest = LHForestClassifier(n_estimators=500, random_state=0).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"500 trees .* about \d+ seconds .*Fit one tree.*or pass force=True"
+        ValueError, match=r"500 trees .* about \d+ seconds .*Fit fewer trees.*or pass force=True"
     ):
         export_sql(forest)
     n_terms = len(model._model.trees.hyperplane_weight) + model._model.trees.n_blocks
@@ -202,7 +202,7 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
         export_sql(model)
     assert export_sql(model, force=True).startswith("WITH")
     monkeypatch.setattr(onnx, "_MOST_BYTES", 100)
-    with pytest.raises(ValueError, match="an ONNX file holds 2"):
+    with pytest.raises(ValueError, match="an ONNX file is limited to 2 GB"):
         export_onnx(model, tmp_path / "model.onnx")
 
 
@@ -210,7 +210,7 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     ("change", "what"),
     [
         ({"link": "softmax"}, "link='softmax'"),
-        ({"base": np.zeros(3)}, "scores before the first tree"),
+        ({"base": np.zeros(3)}, "initial scores"),
         ({"target": np.array([-1])}, "trees of all classes"),
         ({"missing": np.array([0, 1])}, "missing values"),
     ],
@@ -218,7 +218,7 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
 def test_walks_that_are_not_known_yet(model, change, what):
     kept = {name: getattr(model._model, name) for name in ("link", "base", "clip")}
     trees = SimpleNamespace(**({"target": np.zeros(1), "missing": np.zeros(2)} | change))
-    with pytest.raises(ValueError, match=f"{what}.*, which SQL cannot express yet: use lhtree.save"):
+    with pytest.raises(ValueError, match=f"{what}.*, which SQL does not support yet: use lhtree.save"):
         check_walkable(SimpleNamespace(**(kept | {"trees": trees} | change)), "SQL")
 
 

@@ -72,7 +72,7 @@ def test_damage_is_named(tree, refused):
     assert f"{len(tree) + 1} bytes, but its header describes {len(tree)}" in refused(tree + b"\0")
     assert f"{len(tree) - 1} bytes, but its header describes {len(tree)}" in refused(tree[:-1])
     assert "too short" in refused(b"")
-    assert "does not start with" in refused(b"\x80\x04\x95" + tree)
+    assert "not written by lhtree" in refused(b"\x80\x04\x95" + tree)
     assert "header is longer than 16777216 bytes" in refused(b"\xff" * 8 + tree[8:])
     assert "truncated: its header is longer than the file" in refused(tree[:200])
 
@@ -392,15 +392,15 @@ def test_hostile_boosted_values(refused, name, place, value, expected):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda model: model.update(estimator="os.system"), "which is unknown"),
-        (lambda model: model.update(estimator="LHTClassifier"), "of another kind than its trees"),
+        (lambda model: model.update(estimator="os.system"), "unknown estimator"),
+        (lambda model: model.update(estimator="LHTClassifier"), "does not match its trees"),
         (
             lambda model: model["parameters"].update(depth=1),
-            "its parameters depth are unknown: update lhtree",
+            "unknown parameters depth: update lhtree",
         ),
         (
             lambda model: model["forest"]["tree_parameters"].update(depth=1),
-            "tree_parameters depth are unknown",
+            "unknown tree_parameters depth",
         ),
     ],
 )

@@ -173,7 +173,7 @@ def test_parameters_that_no_file_can_hold(again, two):
     with pytest.raises(TypeError, match=r"random_state=RandomState.*model\.set_params\(random_state=None\)"):
         again(model)
     again(model.set_params(random_state=None))
-    with pytest.raises(TypeError, match="alpha=nan cannot be held"):
+    with pytest.raises(TypeError, match="alpha=nan cannot be saved"):
         again(model.set_params(alpha=np.nan))
     with pytest.raises(ValueError, match=r"cannot be saved.* n_jobs is not a number of threads up to 4096"):
         again(model.set_params(alpha=0.0, n_jobs=10**6))
@@ -183,7 +183,7 @@ def test_what_is_no_model(tmp_path, two):
     class Own(LHTClassifier):
         pass
 
-    with pytest.raises(TypeError, match="model is a Own, a class of your own"):
+    with pytest.raises(TypeError, match="model is a Own: only LHTClassifier and LHForestClassifier"):
         save(Own().fit(*two), tmp_path / "model.lht")
     with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier"):
         save({}, tmp_path / "model.lht")

@@ -82,7 +82,7 @@ def test_axes_given_are_used(curve):
 
 
 def test_what_is_no_curve():
-    with pytest.raises(TypeError, match=r"curve is a int: pass what coverage_curve\(model, X, y\) gives"):
+    with pytest.raises(TypeError, match=r"curve is a int: pass the result of coverage_curve\(model, X, y\)"):
         plot_coverage(3)
-    with pytest.raises(TypeError, match=r"curve is a int: pass what sparsity_curve\(X, y\) gives"):
+    with pytest.raises(TypeError, match=r"curve is a int: pass the result of sparsity_curve\(X, y\)"):
         plot_sparsity(3)

@@ -58,7 +58,7 @@ def test_a_long_way_is_folded_in_the_middle():
     assert len(steps) > 12
     sections = find_sections(model._model.trees, explanation.paths[0], 2, 5)
     assert len(sections) == 5 + 1 + 1
-    assert sections[2].title == f"… {len(steps) - 5} more blocks on the way"
+    assert sections[2].title == f"… {len(steps) - 5} more blocks on the path"
     assert sections[1].title.startswith(f"block {steps[1].block}:")
     assert sections[3].title.startswith(f"block {steps[-3].block}:")
     assert pictures.find_flaws(plot_path(explanation)) == ([], [])
@@ -135,7 +135,7 @@ def test_missing_values():
             {"target": "red"},
             "target='red' is not valid: pass one of the classes 'class_0', 'class_1', 'class_2'",
         ),
-        ({"tree": 1}, "tree=1 is not valid: pass a number from 0 to 0"),
+        ({"tree": 1}, "tree=1 is not valid: pass an integer from 0 to 0"),
         ({"tree": -1}, "tree=-1 is not valid"),
         ({"n_features": 0}, "n_features=0 is not valid"),
         ({"max_steps": 1}, "max_steps=1 is not valid"),
@@ -148,5 +148,5 @@ def test_arguments_that_make_no_sense(arguments, message):
 
 
 def test_what_is_no_explanation():
-    with pytest.raises(TypeError, match=r"explanation is a float: pass what model.explain\(row\) gives"):
+    with pytest.raises(TypeError, match=r"explanation is a float: pass model.explain\(row\)"):
         plot_path(1.0)

@@ -109,7 +109,7 @@ def test_regions_of_two_of_many_features_are_means_over_rows():
             expected = 0.28 * np.array(to_rgb(CLASSES[best])) + 0.72
             np.testing.assert_allclose(np.asarray(ax.images[0].get_array())[row, column], expected)
     assert plot_decision_regions(model, n_points=8).get_title() == "2 other features at their centres"
-    assert plot_decision_regions(model, X, y, row=X[0], n_points=8).get_title().endswith("at the row given")
+    assert plot_decision_regions(model, X, y, row=X[0], n_points=8).get_title().endswith("at the given row")
     with pytest.raises(ValueError, match="hyperplanes=True is not valid"):
         plot_decision_regions(model, X, y, hyperplanes=True)
 
@@ -129,7 +129,7 @@ def test_a_category_has_bars():
         f"{c}\n30 rows" for c in ("blue", "green", "red")
     ]
     assert len(plot_membership(model, [1], target="sold").patches) == 3
-    with pytest.raises(ValueError, match="'colour' holds categories"):
+    with pytest.raises(ValueError, match="'colour' is categorical"):
         plot_membership(model, ["size", "colour"])
 
 
@@ -259,7 +259,7 @@ def test_axes_given_are_used():
             lambda m, X, y: plot_membership(m, "petal"),
             "features='petal' is not valid: pass names of features",
         ),
-        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or numbers"),
+        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or indices"),
         (lambda m, X, y: plot_membership(m, [0, 0]), "pass one feature, or two different ones"),
         (lambda m, X, y: plot_membership(m, [0, 1, 2]), "pass one feature, or two different ones"),
         (
@@ -268,7 +268,7 @@ def test_axes_given_are_used():
         ),
         (lambda m, X, y: plot_membership(m, 0, n_points=1), "n_points=1 is not valid"),
         (lambda m, X, y: plot_decision_regions(m, X, y, features=[1]), "pass two different features"),
-        (lambda m, X, y: plot_decision_regions(m, X, y[:3]), "y has shape \\(3,\\) and X 150 rows"),
+        (lambda m, X, y: plot_decision_regions(m, X, y[:3]), "y has shape \\(3,\\), but X has 150 rows"),
         (
             lambda m, X, y: plot_decision_regions(m, X, ["rose"] * 150),
             "y='rose' is not valid: pass classes of the",

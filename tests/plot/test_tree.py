@@ -43,7 +43,7 @@ def test_colours_say_what_weights_speak_for():
     assert (table.lift < 0.0).any()
     ax = plot_tree(model)
     drawn, written = boxes(ax), pictures.written(ax)
-    assert {"rest", "weights for it", "weights against it"} <= set(written)
+    assert {"rest", "evidence for", "evidence against"} <= set(written)
     for block, lift in zip(table.block, table.lift, strict=True):
         for name, weight in view.weights(block).items():
             bar = drawn[f"weight-{block}-{view.feature_names.index(name)}"]

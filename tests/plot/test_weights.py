@@ -101,7 +101,7 @@ def test_many_features_and_blocks():
     model, *_ = pictures.clouds(1500, 57, 7)
     axes = plot_weights(model)
     assert len(axes) == 7
-    assert axes[0].get_ylabel() == "heaviest 40 of 57 features"
+    assert axes[0].get_ylabel() == "top 40 of 57 features"
     names = labels(axes[0].yaxis)
     assert len(names) == 40
     assert names == sorted(names, key=lambda name: int(name[1:]))  # in the order of the data
@@ -162,7 +162,7 @@ def test_a_forest_shows_its_mean_weights(n_classes):
     assert labels(ax.xaxis) == [str(label) for label in model.classes_[-len(model.trees_) // 4 :]]
     assert pictures.find_flaws(ax) == ([], [])
     _, given = plt.subplots()
-    assert plot_weights(model, n_features=2, ax=given)[0].get_ylabel() == "heaviest 2 of 5 features"
+    assert plot_weights(model, n_features=2, ax=given)[0].get_ylabel() == "top 2 of 5 features"
     (one,) = plot_weights(model, tree=1)
     assert one.images[0].get_array().shape == (5, (~model.trees_[1].is_leaf).sum())
     assert one.get_title().endswith(", tree 1")
@@ -185,7 +185,7 @@ def test_importances():
     assert labels(ax.yaxis) == [*X.columns[order[:5]], "8 more features"]
     numbers = [text.get_text() for text in ax.texts]
     assert numbers[:5] == [f"{width:.3f}" for width in widths]
-    assert numbers[5] == f"{1 - sum(widths):.3f} together"
+    assert numbers[5] == f"{1 - sum(widths):.3f} in total"
     assert len(plot_importances(model).patches) == 13
 
 

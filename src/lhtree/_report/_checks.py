@@ -110,9 +110,9 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[
         yield _warn(
             "imbalance",
             "Imbalanced classes",
-            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy says "
-            "little: check the recall of the other classes. To increase it, lower the probability from which a class "
-            'is predicted, for example to its share, or use class_weight="balanced" together with a larger '
+            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy is "
+            "not informative: check the recall of the other classes. To increase it, lower the probability threshold "
+            'of a class, for example to its share, or use class_weight="balanced" together with a larger '
             "min_samples_leaf; class weights alone have little effect where leaves are pure.",
         )
 

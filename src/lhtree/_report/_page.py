@@ -47,7 +47,7 @@ def _hash(text: str) -> str:
 
 
 def _encode(facts: dict[str, Any]) -> str:
-    """JSON without a character that HTML could take for markup; arrays as base64 of their bytes."""
+    """JSON without characters that HTML could interpret as markup; arrays as base64 of their bytes."""
     text = json.dumps(facts, default=_encode_array, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

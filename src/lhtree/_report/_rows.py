@@ -16,14 +16,14 @@ _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows
 
 
 class Rows(NamedTuple):
-    """Rows in the user's units and the numbers of their classes."""
+    """Rows in original units and the indices of their classes."""
 
     X: NDArray[Any]
     codes: NDArray[np.int64]
 
 
 def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
-    """Exact arrays of rows and classes, or an error that says what to pass."""
+    """Exact arrays of rows and classes, or an error with a remedy."""
     checked = read(model).encode(X)
     if np.isinf(checked).any():
         refuse_infinity(checked)

@@ -42,7 +42,7 @@ def summarise(
     fitted = read(model)
     rows = check_labelled(model, given.X, given.y, "y")
     test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
-    # A number alone would be taken for a value.
+    # A number alone could be mistaken for a value.
     classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
     part = judge(model, given.X, rows.codes)
     on_given = Evaluation.from_parts([part], classes)
@@ -112,7 +112,7 @@ def _describe_groups(fitted: Model) -> list[dict[str, Any]]:
 
 
 def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
-    """Rows to pick, with what the model itself says of them."""
+    """Rows to choose from, with the model's own predictions."""
     groups = choose_samples(rows, proba)
     chosen = np.concatenate(list(groups.values()))
     return {

@@ -18,13 +18,13 @@ COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "expor
 
 _HELP = """Learning Hyperplane Trees on the command line.
 
-Exit codes: 0 done; 1 the data or the model are not suitable; 2 wrong usage; 3 a file cannot be read; \
+Exit codes: 0 done; 1 unsuitable data or model; 2 invalid usage; 3 a file cannot be read; \
 4 output cannot be written; 130 interrupted.
 """
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is told in one line, not in a traceback."""
+    """Run the command line; errors are one line, not a traceback."""
     guard = Guard()
     with guard.telling():
         _signals.install()
@@ -75,13 +75,13 @@ def _show_examples(examples: tuple[str, ...]) -> str:
 
 
 def _open_closed() -> None:
-    """Replace streams that the caller has closed: they are None, and what is printed to None goes to stdout."""
+    """Replace streams that the caller has closed: they are None, and print to None goes to stdout."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _allow_any_sign() -> None:
-    """Write what the terminal's encoding lacks as Python writes it, rather than fail."""
+    """Escape characters that the terminal's encoding lacks instead of failing."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

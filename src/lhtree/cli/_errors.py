@@ -1,4 +1,4 @@
-"""What goes wrong on the command line: one line that says what to do, and an exit code that means something."""
+"""Errors of the command line: one line with a remedy, and an exit code."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from . import _signals
 
 
 class ExitCode(IntEnum):
-    """What the exit codes mean; ``lhtree --help`` shows them."""
+    """Exit codes; ``lhtree --help`` explains them."""
 
     DONE = 0
-    DATA = 1  # the data or the model do not fit the question
+    DATA = 1  # unsuitable data or model
     USAGE = 2  # Typer's own
     READ = 3  # a file cannot be read
     WRITE = 4  # output cannot be written
@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 
 class Problem(Exception):  # noqa: N818  # most are no errors of ours
-    """Something the user can mend: a message of one line and an exit code."""
+    """An error the user can fix: a one-line message and an exit code."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.DATA) -> None:
         super().__init__(message)
@@ -48,13 +48,13 @@ _EXPECTED = (
 
 
 class Guard:
-    """Turns what goes wrong into one line on stderr; with ``is_debug`` the traceback is shown instead."""
+    """Turns errors into one line on stderr; with ``is_debug`` the traceback is shown instead."""
 
     def __init__(self) -> None:
         self.is_debug = False
 
     def wrap(self, command: Callable[..., None]) -> Callable[..., None]:
-        """A command whose errors are told in one line, before Typer sees them."""
+        """A command whose errors are shown in one line, before Typer sees them."""
 
         @wraps(command)
         def guarded(*args: Any, **kwargs: Any) -> None:
@@ -66,7 +66,7 @@ class Guard:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Tell expected errors in one line and leave with their exit code."""
+        """Print expected errors in one line and exit with their code."""
         try:
             yield
             _signals.check()
@@ -74,9 +74,9 @@ class Guard:
             raise
         except BaseException as error:
             number = _signals.find_received()
-            if number is not None and not self.is_debug:  # whatever became of it on its way
+            if number is not None and not self.is_debug:  # even if it was replaced by another error
                 self._leave(KeyboardInterrupt() if number == signal.SIGINT else None, 128 + number)
-            if isinstance(error, BrokenPipeError):  # the reader has seen enough: nothing to tell
+            if isinstance(error, BrokenPipeError):  # the reader has seen enough: no error
                 self._leave(None, ExitCode.WRITE)
             if self.is_debug or not isinstance(error, _EXPECTED):
                 raise
@@ -95,7 +95,7 @@ def describe(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, MemoryError):
         return "not enough memory: use fewer rows or columns (--drop NAME), or a smaller model"
-    message = str(error)
+    message = str(error).removeprefix("path=")
     if isinstance(error, OSError) and error.strerror:
         place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
         message = f"{place}{error.strerror}"
@@ -122,12 +122,12 @@ def _write_options(error: TableError) -> str:
 
 
 def tell_usage(error: Any) -> NoReturn:
-    """Tell in one line what is wrong with what was typed; a command without arguments shows its help instead."""
+    """Explain invalid usage in one line; a command without arguments shows its help instead."""
     place = error.ctx.command_path if error.ctx else "lhtree"
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.ctx.get_help())
         raise SystemExit(ExitCode.USAGE)
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
     raise Problem(f"{message[:1].lower()}{message[1:]} (see {place} --help)", ExitCode.USAGE) from None
 
 
@@ -151,7 +151,7 @@ def find_code(error: BaseException) -> ExitCode:
 
 @contextmanager
 def reading(path: object) -> Iterator[None]:
-    """Say which file cannot be read, with the exit code for that."""
+    """Name the file that cannot be read, with its exit code."""
     try:
         yield
     except OSError as error:
@@ -160,7 +160,7 @@ def reading(path: object) -> Iterator[None]:
 
 @contextmanager
 def writing(path: object) -> Iterator[None]:
-    """Say which file cannot be written, with the exit code for that; nothing of it is there then."""
+    """Name the file that cannot be written, with its exit code; no partial file remains."""
     _signals.check()
     try:
         yield
@@ -175,7 +175,7 @@ def _reason(error: OSError) -> str:
 
 
 def _close_stdout() -> None:
-    """Forget what could not be written, so that the interpreter does not try again at its end."""
+    """Discard buffered output that could not be written, so that the interpreter does not retry at exit."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

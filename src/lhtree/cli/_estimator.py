@@ -63,7 +63,7 @@ class Direction(str, Enum):
 
 
 class Membership(str, Enum):
-    """How a leaf turns a row into a membership."""
+    """Membership functions."""
 
     _ignore_ = "members name"
     members = vars()
@@ -72,13 +72,13 @@ class Membership(str, Enum):
 
 
 class ClassWeight(str, Enum):
-    """Weights of classes."""
+    """Class weights."""
 
     BALANCED = "balanced"
 
 
 def build(kind: Kind, given: dict[str, Any], **others: Any) -> Any:
-    """The estimator, not fitted, with the parameters that were given (None: not given) and others where it has them."""
+    """The unfitted estimator, with the parameters that were given (None: not given) and others where it has them."""
     known = {one: one.estimator().get_params(deep=False) for one in Kind}
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
@@ -92,7 +92,7 @@ def build(kind: Kind, given: dict[str, Any], **others: Any) -> Any:
 
 
 def read_number(option: str, text: str | None, *words: str) -> float | str | None:
-    """A number as typed, whole ones being counts and others shares; or one of some words."""
+    """A number from the command line, integers being counts and others shares; or one of some words."""
     if text is None or text in words:
         return text
     try:

@@ -50,7 +50,7 @@ class Encoder:
 
 
 def tell_unseen(n_unseen: Counter[str], *, quiet: bool) -> None:
-    """A note on the values that counted as missing."""
+    """A note on the values that are treated as missing."""
     told = ", ".join(f"{n} of column {name!r}" for name, n in n_unseen.items())
     if told:
         note(f"lhtree: categories not seen in training are treated as missing: {told}", quiet=quiet)

@@ -16,7 +16,7 @@ DataFile = Annotated[
     typer.Argument(metavar="DATA", help="Table: CSV, TSV, Parquet or Arrow, optionally gzipped; - is stdin."),
 ]
 ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL", help="Model file that lhtree fit or lhtree.save wrote.")
+    str, typer.Argument(metavar="MODEL", help="Model file written by lhtree fit or lhtree.save.")
 ]
 Target = Annotated[
     str, typer.Option("--target", "-t", metavar="NAME", help="Column that contains the classes.")
@@ -46,25 +46,23 @@ Format = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        "--delimiter", metavar="SIGN", help="Field delimiter of a CSV. Default: detected automatically."
+        "--delimiter", metavar="CHAR", help="Field delimiter of a CSV. Default: detected automatically."
     ),
 ]
-Decimal = Annotated[
-    str, typer.Option("--decimal", metavar="SIGN", help="Decimal separator of a CSV: a point or a comma.")
-]
+Decimal = Annotated[str, typer.Option("--decimal", metavar="CHAR", help="Decimal separator of a CSV: . or ,")]
 Encoding = Annotated[
     str | None,
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Text encoding of a CSV. Default: UTF-8, or as its byte-order mark says.",
+        help="Text encoding of a CSV. Default: UTF-8, or according to its byte-order mark.",
     ),
 ]
 Unseen = Annotated[
     str,
     typer.Option(
         "--unseen",
-        metavar="WAY",
+        metavar="error|missing",
         help="Categories not seen in training: error, or treat as missing.",
         autocompletion=lambda: list(UNSEEN),
     ),
@@ -89,7 +87,7 @@ def count_threads(wanted: int) -> int:
 
 
 def check_least(**least: tuple[float | None, float]) -> None:
-    """Refuse numbers below what their options take; by option, the number (None: not given) and the least one."""
+    """Reject numbers below their minimum; by option, the number (None: not given) and the minimum."""
     for option, (value, lowest) in least.items():
         if value is not None and not value >= lowest:
             name = option.replace("_", "-")

@@ -1,4 +1,4 @@
-"""What commands write: files at once, tables batch by batch; a file appears whole or not at all."""
+"""Output of commands: files at once, tables batch by batch, both atomically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of abo
 
 
 def check_place(path: Path, *sources: str | None) -> None:
-    """Refuse a place where no file can be written, or where one lies that is read, before any work is done for it."""
+    """Reject an output path that cannot be written or is an input, before any work is done."""
     with writing(path):
         reason = _find_reason(path, [source for source in sources if source is not None])
     if reason is not None:
@@ -48,14 +48,14 @@ def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
     if not path.parent.is_dir():
         return f"the directory {path.parent} does not exist"
     if not os.access(path.parent, os.W_OK):
-        return f"the folder {path.parent} may not be written to"
+        return f"the directory {path.parent} is not writable"
     if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
-        return "it is what is read; write to another file"
+        return "it is an input file; write to another file"
     return None
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     check_place(path)
     with writing(path):
         write_whole(path, content)
@@ -65,10 +65,10 @@ class Writer(Protocol):
     """Writes batches of one schema; every format has one."""
 
     def write(self, batch: Any) -> None:
-        """Write a record batch of Arrow."""
+        """Write an Arrow record batch."""
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
 
 
 class CsvWriter:
@@ -79,7 +79,7 @@ class CsvWriter:
         self._special = f'["\r\n{re.escape(delimiter)}]'
 
     def write(self, batch: Any) -> None:
-        """Write a record batch; its text is quoted where some of it needs that."""
+        """Write a record batch; text is quoted where necessary."""
         arrow_csv = import_extra("pyarrow.csv", "cli")
         if not self._has_header:
             _check_text(batch.schema)
@@ -105,7 +105,7 @@ class CsvWriter:
 
 
 def _check_text(schema: Any) -> None:
-    """Refuse columns that text cannot hold; bytes would come out raw."""
+    """Reject columns that text cannot represent; bytes would be written raw."""
     for field in schema:
         if find_arrow_kind(field.type) == "other":
             raise Problem(
@@ -114,7 +114,7 @@ def _check_text(schema: Any) -> None:
 
 
 def make_flat(values: Any) -> Any:
-    """A column without a dictionary, which would change from batch to batch, and with text that every format takes."""
+    """A column without a dictionary, which may differ between batches, and with text that every format accepts."""
     pa = import_extra("pyarrow", "cli")
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
@@ -130,7 +130,7 @@ class GroupWriter:
         self._waiting: list[Any] = []
 
     def write(self, batch: Any) -> None:
-        """Take a record batch, and write all that wait when they are enough for a group."""
+        """Buffer a record batch, and write a group when there are enough rows."""
         self._waiting.append(batch)
         if sum(waiting.nbytes for waiting in self._waiting) >= _GROUP_BYTES:
             self._write_group()
@@ -157,7 +157,7 @@ class GroupWriter:
 
 @contextmanager
 def _telling_types(kind: str) -> Iterator[None]:
-    """Say in one line that a format has no place for what a column holds."""
+    """Explain in one line that a format cannot store a column."""
     pa = import_extra("pyarrow", "cli")
     try:
         yield
@@ -167,7 +167,7 @@ def _telling_types(kind: str) -> Iterator[None]:
 
 @contextmanager
 def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[Writer]:
-    """Open a table to write; None and "-" are stdout. The format is ``kind``, or what the path ends in.
+    """Open a table to write; None and "-" are stdout. The format is ``kind``, or that of the extension.
 
     ``sources`` are what is being read, which must not be written over.
     """
@@ -208,7 +208,7 @@ def _open_file(path: str | None, sources: Sequence[str]) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
-        with open(path, "wb") as device:  # a pipe or /dev/null has no other place beside it
+        with open(path, "wb") as device:  # a pipe or /dev/null cannot be replaced atomically
             yield device
     else:
         check_place(Path(path), *sources)

@@ -1,4 +1,4 @@
-"""What commands print: tables and facts on stdout, notes and bars on stderr."""
+"""Printing: tables and facts to stdout, notes and progress bars to stderr."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .._extras import import_extra
 
-_WIDTH = 160  # of what nobody looks at: lines stay whole for grep
+_WIDTH = 160  # of output that is not a terminal: lines stay whole for grep
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
@@ -18,12 +18,12 @@ Update = Callable[[float, str], None]  # how much is done, and what is being don
 
 
 def show_json(document: Any) -> None:
-    """One JSON document on stdout, in ASCII: programs read it whatever the encoding."""
+    """One JSON document on stdout, in ASCII, so that it does not depend on the encoding."""
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
 def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
-    """Names and values below each other; what is None is left out."""
+    """Names and values, one per line; None is left out."""
     grid = import_extra("rich.table", "cli").Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -34,7 +34,7 @@ def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table below its title; columns whose names begin with ">" hold figures, which are aligned to the right."""
+    """A table below its title; columns whose names begin with ">" are right-aligned."""
     box = import_extra("rich.box", "cli").SIMPLE_HEAD
     table = import_extra("rich.table", "cli").Table(
         box=box, show_edge=False, pad_edge=False, collapse_padding=True
@@ -49,14 +49,14 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """A line on stderr for whoever runs the command."""
+    """A line on stderr for the user."""
     if not quiet:
         print(clean(message), file=sys.stderr)
 
 
 @contextmanager
 def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update]:
-    """A progress bar on stderr where somebody looks at it; gives a function that moves it."""
+    """A progress bar on stderr, in terminals only; yields a function that advances it."""
     console = import_extra("rich.console", "cli").Console(stderr=True)
     if quiet or not console.is_terminal:
         yield lambda n_done, what: None
@@ -74,7 +74,7 @@ def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update
 
 
 def clean(value: Any) -> str:
-    """Text that cannot steer a terminal: signs that do not print are written as Python writes them."""
+    """Text that is safe for a terminal: unprintable characters are escaped as in Python."""
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in str(value))
 
 
@@ -106,5 +106,5 @@ def _show(table: Any) -> None:
 
 
 def _text(value: Any) -> Any:
-    """Text as it is: brackets in it are no markup."""
+    """Literal text: brackets are not markup."""
     return import_extra("rich.text", "cli").Text(clean(value))

@@ -14,7 +14,7 @@ _received: list[int] = []
 
 
 def install() -> None:
-    """Hear the signals that end a command, unless the caller ignores them, as nohup does."""
+    """Handle the signals that end a command, unless the caller ignores them, as nohup does."""
     _received.clear()
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows lacks the last
         number = getattr(signal, name, None)
@@ -24,12 +24,12 @@ def install() -> None:
 
 
 def find_received() -> int | None:
-    """The signal that ends the command, if one has come."""
+    """The signal received so far, if any."""
     return _received[0] if _received else None
 
 
 def check() -> None:
-    """Raise again what may have been swallowed; loops call it, and whoever is about to write."""
+    """Raise a signal again that may have been swallowed; called in loops and before writing."""
     if _received:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""``lhtree evaluate``: how well a model does on a table whose classes are known."""
+"""``lhtree evaluate``: metrics of a model on a table with known classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``lhtree explain``: why a model predicts what it does for one row."""
+"""``lhtree explain``: explain the prediction for one row."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def explain(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also plot the path through a tree: .png, .svg or .pdf."),
+        typer.Option(metavar="FILE", help="Also plot the explanation: .png, .svg or .pdf."),
     ] = None,
     unseen: Unseen = "error",
     format: Format = None,
@@ -126,7 +126,7 @@ def explain(
 def _read_row(
     data: str, encoding: TableEncoding, row: int | None, how: Reading, *, unseen: str, quiet: bool
 ) -> Row:
-    """A row of a table; nothing beyond it has to be sound. Without a number the table must have one row only."""
+    """One row of a table; later rows are not checked. Without a number the table must have exactly one row."""
     if row is not None and row < 0:
         raise Problem(f"--row {row} is not valid: rows are numbered from 0", ExitCode.USAGE)
     with open_stream(data, how) as stream:
@@ -151,7 +151,7 @@ def _read_row(
 
 
 def parse_values(typed: Sequence[str], encoding: TableEncoding, decimal: str, unseen: str) -> Row:
-    """Values that were typed as NAME=VALUE, read like those of a table."""
+    """Values given as NAME=VALUE, parsed like those of a table."""
     texts: dict[str, str] = {}
     for item in typed:
         name = _find_name(item, encoding.names)
@@ -201,7 +201,7 @@ def _describe(explanation: Any, others: list[Any] | None) -> list[str]:
 
 
 def _draw_page(explanation: Any, others: list[Any] | None) -> str:
-    """A page by itself around what a notebook shows."""
+    """A complete HTML page around the notebook's output."""
     from ..explain._html import draw_html
 
     title = f"Why {escape(str(explanation.prediction))}?"

@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 class Format(str, Enum):
-    """Languages of other programs."""
+    """Export formats."""
 
     ONNX = "onnx"
     C = "c"
@@ -31,7 +31,7 @@ class Format(str, Enum):
 
 
 class Dialect(str, Enum):
-    """Whose SQL."""
+    """SQL dialects."""
 
     SQLITE = "sqlite"
     DUCKDB = "duckdb"
@@ -57,11 +57,11 @@ def export(
         Names, typer.Option(metavar="NAME", help="SQL: column to keep in the result; may be repeated.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="SQL: write it even if it is too large for an engine.")
+        bool, typer.Option("--force", help="SQL: write the statement however large it is.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Export a model to ONNX, C or SQL; predictions are identical to the bit."""
+    """Export a model to ONNX, C or SQL; predictions are bit-identical."""
     import lhtree
 
     if out == Path("-"):
@@ -88,10 +88,10 @@ def export(
 
 
 def _choose(to: Format | None, out: Path | None) -> Format:
-    """The format asked for, or what the ending of the file says."""
+    """The requested format, or the one of the file's extension."""
     if to is not None:
         return to
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
     if ending not in list(Format):
-        raise Problem("specify the output: --to onnx, --to c or --to sql", ExitCode.USAGE)
+        raise Problem("specify the format: --to onnx, --to c or --to sql", ExitCode.USAGE)
     return Format(ending)

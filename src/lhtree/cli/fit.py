@@ -228,7 +228,7 @@ def fit(
 
 
 def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
-    """Fit on a part of the rows, drawn by class, and measure on the others."""
+    """Fit on a stratified part of the rows and evaluate on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
 
@@ -245,7 +245,7 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Ev
 
 
 def _describe(training: Training, path: str) -> dict[str, Any]:
-    """What was read, as facts."""
+    """A summary of the table."""
     X, y = training.X, training.y
     classes, counts = np.unique(y, return_counts=True)
     is_category = [dtype.name == "category" for dtype in X.dtypes]

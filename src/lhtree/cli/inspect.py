@@ -1,4 +1,4 @@
-"""``lhtree inspect``: what a model file holds."""
+"""``lhtree inspect``: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     encoding = facts["encoding"]
     for name, column in zip(encoding["names"], encoding["columns"], strict=True):
         some = column.get("categories")
-        yield name, "numbers" if some is None else f"{len(some)} categories: {', '.join(map(str, some))}"
+        yield name, "numeric" if some is None else f"{len(some)} categories: {', '.join(map(str, some))}"
 
 
 def _list_values(values: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -67,11 +67,13 @@ def predict(
 ) -> None:
     """Predict the class of every row of a table.
 
-    The table may be larger than memory: rows are read, predicted and written in batches, in their order. Columns are
-    matched by name; other columns are ignored.
+    The table may be larger than memory: rows are read, predicted and written in batches, in their order.
+    Columns are matched by name; other columns are ignored.
     """
     if out_format not in (None, *FORMATS):
-        raise Problem(f"--out-format {out_format} is not valid: pass {', '.join(FORMATS)}", ExitCode.USAGE)
+        raise Problem(
+            f"--out-format {out_format} is not valid: pass one of {', '.join(FORMATS)}", ExitCode.USAGE
+        )
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
     if confidence and scorer._model.is_boosted:
@@ -100,7 +102,7 @@ def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[st
 def _predict(
     scorer: Scorer, features: NDArray[np.float64], proba: bool, confidence: bool, n_threads: int
 ) -> dict[str, NDArray[Any]]:
-    """Columns of the output; a scorer does not take a table without rows."""
+    """Columns of the output; a scorer does not accept a table without rows."""
     labels, n_rows = scorer.classes_, len(features)
     columns = {"prediction": scorer.predict(features, n_threads) if n_rows else labels[:0]}
     for is_wanted, name, method in (
@@ -114,7 +116,7 @@ def _predict(
 
 
 def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[Any]]) -> Any:
-    """A record batch of what is written."""
+    """A record batch of the output."""
     pa = import_extra("pyarrow", "cli")
     twice = next((name for name in kept if name in predictions), None)
     if twice is not None:

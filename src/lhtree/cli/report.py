@@ -1,4 +1,4 @@
-"""``lhtree report``: one HTML file about a model, to read, to explore and to pass on."""
+"""``lhtree report``: an HTML report on a model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def report(
         float,
         typer.Option(
             metavar="SIZE",
-            help="Maximum size of the trees in the page; of a larger forest only the first are included.",
+            help="Maximum size of the trees in the page; for a larger forest only the first trees are included.",
         ),
     ] = 8.0,
     drop_missing_target: _options.DropMissingTarget = False,

@@ -1,4 +1,4 @@
-"""``lhtree tune``: settings that suit a table, by cross-validation within a time limit."""
+"""``lhtree tune``: search for good settings by cross-validation within a time limit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAMES = {"roc_auc": "ROC AUC", "brier": "Brier score"}
 
 
 class Metric(str, Enum):
-    """What the best setting has most (or least) of."""
+    """Metrics to optimise."""
 
     ACCURACY = "accuracy"
     BALANCED_ACCURACY = "balanced_accuracy"
@@ -199,7 +199,7 @@ def _list_facts(training: Training, tuned: Tuning, command: str) -> dict[str, An
 def _write_table_options(
     target: str, drop: list[str] | None, categorical: list[str] | None, is_dropping: bool, how: Reading
 ) -> list[str]:
-    """The options that say how the table is read, for the command that fits."""
+    """The options for reading the table, for the fit command."""
     options = ["--target", target]
     for option, names in (("--drop", drop), ("--categorical", categorical)):
         for name in names or ():

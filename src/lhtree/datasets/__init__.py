@@ -3,7 +3,7 @@
 ``load_wine`` and ``load_wdbc`` come with scikit-learn. The others are looked up in the folder that the environment
 variable ``LHTREE_DATA`` names, then in the user's cache (``LHTREE_CACHE``, or the platform's folder for caches), then
 downloaded from the UCI Machine Learning Repository and kept in the cache. Wherever a table comes from, the sha256 of
-its values has to be the expected one: of the values, not of the file, since UCI may pack its files anew.
+its values must be the expected one. It covers the values, not the file, since UCI may repack its files.
 
 Each loader returns scikit-learn's ``Bunch``: ``data`` (n, m), ``target`` (n,) of 0 … K-1, ``frame`` (features and
 ``target``; None with ``as_frame=False``), ``feature_names``, ``target_names``, ``DESCR``, ``licence``, ``citation`` and

@@ -1,4 +1,4 @@
-"""Downloads that are tried again."""
+"""Downloads with retries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PART = 1 << 16
 
 
 def download(url: str, read: Callable[[bytes], T]) -> tuple[bytes, T]:
-    """Content of a URL and what `read` makes of it; faults that may pass are tried again."""
+    """Content of a URL and the result of `read`; temporary failures are retried."""
     return _keep_trying(url, read, _WAITS)
 
 

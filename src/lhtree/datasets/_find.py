@@ -35,7 +35,7 @@ def find_table(about: About, source: Source, *, download_if_missing: bool) -> Ta
     except FAULTS as error:
         raise _missing(about, source, f"{error}{flaw}", url) from error
     except ValueError as error:
-        raise ValueError(f"{url} has changed: {error}.") from error
+        raise ValueError(f"{url} has changed: {error}. Put a copy into LHTREE_DATA.") from error
     try:
         cache.mkdir(parents=True, exist_ok=True)
         write_whole(cache / source.archive, content)
@@ -45,25 +45,25 @@ def find_table(about: About, source: Source, *, download_if_missing: bool) -> Ta
 
 
 def read_folder(folder: Path, about: About, source: Source) -> Table | None:
-    """Read a table from UCI's zip file or a gzip-compressed CSV, whichever is there; None: neither."""
+    """Read a table from UCI's zip file or a gzip-compressed CSV, whichever exists; None if neither does."""
     for name, read in ((source.archive, read_archive), (f"{about.name}.csv.gz", read_csv)):
         path = folder / name
         if path.is_file():
             try:
                 return read(path.read_bytes(), about, source)
             except ValueError as error:
-                raise ValueError(f"{path} cannot be used: {error}.") from error
+                raise ValueError(f"{path} cannot be used: {error}. Delete or replace it.") from error
     return None
 
 
 def data_folder() -> Path | None:
-    """The folder that LHTREE_DATA names."""
+    """The directory in LHTREE_DATA."""
     name = os.environ.get("LHTREE_DATA")
     return Path(name).expanduser() if name else None
 
 
 def cache_folder() -> Path:
-    """The folder that LHTREE_CACHE names, or lhtree's in the user's caches."""
+    """The directory in LHTREE_CACHE, or lhtree's in the user's cache."""
     if name := os.environ.get("LHTREE_CACHE"):
         return Path(name).expanduser()
     if sys.platform == "win32":
@@ -75,7 +75,7 @@ def cache_folder() -> Path:
 
 def _missing(about: About, source: Source, reason: str, url: str) -> FileNotFoundError:
     return FileNotFoundError(
-        f"{about.title} is not on this computer and was not downloaded: {reason}.\n"
-        f"Get {url} by other means and put it, as {source.archive}, into {cache_folder()}; or name a folder "
-        f"that holds {source.archive} or {about.name}.csv.gz in the environment variable LHTREE_DATA."
+        f"{about.title} was not found on this computer and not downloaded: {reason}.\n"
+        f"Download {url} and save it as {source.archive} in {cache_folder()}, or set the environment variable "
+        f"LHTREE_DATA to a directory that contains {source.archive} or {about.name}.csv.gz."
     )

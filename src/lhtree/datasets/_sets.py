@@ -1,4 +1,4 @@
-"""The paper's nine data sets: names, classes, sources and whom to thank."""
+"""The paper's nine data sets: names, classes, sources and citations."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _MOST_BYTES = 100_000_000  # of a file inside an archive; the largest, skin's, h
 
 
 class DamagedError(ValueError):
-    """A file that is cut short or broken: another copy may be whole."""
+    """A truncated or damaged file; another copy may be intact."""
 
 
 class Table(NamedTuple):
@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
 
 def digest(table: Table) -> str:
-    """The sha256 of the values: the same whatever file, format or notation of numbers they came in."""
+    """The sha256 of the values, independent of file, format and notation of numbers."""
     n_rows, n_features = table.X.shape
     summary = hashlib.sha256(f"{n_rows} {n_features}\n".encode())
     summary.update(np.ascontiguousarray(table.X + 0.0, dtype="<f8").tobytes())  # + 0.0: no negative zero
@@ -60,7 +60,7 @@ def read_archive(content: bytes, about: About, source: Source) -> Table:
 
 
 def unpack(content: bytes, name: str) -> str:
-    """Find a file inside a zip file, in whatever folder."""
+    """Find a file inside a zip file, in any folder."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = [
@@ -98,7 +98,7 @@ def parse_rows(text: str, delimiter: str | None) -> Table:
 
 
 def check(table: Table, source: Source) -> Table:
-    """Refuse a table that is not the published one."""
+    """Reject a table that is not the published one."""
     if digest(table) != source.digest:
         n_rows, n_features = table.X.shape
         raise ValueError(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Part(NamedTuple):
-    """Rows with what is true and what a model predicts; a table may come in many parts."""
+    """Rows with their true classes and predictions; a table may consist of many parts."""
 
     codes: NDArray[np.int32]  # number of the true class, shape (n,)
     predicted: NDArray[np.int32]  # number of the predicted class
@@ -25,7 +25,7 @@ def judge(
     weight: NDArray[np.float64] | None = None,
     **options: Any,
 ) -> Part:
-    """Ask a model about rows of the classes ``codes``; ``options`` go to its methods."""
+    """Predict rows of the classes ``codes``; ``options`` are passed to the model's methods."""
     proba = model.predict_proba(X, **options)
     if len(proba) != len(codes):
         raise ValueError(f"y has {len(codes)} values, but X has {len(proba)} rows: pass one class per row.")

@@ -33,7 +33,7 @@ def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
 
 
 def count_rows(n_rows: int, weight: Weight) -> float:
-    """How many rows of equal weight would tell as much (Kish's effective sample size)."""
+    """Number of rows of equal weight that would be as informative (Kish's effective sample size)."""
     if weight is None:
         return n_rows
     share = weight / weight.max()  # whose squares are finite

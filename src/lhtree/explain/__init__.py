@@ -1,4 +1,4 @@
-"""Why a model predicts what it does: the facts of every decision on the way of a row."""
+"""Explanations of predictions: the facts of every decision on the path of a row."""
 
 from ._counterfactual import Counterfactual
 from ._explanation import Explanation

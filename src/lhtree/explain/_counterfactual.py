@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..model import Model
+from ..tables.names import find_nearest
 from ._facts import make_plain
 from ._search import MOST_BASES, Task, search
 from ._words import name_class
@@ -25,7 +25,7 @@ _ALIKE = 0.8  # cosine above which two changes go the same way
 
 @dataclass(frozen=True, repr=False)
 class Counterfactual:
-    """A row like the one explained that the model predicts otherwise.
+    """A row similar to the explained one for which the model predicts another class.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Counterfactual:
     distance : float
         Euclidean length of the change in normalised units: the root of the sum of (change / scale)².
     prediction, before
-        Class of the changed row, and of the row explained.
+        Class of the changed row, and of the explained row.
     """
 
     row: dict[str, Any]
@@ -164,12 +164,8 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
     for feature in listed:
         if isinstance(feature, str):
             if feature not in names:
-                near = difflib.get_close_matches(feature, names, n=1, cutoff=0.0)[0]
-                raise refuse(
-                    "features",
-                    features,
-                    f"names of features: {feature!r} is not one (did you mean {near!r}?)",
-                )
+                hint = find_nearest(feature, names)
+                raise refuse("features", features, f"names of features: {feature!r} is not one ({hint})")
             free[names.index(feature)] = True
         elif is_integer(feature) and -len(names) <= feature < len(names):
             free[feature] = True

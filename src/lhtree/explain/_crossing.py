@@ -23,7 +23,7 @@ class Room(NamedTuple):
 
 
 class Planes(NamedTuple):
-    """Hyperplanes on the way of a row: y(x) = weights · z − offset.
+    """Hyperplanes on the path of a row: y(x) = weights · z − offset.
 
     In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
     ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share, ``target`` the code of
@@ -40,7 +40,7 @@ class Planes(NamedTuple):
 
 
 def find_planes(fitted: Model, x: Floats, room: Room, most: int) -> Planes:
-    """Hyperplanes on the way of row ``x`` through all trees, at most so many, those nearest along free features."""
+    """Hyperplanes on the paths of row ``x`` through all trees; if too many, those nearest along free features."""
     trees = fitted.trees
     way = walk(fitted, x[None])
     parts = (way.terms, way.slope_terms)  # a block has terms of one kind only

@@ -196,7 +196,7 @@ class Explanation:
 
 
 def _make_finite(facts: Any) -> Any:
-    """The same facts with None for what JSON cannot say and lists for tuples; they are nested a few levels only."""
+    """The same facts with None for what JSON cannot express and lists for tuples; nesting is shallow."""
     if isinstance(facts, dict):
         return {make_plain(key): _make_finite(value) for key, value in facts.items()}
     if isinstance(facts, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The facts of an explanation: what every block on the way of a row said, and why."""
+"""The facts of an explanation: the decision of every block on the path of a row, and its terms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 4096
 class Term:
     """What one feature adds to a feature sum, or to a membership."""
 
-    feature: str  # "colour = red" where it stands for a category
+    feature: str  # "colour = red" for a category
     value: float  # in the user's units, 1 or 0 of a category; NaN is missing
     weight: float  # per normalised unit
     unit_weight: float  # per unit of the user
@@ -39,7 +39,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Step:
-    """A branching block on the way: ``y`` is the sum of the terms minus the offset."""
+    """A branching block on the path: ``y`` is the sum of the terms minus the offset."""
 
     block: int
     depth: int
@@ -67,7 +67,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class LeafStep:
-    """The leaf at the end of the way: ``estimate`` is the intercept plus the sum of the terms."""
+    """The leaf at the end of the path: ``estimate`` is the intercept plus the sum of the terms."""
 
     block: int
     depth: int
@@ -86,7 +86,7 @@ class LeafStep:
 
 @dataclass(frozen=True)
 class Path:
-    """The way of a row through one tree."""
+    """The path of a row through one tree."""
 
     tree: int
     target: Any
@@ -95,12 +95,12 @@ class Path:
 
 
 def make_plain(fact: Any) -> Any:
-    """A fact fit for JSON: a date or another object as text."""
+    """A value for JSON; a date or another object becomes text."""
     return fact if fact is None or isinstance(fact, (str, int, float)) else str(fact)
 
 
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
-    """The ways of one row with values ``x`` through all trees."""
+    """The paths of one row with values ``x`` through all trees."""
     fitted, trees = walk.fitted, walk.fitted.trees
     name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
     neighbours = find_neighbours(walk)

@@ -22,9 +22,9 @@ def flatten(index: Any) -> Any:
 
 
 def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
-    """One line per row, tree, block and term; ``row`` is its place in ``index``, else its number in X.
+    """One line per row, tree, block and term; ``row`` is its label in ``index``, else its number in X.
 
-    ``part`` says what a term is: "weight" or "slope" times z, minus the "offset", or the "intercept". The latter two
+    ``part`` is the kind of a term: "weight" or "slope" times z, minus the "offset", or the "intercept". The latter two
     have no feature.
     """
     pandas = import_extra("pandas", "pandas")

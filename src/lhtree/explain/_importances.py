@@ -1,4 +1,4 @@
-"""How much every column matters to a model: by gain, by contribution, or by permutation."""
+"""Importance of every column of a model: by gain, by contribution, or by permutation."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Importances:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """Numbers of the columns, the most important first, shape (m,)."""
+        """Indices of the columns, most important first, shape (m,)."""
         return np.argsort(-self.values, kind="stable")
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per column, the most important first: ``importance``, and ``spread`` of a permutation."""
+        """One row per column, most important first: ``importance`` and, for permutations, ``spread``."""
         columns = {"importance": self.values} | ({} if self.spread is None else {"spread": self.spread})
         pandas = import_extra("pandas", "pandas")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=pandas.Index(self.names, name="column"))
@@ -80,14 +80,16 @@ def find_importances(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> Importances:
-    """Importances from encoded rows, shape (n, n_features), and the numbers of their classes, shape (n,)."""
+    """Importances from encoded rows, shape (n, n_features), and the indices of their classes, shape (n,)."""
     if kind not in KINDS:
         raise refuse("kind", kind, f"one of {', '.join(map(repr, KINDS))}")
     names, spread = fitted.column_names, None
     if kind == "gain":
         values = fitted.encoding.sum_columns(fitted.trees.importances(fitted.n_features))
     elif rows is None or (kind == "permutation" and codes is None):
-        raise ValueError(f"kind={kind!r} needs {'X' if kind == 'contribution' else 'X and y'}: pass rows.")
+        raise ValueError(
+            f"kind={kind!r} needs {'X' if kind == 'contribution' else 'X and y'}: pass held-out rows."
+        )
     elif kind == "contribution":
         values = _mean_contributions(fitted, rows, codes)
     else:
@@ -114,7 +116,7 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], codes: NDArray[np.int
 def _permute(
     fitted: Model, rows: NDArray[Any], codes: NDArray[np.int64], n_repeats: int, random_state: Any
 ) -> Floats:
-    """Loss of accuracy where a column is permuted, all of its features together, shape (n_repeats, m)."""
+    """Drop in accuracy when a column is permuted, all of its features together, shape (n_repeats, m)."""
     generator = np.random.default_rng(random_state)
     accuracy = np.mean(fitted.ask("predict", rows) == codes)
     permuted = np.array(rows)  # its own copy, mended after every column

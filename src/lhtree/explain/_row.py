@@ -80,7 +80,7 @@ def _order_mapping(fitted: Model, row: Mapping[Any, Any]) -> list[Any]:
             if missing
             else f"has {_name_some(extra)}, which the model does not know"
         )
-        raise ValueError(f"row {what}: pass a value for every feature (NaN if it is missing).")
+        raise ValueError(f"row {what}: pass exactly the features of the model (NaN for a missing value).")
     return [row[name] for name in names]
 
 

@@ -1,4 +1,4 @@
-"""Search for rows near a row that the model predicts otherwise: deterministic, bounded, by crossing hyperplanes."""
+"""Search for nearby rows with another prediction: deterministic, bounded, by crossing hyperplanes."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ class Task:
 
 
 def search(task: Task) -> Floats:
-    """Rows that are predicted otherwise, as small changes as were found; possibly none, never more than a few dozen.
+    """Rows with another prediction, with the smallest changes found; possibly none, never more than a few dozen.
 
-    From the row, and then from the most promising rows without the class wanted, every near hyperplane on the way is
+    From the row, and then from the most promising rows without the class wanted, every near hyperplane on the path is
     crossed; what is found is shortened, and tried again with fewer features.
     """
     found = []
@@ -111,7 +111,7 @@ def search(task: Task) -> Floats:
 
 
 def _cross(task: Task, x: Floats, share: int) -> Floats:
-    """Rows just behind each hyperplane on the way of ``x``, and where confidence counts, fully behind it."""
+    """Rows just behind each hyperplane on the path of ``x`` and, if confidence matters, fully behind it."""
     room = task.room(x)
     planes = find_planes(task.fitted, x, room, MOST_PLANES)
     sides = find_sides(planes)
@@ -130,7 +130,7 @@ def _cross(task: Task, x: Floats, share: int) -> Floats:
 
 
 def _spread_singles(moves: Floats, most: int) -> Floats:
-    """Single-feature moves as lines of their own; of each feature some, from its shortest to its longest."""
+    """Single-feature moves, several per feature, from its shortest to its longest."""
     plane, feature = np.nonzero(~np.isnan(moves))
     value = moves[plane, feature]
     order = np.lexsort((np.abs(value), feature))
@@ -155,7 +155,7 @@ def _ends(room: Room) -> Floats:
 
 
 def _aim(task: Task, planes: Planes, room: Room) -> Floats:
-    """Steps of growing length in the direction in which near hyperplanes together speak for another class."""
+    """Steps of growing length in the direction in which nearby hyperplanes jointly favour another class."""
     if task.fitted.n_classes == 2:  # one tree serves both, and its target is the second class
         speaks = np.full(len(planes.y), 1.0 if task.code == 0 else -1.0)
     else:
@@ -205,7 +205,7 @@ def _select(task: Task, rows: Floats) -> Floats:
 
 
 def _shorten(task: Task, rows: Floats) -> Floats:
-    """The first point on the way from the row to each of these that is predicted otherwise, by grid and halving."""
+    """The first point between the row and each of these that is predicted differently, by grid and bisection."""
     if not len(rows):
         return rows
     grid = np.arange(1, 9) / 8

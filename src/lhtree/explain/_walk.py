@@ -1,4 +1,4 @@
-"""The ways of rows through all trees, as flat arrays: blocks passed, terms, feature sums, memberships."""
+"""The paths of rows through all trees, as flat arrays: blocks passed, terms, feature sums, memberships."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Terms:
     value: Floats  # weight · z
 
     def deal(self, amount: Floats, shift: Floats, sign: Floats) -> Floats:
-        """Deal an amount of every stop to its terms that pull to the side of ``sign``, in proportion.
+        """Divide an amount of every stop among its terms that pull to the side of ``sign``, in proportion.
 
         Of the shift, which the terms must pass together, each is charged a part in proportion to its weight. Where
         nothing pulls, the sizes of the weights count, and where those are 0 too, each the same.
@@ -46,7 +46,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Walk:
-    """Stops of rows on their ways, sorted by row, tree and depth; the last stop of each way is a leaf."""
+    """Stops of rows on their paths, sorted by row, tree and depth; the last stop of each path is a leaf."""
 
     fitted: Model
     Z: NDArray[np.float32]
@@ -87,14 +87,14 @@ class Walk:
 
     @cached_property
     def change(self) -> Floats:
-        """What the share gains from a block to the next on the way; at a leaf, from the share to μ."""
+        """Change of the share from each block on the path to the next; at a leaf, from the share to μ."""
         change = np.empty(len(self.at))
         change[:-1] = self.share[1:] - self.share[:-1]
         change[self.is_leaf] = self.membership - self.share[self.is_leaf]
         return change
 
     def deal(self) -> tuple[tuple[Terms, Floats], ...]:
-        """The changes of all stops dealt to their terms, those of hyperplanes and those of memberships."""
+        """The changes of all stops divided among their terms, those of hyperplanes and those of memberships."""
         trees = self.fitted.trees
         side = np.where(self.y >= 0.0, 1.0, -1.0)
         rise = np.where(self.change >= 0.0, 1.0, -1.0)
@@ -127,7 +127,7 @@ class Walk:
 
 
 def walk(fitted: Model, X: NDArray[Any]) -> Walk:
-    """Follow rows (in the user's units) through all trees."""
+    """Follow rows (in original units) through all trees."""
     trees = fitted.trees
     Z = fitted.normalise(X)
     ptr, block, value = fitted.ask("trace", X)

@@ -198,7 +198,7 @@ def _coarsen(values: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _choose_steps(path: Path) -> list[int]:
-    """Numbers of the steps to tell: those that change the share of the target most."""
+    """Indices of the steps to show: those that change the share of the target most."""
     share = np.array([*(step.share for step in path.steps), path.leaf.share])
     change = np.abs(np.diff(share))
     return sorted(np.argsort(-change, kind="stable")[:N_STEPS].tolist())
@@ -234,7 +234,7 @@ def say_number(value: float) -> str:
 
 
 def name_class(label: Any) -> str:
-    """A class as one calls it; a number alone would be taken for a value."""
+    """A class as text; a number alone could be mistaken for a value."""
     return tidy(label) if isinstance(label, str) else f"class {label}"
 
 

@@ -1,4 +1,4 @@
-"""Models in the languages of other programs: ONNX, C and SQL. Each predicts what the model predicts."""
+"""Export of models to ONNX, C and SQL with the same predictions."""
 
 from .c import export_c
 from .onnx import export_onnx

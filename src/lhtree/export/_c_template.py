@@ -1,13 +1,13 @@
 """The text of an exported C file."""
 
 TEMPLATE = """\
-/* A model of lhtree $version in C99: no library, no allocation, no state. Written by lhtree.export_c.
+/* A model exported by lhtree $version as C99: no library, no allocation, no state. Written by lhtree.export_c.
 
    int ${name}_predict(const double *x, double *probabilities);
 
-   x: ${macro}_N_FEATURES numbers, in the order of ${name}_features; NaN is missing.
+   x: ${macro}_N_FEATURES numbers, in the order of ${name}_features; NaN means missing.
    probabilities: receives ${macro}_N_CLASSES numbers, in the order of ${name}_classes; may be NULL.
-   Returns the number of the class, or -1 if x holds an infinity (then nothing is written). */
+   Returns the index of the class, or -1 if x contains an infinite value (then nothing is written). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ $classes
 
 enum { n_targets = $n_targets, n_estimators = $n_estimators };
 
-/* z = (x - centre) / scale, and the share of every class. */
+/* z = (x - centre) / scale, and the share of each class in the training data. */
 $centre
 $scale
 $prior

@@ -1,4 +1,4 @@
-"""The classes of a model as values that other languages know."""
+"""The classes of a model as values of other languages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def find_labels(fitted: Model, language: str) -> list[Label]:
             break
     else:
         raise TypeError(
-            f"the classes {labels[:3]} cannot be written in {language}: fit with classes that are text, or numbers."
+            f"the classes {labels[:3]} cannot be written in {language}: fit with strings or numbers only."
         )
     for label in labels:
         if kind is int and not -(2**63) <= label < 2**63:  # type: ignore[operator]
             raise ValueError(
-                f"the class {label} has more than 64 bits: fit with smaller numbers, or with text."
+                f"the class {label} does not fit into 64 bits: fit with smaller integers, or with strings."
             )
     return labels
 

@@ -81,7 +81,7 @@ class Graph:
         return self.add_many("Loop", "", condition, *first, n_outputs=len(states), body=inner)
 
     def add_up(self, values: str, zeros: str, n_axes: int, axis: int) -> str:
-        """Add up float64 values along an axis, one after the other: ReduceSum has no order."""
+        """Add up float64 values along an axis in order, which ReduceSum does not guarantee."""
         info = self.onnx.helper.make_tensor_value_info
         body, kind = Graph(self), self.type_of(np.float64)
         sums, some = f"sums_{next(self._number)}", f"some_{next(self._number)}"

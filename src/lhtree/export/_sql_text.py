@@ -91,7 +91,7 @@ def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
 
 
 def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
-    """Two names that SQL, which does not look at upper and lower case, takes for one."""
+    """Two names that SQL, which ignores case, considers the same."""
     ordered = sorted(names, key=str.casefold)
     return next((pair for pair in pairwise(ordered) if pair[0].casefold() == pair[1].casefold()), None)
 

@@ -66,7 +66,7 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
         if some is None:
             values.append(_read_number(column, dialect))
             continue
-        # Whatever the table says of upper and lower case; DuckDB collates text only.
+        # Case-sensitive whatever the table's collation is; DuckDB collates text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"
         elif all(isinstance(category, str) for category in some):

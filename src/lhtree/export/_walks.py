@@ -15,15 +15,15 @@ def check_walkable(fitted: Model, where: str) -> None:
     """Refuse what the walks of exports and of the report's page cannot do yet."""
     has = {
         "trees of all classes": (fitted.trees.target < 0).any(),
-        "blocks that send missing values to a side": fitted.trees.missing.any(),
+        "blocks that route missing values": fitted.trees.missing.any(),
         f"link={fitted.link!r}": fitted.link != "wolf",
-        "scores before the first tree": fitted.base is not None,
+        "initial scores": fitted.base is not None,
         f"clip={fitted.clip:g}": fitted.clip != CLIP,
     }
     refused = [what for what, is_there in has.items() if is_there]
     if refused:
         raise ValueError(
-            f"the model has {' and '.join(refused)}, which {where} cannot express yet: use lhtree.save and "
+            f"the model has {' and '.join(refused)}, which {where} does not support yet: use lhtree.save and "
             "lhtree.Scorer."
         )
 

@@ -1,4 +1,4 @@
-"""A model as one file of C99: no dependencies, no allocation, the arithmetic of the core to the bit."""
+"""A model as one C99 file: no dependencies, no allocation, bitwise the same arithmetic as the core."""
 
 from __future__ import annotations
 
@@ -24,27 +24,29 @@ _MOST_TERMS = 2**32 - 1
 
 
 def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") -> None:
-    """Write a model as one file of C99, which needs no library and allocates nothing.
+    """Write a model as one C99 file without dependencies or memory allocation.
 
-    The file defines ``int <name>_predict(const double *x, double *probabilities)``, which returns the number of the
-    class, or -1 if x holds an infinity, and writes the K probabilities unless the pointer is NULL. NaN is missing. A
-    column of categories takes one number per category: 1 or 0, or NaN throughout where it is missing or unknown. The
-    texts ``<name>_classes`` and ``<name>_features`` tell the order. Results are equal to the model's to the bit; a
-    file compiled with ``-ffast-math`` would not be, and refuses.
+    The file defines ``int <name>_predict(const double *x, double *probabilities)``, which returns the index of the
+    class, or -1 if x contains an infinite value, and writes the K probabilities unless the pointer is NULL. NaN means
+    missing. A categorical column takes one input per category: 1 or 0, or NaN for all of them if the value is missing
+    or unknown. The arrays ``<name>_classes`` and ``<name>_features`` give the order. Results are bitwise equal to the
+    model's; with ``-ffast-math`` they would not be, so the file does not compile with that flag.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     path : str or path
-        Where to write.
+        File to write.
     name : str, default="lhtree"
-        What the file's public names begin with, so that a program can hold several models.
+        Prefix of the public names in the file, so that a program can include several models.
     """
     fitted = read(model)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name):
         raise refuse(
-            "name", name, "a C identifier: a lower-case letter, then letters, digits and _, up to 31 in all"
+            "name",
+            name,
+            "a C identifier: a lower-case letter, then lower-case letters, digits and _, at most 31 in total",
         )
     write_whole(path, _write(fitted, name).encode("ascii"))
 
@@ -52,9 +54,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
 def _write(fitted: Model, name: str) -> str:
     walks = find_walks(fitted, "C")
     if max(len(walks.weights.value), len(walks.slopes.value)) > _MOST_TERMS:
-        raise ValueError(
-            "the model has more weights or slopes than 32 bits count: fit fewer or smaller trees."
-        )
+        raise ValueError("the model has more than 2**32 - 1 weights or slopes: fit fewer or smaller trees.")
     labels = [str(label) for label in find_labels(fitted, "C")]
     feature = "uint16_t" if fitted.n_features <= 2**16 else "uint32_t"
     distance = {
@@ -108,7 +108,7 @@ def _doubles(name: str, values: NDArray[np.float64]) -> str:
 
 
 def _array(kind: str, name: str, values: Any) -> str:
-    """An array; C has none without elements, so that an empty one gets a 0 nobody reads."""
+    """An array; C does not allow empty ones, so these get an unused 0."""
     lines = textwrap.wrap(", ".join(values) or "0", 100, break_long_words=False, break_on_hyphens=False)
     return "\n".join([f"static const {kind} {name}[] = {{", *(f"    {line}" for line in lines), "};"])
 
@@ -118,11 +118,11 @@ def _strings(texts: list[str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """Text as a C string: its bytes in UTF-8, those that are no plain characters as octal numbers."""
+    """Text as a C string in UTF-8; bytes other than plain characters as octal escapes."""
     data = text.encode()
     if len(data) > _MOST_TEXT:
         raise ValueError(
-            f"the name {text[:20]!r}... has {len(data)} bytes, and C takes {_MOST_TEXT}: shorten it."
+            f"the name {text[:20]!r}... has {len(data)} bytes, but C99 allows {_MOST_TEXT}: shorten it."
         )
     plain = re.compile(
         rb"[A-Za-z0-9 _.,:;=+*/()<>\[\]{}'!#$%&@^`|~-]"

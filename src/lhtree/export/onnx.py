@@ -1,7 +1,7 @@
-"""A model in ONNX, of standard operators only.
+"""Export to ONNX with standard operators only.
 
-All rows go down all trees at once, a level in every round of a loop; a walk that has come to a leaf leaves the loop.
-Sums keep the order of the core, so that results are equal to the bit.
+All rows descend all trees at once, one level per iteration of a loop; a walk that reaches a leaf leaves the loop.
+Sums keep the order of the core, so results are bitwise equal.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _MOST_Z = 1e30
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
-    """Write a model as an ONNX file, which runs wherever onnxruntime does.
+    """Write a model as an ONNX file for onnxruntime.
 
-    The input ``X`` has the shape (n, m), with n free; NaN is missing, and an infinity ends the run with an error. A
-    column of categories takes one number per category: 1 or 0, or NaN throughout where it is missing or unknown. The
-    outputs are ``label``, shape (n,), and ``probabilities``, float64 of shape (n, K). Names of features and classes
-    are in the file's metadata as JSON. Needs the extra ``onnx``.
+    The input ``X`` has shape (n, m) for any n; NaN means missing, and an infinite value fails the run. A categorical
+    column takes one input per category: 1 or 0, or NaN for all of them if the value is missing or unknown. The outputs
+    are ``label`` of shape (n,) and ``probabilities``, float64 of shape (n, K). The names of features and classes are
+    stored as JSON in the file's metadata. Requires the extra ``onnx``.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     path : str or path
-        Where to write.
+        File to write.
     dtype : {"float64", "float32"}, default="float64"
-        Type of ``X``. Rows of float32 are predicted as the model predicts rows of float32.
+        Type of ``X``. Predictions equal those of the model for rows of this type.
     """
     fitted = read(model)
     if dtype not in ("float64", "float32"):
@@ -82,8 +82,8 @@ def _check_size(walks: Walks) -> None:
     n_bytes = len(walks.offset) * (20 + 8 * weights) + len(walks.intercept) * (12 + 12 * slopes)
     if n_bytes > _MOST_BYTES:
         raise ValueError(
-            f"the model would need {n_bytes / 1e9:.1f} GB, and an ONNX file holds 2: fit fewer or smaller trees, or "
-            "use export_c."
+            f"the model would need {n_bytes / 1e9:.1f} GB, but an ONNX file is limited to 2 GB: fit fewer or smaller "
+            "trees, or use export_c."
         )
 
 

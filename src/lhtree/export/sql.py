@@ -1,4 +1,4 @@
-"""A tree, or a small forest, as one SELECT: all trees are walked together, a level per common table expression."""
+"""A tree or a small forest as one SELECT: all trees are walked at once, one level per common table expression."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ def export_sql(
     dialect: str = "sqlite",
     force: bool = False,
 ) -> str:
-    """One SELECT that predicts the rows of a table, for SQLite or DuckDB.
+    """Write a SELECT statement that predicts the rows of a table, for SQLite or DuckDB.
 
-    It gives the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` for every class. NULL (and
-    NaN) is missing; a row with an infinity, which a model refuses, gets NULL throughout. Arithmetic and its order are
-    those of the model, so that rows take the same way. A model whose statement would keep an engine busy for long, as
-    most forests would, is refused.
+    It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class. NULL (and NaN)
+    means missing; a row with an infinite value, for which the model raises an error, gets NULL in every column. The
+    arithmetic and its order are those of the model, so rows reach the same leaves. Models whose statement would take an
+    engine too long, which includes most forests, raise an error.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one; the columns it was fitted with are looked up in the table by name.
+        Fitted model; the columns it was fitted on are looked up in the table by name.
     table : str, default="data"
         Name of the table.
     keys : iterable of str, optional
-        Columns of the table to pass on, for telling rows apart: a SELECT promises no order.
+        Columns of the table to include in the result, to identify rows: a SELECT has no guaranteed order.
     dialect : {"sqlite", "duckdb"}, default="sqlite"
-        Whose SQL to write.
+        SQL dialect.
     force : bool, default=False
-        Write it, however large it is. SQLite's limit of 2,000 columns stays.
+        Write the statement however large it is. SQLite's limit of 2,000 columns still applies.
 
     Returns
     -------
@@ -96,23 +96,23 @@ def export_sql(
 
 def _too_large(reason: str) -> ValueError:
     return ValueError(
-        f"the model is too large for SQL: {reason}. Fit one tree or a few, with a larger gamma, min_samples_leaf or "
-        "beta or a smaller max_depth, use export_onnx or export_c, or pass force=True."
+        f"the model is too large for SQL: {reason}. Fit fewer trees, or smaller ones (larger gamma, min_samples_leaf "
+        "or beta, smaller max_depth), use export_onnx or export_c, or pass force=True."
     )
 
 
 def _check_names(fitted: Model, keys: list[str], outputs: list[str]) -> None:
-    """SQL does not look at upper and lower case."""
-    for what, names in (("columns", fitted.column_names), ("columns of the result", [*keys, *outputs])):
+    """SQL names are case-insensitive."""
+    for what, names in (("columns", fitted.column_names), ("output columns", [*keys, *outputs])):
         twins = find_twins(names)
         if twins:
             raise ValueError(
-                f"SQL takes the {what} {twins[0]!r} and {twins[1]!r} for one: rename one of them."
+                f"SQL ignores case, so the {what} {twins[0]!r} and {twins[1]!r} are the same: rename one of them."
             )
 
 
 def _check_size(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
-    """Refuse what is far too large before anything is written."""
+    """Refuse models that are far too large before writing anything."""
     trees = fitted.trees
     depth = int(trees.depths().max())
     n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features

@@ -19,17 +19,15 @@ Arrays = dict[str, NDArray[Any]]
 MODEL_ARRAYS = {
     "centre": Array("f8", "feature", "z = (x - centre) / scale"),
     "scale": Array("f8", "feature", "above 0"),
-    "feature_low": Array("f8", "feature", "least training value; NaN if all are missing"),
+    "feature_low": Array("f8", "feature", "smallest training value; NaN if all are missing"),
     "feature_high": Array("f8", "feature", "largest training value"),
     "prior": Array("f8", "class", "shares of the classes"),
     "base": Array(
         "f8", "target", "raw scores of a boosted model before the first tree", default=0.0, since="0.2.0"
     ),
-    "prototypes_X": Array(
-        "f8 f4", "prototype feature", "training rows that are kept", default=0.0, is_scored=False
-    ),
-    "prototypes_codes": Array("i4", "prototype", "numbers of their classes", default=0, is_scored=False),
-    "prototypes_given": Array("i8", "prototype", "where they were given to fit", default=0, is_scored=False),
+    "prototypes_X": Array("f8 f4", "prototype feature", "stored training rows", default=0.0, is_scored=False),
+    "prototypes_codes": Array("i4", "prototype", "indices of their classes", default=0, is_scored=False),
+    "prototypes_given": Array("i8", "prototype", "their row numbers in fit", default=0, is_scored=False),
     "oob_decision_function": Array(
         "f8", "row class", "out-of-bag probabilities", default=0.0, is_scored=False
     ),

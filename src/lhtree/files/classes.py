@@ -1,4 +1,4 @@
-"""Classes of any type that can be told in JSON, and back with their type."""
+"""Classes to and from JSON, with their type."""
 
 from __future__ import annotations
 

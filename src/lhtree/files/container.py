@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .strict_json import ModelFileError, check, parse_json
 
-# How every header begins: the digest has a place of its own, so that it can be left out of itself.
+# How every header begins: the digest has a fixed place, so that it can be excluded from itself.
 _PREFIX = b'{"__metadata__":{"sha256":"'
 _DIGEST = slice(8 + len(_PREFIX), 8 + len(_PREFIX) + 64)
 _BLANK = b"0" * 64
@@ -75,7 +75,7 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
     """Read and check the header: the lengths it promises have to be those of the file."""
     start = file.read(_DIGEST.stop)
     check(len(start) == _DIGEST.stop, "it is too short")
-    check(start[8 : _DIGEST.start] == _PREFIX, "it does not start with the signature of a model file")
+    check(start[8 : _DIGEST.start] == _PREFIX, "it was not written by lhtree.save")
     length = int.from_bytes(start[:8], "little")
     check(length <= _MAX_HEADER, f"its header is longer than {_MAX_HEADER} bytes")
     check(length <= n_bytes - 8, "it is truncated: its header is longer than the file")
@@ -94,7 +94,8 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
         check(is_entry, f"array {name[:50]!r} is not described by dtype, shape and data_offsets")
         n_data = max([n_data, *_check_counts(name, entry["data_offsets"])])
     check(
-        len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}"
+        len(raw) + n_data == n_bytes,
+        f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}",
     )
     return _Head(raw, text, entries, n_data)
 

@@ -33,7 +33,7 @@ HEADER = {
     "classes": Field(lambda v: _has_keys(v, ("dtype", "values")), "dtype and values"),
     "encoding": Field(lambda v: _is_encoding(v), "names, has_names and columns"),
     "confidence": Field(lambda v: _is_plain(v) and v in _CONFIDENCES, "one of last, path and null"),
-    "seed": Field(lambda v: _is_count(v), "a number from 0 to 2**31 - 1"),
+    "seed": Field(lambda v: _is_count(v), "an integer from 0 to 2**31 - 1"),
     "forest": Field(
         lambda v: v is None or _is_forest(v),
         f"{', '.join(_FOREST_KEYS)}, or null for one tree or a boosted model",

@@ -1,4 +1,4 @@
-"""Pictures of models, drawn with matplotlib: every function takes ``ax=None`` and returns the axes."""
+"""Plots of models with matplotlib: every function takes ``ax=None`` and returns the axes."""
 
 from ._block import plot_block
 from ._curves import plot_coverage, plot_sparsity

@@ -1,4 +1,4 @@
-"""Picture of one branching block: feature sums by class, the four extremes, and where the offset parts them."""
+"""Picture of one branching block: feature sums by class, the four extremes, and the offset that separates them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FEW_ROWS = 400
 
 @dataclass(frozen=True)
 class BlockSums:
-    """Feature sums of the rows that reach a branching block; ``extremes`` has those that are there, by name."""
+    """Feature sums of the rows that reach a branching block; ``extremes`` holds those that exist, by name."""
 
     target: Any
     fills: tuple[str, str]  # colours of the target and of the rest
@@ -37,16 +37,16 @@ class BlockSums:
     is_target: NDArray[np.bool_]
     goes_left: NDArray[np.bool_]
     extremes: dict[str, float]
-    below: tuple[str, str]  # what the two blocks below are called
+    below: tuple[str, str]  # names of the two child blocks
 
     def count(self, left: bool) -> tuple[int, int]:
-        """Rows of one side, and how many of them belong to the target."""
+        """Number of rows on one side, and how many of them are of the target."""
         side = self.goes_left == left
         return int(side.sum()), int((side & self.is_target).sum())
 
 
 def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSums:
-    """Feature sums of the rows of X in a block, and the side each takes."""
+    """Feature sums of the rows of X in a block, and the side each goes to."""
     fitted, view = read(model), take_tree(model, tree)
     branching = np.flatnonzero(view.left >= 0)
     if not is_integer(block) or block not in branching:
@@ -81,15 +81,15 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
 def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
     """Draw the feature sums of the rows that reach a branching block (the paper's second figure).
 
-    Rows of the target stand above the line, the others below it. Marked are the least and the largest feature sum of
-    the target (TFS) and of the rest (NFS), and the offset c: rows below it go left, the others right.
+    Rows of the target are above the line, the others below. The plot marks the smallest and the largest feature sum of
+    the target (TFS) and of the rest (NFS), and the offset c: rows with a smaller feature sum go left, the others right.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     X : array-like of shape (n, m)
-        Rows, for example those the model was trained on.
+        Rows, for example the training data.
     y : array-like of shape (n,)
         Their classes.
     block : int, default=0
@@ -97,7 +97,7 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     tree : int, default=0
         Number of the tree in ``trees_``.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -133,13 +133,13 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     ax.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
     ax.set_xlabel("feature sum of normalised values", fontsize=SMALL)
     target = fit(name_class(facts.target), 70.0, SMALL)
-    ax.set_ylabel(f"rows of the rest  |  of {target}", fontsize=SMALL)
+    ax.set_ylabel(f"rows: rest  |  {target}", fontsize=SMALL)
     strip(ax)
     return ax
 
 
 class Mark(NamedTuple):
-    """An extreme with its label, above the line (sign 1) or below it, so many points broad."""
+    """An extreme with its label, above the line (sign 1) or below it, ``breadth`` points wide."""
 
     value: float
     sign: int
@@ -156,7 +156,7 @@ def _find_marks(facts: BlockSums) -> list[Mark]:
 
 
 def find_limits(facts: BlockSums, marks: list[Mark], points: float) -> tuple[float, float]:
-    """Limits of an axis so many points long: the marks and the offset with air, and room for labels at their side."""
+    """Limits of an axis of this length in points: marks, offset and room for the labels beside them."""
     values = [*facts.extremes.values(), facts.offset]
     low, high = min(values), max(values)
     air = (high - low) * 0.06 or 1.0

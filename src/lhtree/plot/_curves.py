@@ -1,4 +1,4 @@
-"""Pictures of measured curves: accuracy against coverage, and against sparsity."""
+"""Plots of measured curves: accuracy against coverage, and against sparsity."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _LEAST_SPAN = 0.05
 
 
 def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
-    """Draw the accuracy on the rows that a model would decide, against their share.
+    """Draw the accuracy on the rows a model decides against their share of all rows.
 
     Parameters
     ----------
     curve : CoverageCurve
         From ``coverage_curve(model, X, y)``.
     ax : Axes, optional
-        Drawn into; a new figure by default. Curves of several models can share it.
+        Axes to draw into; a new figure by default. Several curves can share it.
 
     Returns
     -------
     Axes
     """
     if not isinstance(curve, CoverageCurve):
-        raise TypeError(f"curve is a {type(curve).__name__}: pass what coverage_curve(model, X, y) gives.")
+        raise TypeError(f"curve is a {type(curve).__name__}: pass the result of coverage_curve(model, X, y).")
     ax = take_axes(ax, 5.4, 3.6)
     # A threshold decides the rows down to it: between two points nothing is added.
     ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=ACCENT, linewidth=1.6)
@@ -53,8 +53,8 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     )
     low, high = min(ax.dataLim.y0, whole), ax.dataLim.y1
     ax.set(xlim=(0.0, 1.02), ylim=find_limits(low, high))
-    ax.set_xlabel("coverage: share of the rows decided", fontsize=NORMAL)
-    ax.set_ylabel("accuracy on them", fontsize=NORMAL)
+    ax.set_xlabel("coverage: share of rows decided", fontsize=NORMAL)
+    ax.set_ylabel("accuracy on decided rows", fontsize=NORMAL)
     strip(ax)
     return ax
 
@@ -68,14 +68,14 @@ def find_limits(low: float, high: float) -> tuple[float, float]:
 
 
 def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
-    """Draw accuracy, features used and blocks against beta, one panel each.
+    """Draw accuracy, number of features used and number of blocks against beta, one panel each.
 
     Parameters
     ----------
     curve : SparsityCurve
         From ``sparsity_curve(X, y)``.
     ax : sequence of three Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     from ..curves import SparsityCurve
 
     if not isinstance(curve, SparsityCurve):
-        raise TypeError(f"curve is a {type(curve).__name__}: pass what sparsity_curve(X, y) gives.")
+        raise TypeError(f"curve is a {type(curve).__name__}: pass the result of sparsity_curve(X, y).")
     axes = new_panels(1, 3, 10.2, 3.1) if ax is None else take_panels(ax, 3)
     means = curve.to_dict()
     beta = np.array(means["beta"])
@@ -101,7 +101,7 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     axes[0].fill_between(
         beta[order], accuracy - spread, accuracy + spread, color=ACCENT, alpha=0.18, linewidth=0
     )
-    draw(axes[0], "accuracy", 0, ACCENT, label="held back ± spread")
+    draw(axes[0], "accuracy", 0, ACCENT, label="held-out ± spread")
     draw(axes[0], "training_accuracy", 1, LINE, label="training", linestyle="dashed")
     axes[0].axvline(
         curve.sparsest, color=INK, linewidth=0.8, linestyle="dotted", label=f"sparsest: {curve.sparsest:g}"

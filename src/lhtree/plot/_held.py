@@ -1,4 +1,4 @@
-"""Some features vary over a picture, the others are held."""
+"""Grids on which some features vary and the others are held."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def average_scores(
 
 
 def say_held(fitted: Model, n_drawn: int, where: str) -> str:
-    """What a picture says about the features it does not show."""
+    """Title about the features that a plot does not show."""
     n_held = len(fitted.column_names) - n_drawn
     return f"{n_held} other feature{'s' if n_held > 1 else ''} {where}" if n_held else ""

@@ -1,4 +1,4 @@
-"""Picture of the membership along one or two features."""
+"""Plot of the membership along one or two features."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def plot_membership(
     n_points: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the membership μ along one feature, a line per class, or over two features, as a map of one class.
+    """Draw the membership μ along one feature, a line per class, or over two features, as a map for one class.
 
-    A column of categories has a group of bars per category, one for every class.
+    A categorical column is drawn as bars, one per category and class.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     features : str, int or sequence of one or two
-        Names or numbers.
+        Names or indices of features.
     row : array-like, dict or Series, optional
-        Values of the other features, and a mark where the row is; their centres by default.
+        Values for the other features, and the point to mark; by default their centres.
     target : class, optional
-        Class of the map, or the only one to draw a line for. By default all have lines, and a map shows the class whose
-        membership varies most over it; of two classes, which mirror each other, the second.
+        Class to draw. By default there is a line for every class, and a map shows the class whose membership varies
+        most (for two classes, which mirror each other, the second).
     X : array-like of shape (n, m), optional
-        Rows, for example those the model was trained on: where they lie is drawn below the lines, as a histogram of
-        the feature, or written at the categories.
+        Rows, for example the training data. Their distribution is drawn as a histogram below the lines, or as counts
+        of the categories.
     n_points : int, optional
-        Points along each feature: 1000 for lines and 200 for a map by default.
+        Grid points per feature; by default 1000 for lines and 200 for a map.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -104,12 +104,12 @@ def plot_membership(
 
 
 def say_where(row: Any) -> str:
-    """At which values the other features are."""
-    return "at the row given" if row is not None else "at their centres"
+    """Where the other features are held."""
+    return "at the given row" if row is not None else "at their centres"
 
 
 def find_category(fitted: Model, features: Any) -> int | None:
-    """Number of the column of categories that ``features`` names alone, if it does."""
+    """Index of the categorical column if ``features`` names exactly one."""
     alone = list(features) if isinstance(features, (list, tuple)) else [features]
     names = fitted.column_names
     if len(alone) != 1:

@@ -1,4 +1,4 @@
-"""Picture of one row's way through a tree, or of what features add to it in a forest."""
+"""Plot of one row's path through a tree, or of the contributions of its features in a forest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = 0.2  # inches
 
 
 class Bar(NamedTuple):
-    """A line of the picture: a number with its label; ``is_sum`` where it is what the lines above add up to."""
+    """A line of the plot: a number with its label; ``is_sum`` if it is the sum of the lines above."""
 
     label: str
     value: float
@@ -32,15 +32,15 @@ class Bar(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A block on the way: what it says, and its bars."""
+    """A block on the path: its title and its bars."""
 
     title: str
     bars: tuple[Bar, ...]
-    lift: float = 1.0  # what a positive bar says about the class: above 0 it speaks for it, below against it
+    lift: float = 1.0  # above 0 a positive bar is evidence for the class, below 0 against it
 
 
 def find_sections(trees: Trees, path: Path, n_features: int, max_steps: int) -> list[Section]:
-    """What a picture of a way shows; where it is long, its middle is left out and counted."""
+    """The sections of a path; the middle of a long one is left out and counted."""
     steps = list(path.steps)
     n_first = max_steps // 2
     n_last = max_steps - n_first
@@ -51,7 +51,7 @@ def find_sections(trees: Trees, path: Path, n_features: int, max_steps: int) -> 
     ]
     if len(shown) < len(steps):
         n_left = len(steps) - len(shown)
-        sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the way", ()))
+        sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the path", ()))
     return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
 
 
@@ -109,36 +109,36 @@ def plot_path(
     max_steps: int = 5,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw why a row is predicted as it is: its way through a tree, or what features contribute in a forest.
+    """Draw why a row got its prediction: its path through a tree, or the contributions of its features in a forest.
 
-    Of a tree, every block shows the terms that add up to y, the leaf those that add up to p̂. Of a forest, a waterfall
-    leads from the share of the class in the training data over the largest contributions to the membership, means
-    over all trees; ``tree`` draws the way through one of them instead.
+    For a tree, every block shows the terms that add up to y, and the leaf those that add up to p̂. For a forest, a
+    waterfall starts at the share of the class in the training data, adds the largest contributions (means over all
+    trees) and ends at the membership; ``tree`` draws the path through one of the trees instead.
 
-    Violet bars speak for the class (in a branching block, they pull to the side that has more of it), red ones against
-    it. Bars are to scale within a block.
+    Violet bars are evidence for the class (in a branching block, they pull to the side with more of it), red bars
+    evidence against it. Bars are to scale within a block.
 
     Parameters
     ----------
     explanation : Explanation
         From ``model.explain(row)``.
     target : class, optional
-        Whose tree or contributions; the class predicted by default. One tree serves two classes.
+        Class whose tree or contributions to draw; by default the predicted class. With two classes there is one tree.
     tree : int, optional
-        Which tree of the class, in a forest.
+        In a forest, the index of the tree to draw.
     n_features : int, optional
-        Terms drawn in a block (4 by default) or contributions (10), largest first; the others are added up.
+        Terms per block (4 by default) or contributions (10) to draw, largest first; the others are added up.
     max_steps : int, default=5
-        Of more branching blocks those in the middle of the way are left out.
+        Maximum number of branching blocks; on longer paths those in the middle are left out.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
     Axes
     """
     if not isinstance(explanation, Explanation):
-        raise TypeError(f"explanation is a {type(explanation).__name__}: pass what model.explain(row) gives.")
+        raise TypeError(f"explanation is a {type(explanation).__name__}: pass model.explain(row).")
     is_forest = tree is None and explanation.n_estimators > 1
     n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)
@@ -162,9 +162,9 @@ def plot_path(
 
 
 def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
-    """The way through one tree."""
+    """The path through one tree."""
     if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
-        raise refuse("tree", tree, f"a number from 0 to {explanation.n_estimators - 1}")
+        raise refuse("tree", tree, f"an integer from 0 to {explanation.n_estimators - 1}")
     code = take_class(explanation.classes, target)
     n_targets = len(explanation.paths) // explanation.n_estimators
     return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]

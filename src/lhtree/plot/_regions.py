@@ -1,4 +1,4 @@
-"""Picture of the classes predicted over two features."""
+"""Plot of the predicted class over two features."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ def plot_decision_regions(
     n_points: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the class predicted over two features, the hyperplanes that part the regions, and points.
+    """Draw the predicted class over two features, the hyperplanes between the regions, and points.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     X, y : array-like, optional
-        Rows to draw as points, and their classes. Where the model has more than two features and no ``row`` is given,
-        regions show the class with the largest mean probability over the values that (at most 100 of) these rows have
-        in the other features.
+        Rows to draw as points, and their classes. If the model has more than two features and no ``row`` is given, the
+        regions show the class with the largest mean probability, averaged over the other features of (at most 100 of)
+        these rows.
     features : sequence of two, default=(0, 1)
-        Names or numbers.
+        Names or indices of features.
     row : array-like, dict or Series, optional
-        Values of the other features; without it and without X, these are held at their centres.
+        Values for the other features. Without ``row`` and X they are held at their centres.
     hyperplanes : bool, optional
-        Draw each hyperplane as far as its block reaches; by default where that makes at most 60 lines. Where
-        regions are means over rows, there are none to draw.
+        Draw each hyperplane within its block; by default if there are at most 60. Not available if regions are averaged
+        over rows.
     n_points : int, optional
-        Points along each feature: 300 by default, 100 where regions are means over rows.
+        Grid points per feature; by default 300, or 100 if regions are averaged over rows.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -70,14 +70,13 @@ def plot_decision_regions(
     points, codes = take_points(fitted, model, X, y)
     is_mean = points is not None and len(points) > 0 and row is None and len(fitted.column_names) > 2
     if is_mean and hyperplanes:
-        raise refuse(
-            "hyperplanes", hyperplanes, "None or False, or a row at whose values the other features are held"
-        )
+        expected = "None or False, or a row as well: regions averaged over rows have no hyperplanes"
+        raise refuse("hyperplanes", hyperplanes, expected)
     n_points = n_points or (100 if is_mean else 300)
     held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, None if points is None else points[:, f]) for f in along]
     ax = take_axes(ax, 6.6, 4.8)
-    where = "at the row given" if row is not None else "at their centres"
+    where = "at the given row" if row is not None else "at their centres"
     predicted: Any
     if is_mean:
         assert points is not None
@@ -124,7 +123,7 @@ def take_points(
         return points, np.full(len(points), -1)
     labels = np.asarray(y)
     if labels.shape != (len(points),):
-        raise ValueError(f"y has shape {labels.shape} and X {len(points)} rows: pass one class per row.")
+        raise ValueError(f"y has shape {labels.shape}, but X has {len(points)} rows: pass one class per row.")
     known = {label: code for code, label in enumerate(fitted.labels)}
     unknown = [label for label in labels.tolist() if label not in known]
     if unknown:

@@ -1,4 +1,4 @@
-"""What pictures are asked for: trees, classes, features, rows and axes by name or number, checked."""
+"""Checks of plot arguments: trees, classes, features, rows and axes, by name or index."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def take_tree(model: Any, tree: Any) -> TreeView:
     """A tree of a model by its number."""
     trees = TreeViews(read(model))
     if not is_integer(tree) or not -len(trees) <= tree < len(trees):
-        raise refuse("tree", tree, f"a number from 0 to {len(trees) - 1}")
+        raise refuse("tree", tree, f"an integer from 0 to {len(trees) - 1}")
     view: TreeView = trees[tree]
     return view
 
@@ -39,9 +39,9 @@ def take_feature(fitted: Model, feature: Any) -> int:
     elif isinstance(feature, str) and feature in names:
         column = names.index(feature)
     else:
-        raise refuse("features", feature, f"names of features or numbers from 0 to {len(names) - 1}")
+        raise refuse("features", feature, f"names of features or indices from 0 to {len(names) - 1}")
     if encoding.categories[column] is not None:
-        raise refuse("features", feature, f"features that are numbers: {names[column]!r} holds categories")
+        raise refuse("features", feature, f"numeric features: {names[column]!r} is categorical")
     return int(encoding.ptr[column])
 
 
@@ -82,7 +82,7 @@ def take_panels(ax: Any, n_panels: int) -> NDArray[Any]:
 
 
 def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid: Any) -> NDArray[Any]:
-    """Axes of a new figure of so many inches, row by row, shape (n_rows · n_columns,)."""
+    """Axes of a new figure of this size in inches, row by row, shape (n_rows · n_columns,)."""
     pyplot = import_extra("matplotlib.pyplot", "plot")
     panels: NDArray[Any] = pyplot.subplots(
         n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False, **grid

@@ -1,4 +1,4 @@
-"""Picture of a tree: a card per block, large trees folded."""
+"""Plot of a tree: a card per block, large trees folded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARGIN = 0.12
 _HEADER = 0.62
 _LEAF_WIDTH, _BRANCHING_WIDTH = 1.05, 2.35
 _NAME, _BAR = 1.25, 0.55
-_LARGEST = (14.0, 10.0)  # picture whose depth nobody chose
+_LARGEST = (14.0, 10.0)  # picture without max_depth
 _LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
 _READABLE = 0.8  # size to which a given ax may shrink the picture
 _LEGIBLE = 3.0  # points
@@ -34,23 +34,23 @@ _SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixel
 def plot_tree(
     model: Any, *, tree: int = 0, n_features: int = 3, max_depth: int | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a tree: a card per block with its rows, the share of the target, and the heaviest features as bars.
+    """Draw a tree: a card per block with its rows, the share of the target, and its largest weights as bars.
 
-    A bar is a weight of the block's hyperplane: positive ones point right, as larger values lead to the right. It is
-    violet where larger values lead to the side with more of the target, red where with less, grey where with as much.
+    A bar is a weight of the block's hyperplane. Positive weights point right: larger values send a row to the right.
+    A bar is violet if larger values lead to the side with more of the target, red if with less, grey if with the same.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     tree : int, default=0
-        Number of the tree in ``trees_``.
+        Index of the tree in ``trees_``.
     n_features : int, default=3
-        Features shown in a branching block, heaviest first; a full bar is a weight of 1.
+        Features to show per branching block, largest weights first; a full bar is a weight of 1.
     max_depth : int, optional
-        Blocks below are folded into a line that counts them. By default as deep as a page can hold.
+        Deeper blocks are folded into a line with their number. By default as deep as fits on a page.
     ax : Axes, optional
-        Letters shrink with it, and are left out where they could not be read.
+        Axes to draw into; text shrinks with it and is left out where it would be illegible.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def plot_tree(
 def plan_tree(
     view: TreeView, n_features: int, max_depth: int | None, room: tuple[float, float] = _LARGEST
 ) -> Layout:
-    """Places of the blocks of a tree whose cards show so many features, as deep as there is room for by default."""
+    """Positions of the blocks of a tree whose cards show ``n_features``; by default as deep as there is room."""
     heaviest = max(len(view.weights(block)) for block in range(view.n_blocks))
     lines = min(n_features, heaviest) + (heaviest > n_features)
     sizes = Sizes(
@@ -154,7 +154,7 @@ class _Drawing:
         target = fit(name_class(view.target), 90.0, SMALL)
         at = 0.0
         keys = zip(
-            (target, "rest", "weights for it", "weights against it"), (*self.fills, FOR, AGAINST), strict=True
+            (target, "rest", "evidence for", "evidence against"), (*self.fills, FOR, AGAINST), strict=True
         )
         for text, fill in keys:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)

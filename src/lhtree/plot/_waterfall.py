@@ -1,4 +1,4 @@
-"""Picture of what features add to the membership of one row: from the share of the class to its membership."""
+"""Waterfall plot of the contributions to one row's membership, starting at the share of the class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what features weigh: in every branching block, and in the whole model."""
+"""Plots of weights, per branching block and of the whole model, and of importances."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _NAME, _TITLE = 150.0, 14.0  # points
 _WIDEST = 14.0  # inches
 _ROW = 0.22
 _MEANING = {
-    "gain": "share of the gain above chance",
+    "gain": "share of the gain, corrected for chance",
     "contribution": "mean |contribution| to the membership",
-    "permutation": "loss of accuracy when permuted",
+    "permutation": "drop in accuracy when permuted",
 }
 _MOST_PANELS = 12
 _MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
@@ -44,25 +44,25 @@ _MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
 def plot_weights(
     model: Any, *, tree: int | None = None, n_features: int = 40, ax: Any = None
 ) -> NDArray[Any]:
-    """Draw what features weigh: in every branching block of a tree (the paper's figure), or in the mean of a forest.
+    """Draw the weights of every branching block of a tree (the paper's figure), or the mean weights of a forest.
 
-    Of a tree, there is a panel per class; columns are branching blocks, rows features. Of a forest, there is one panel,
-    whose columns are classes: the mean weights over all blocks of all trees, blocks counted by their samples. Violet
-    weights speak for the class, red ones against it. They apply to normalised features, so that they can be compared,
-    and have the sign of what they say about the class, as in ``weight_table(model).per_class()``: where the left side
-    has more of it, the hyperplane's own weights have the other sign (``plot_tree`` and ``export_text`` show those).
-    Where both sides have as much of it, they are white and ±.
+    A tree has a panel per class, with branching blocks as columns and features as rows. A forest has one panel with
+    classes as columns: the means over all blocks of all trees, weighted by their samples. Violet weights are evidence
+    for the class, red ones against it. They apply to normalised features, so they can be compared. Their sign refers to
+    the class, as in ``weight_table(model).per_class()``: if the left side has more of the class, the hyperplane itself
+    has the opposite sign (which ``plot_tree`` and ``export_text`` show). If both sides have the same share, weights are
+    white and marked ±.
 
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     tree : int, optional
-        Draw this tree of ``trees_`` alone.
+        Index of the only tree in ``trees_`` to draw.
     n_features : int, default=40
-        Of more features the heaviest are drawn.
+        Maximum number of features; those with the largest weights are drawn.
     ax : Axes or sequence of Axes, optional
-        One per panel: of more than 12 classes, the 12 largest have one.
+        One per panel; with more than 12 classes, only the 12 largest are drawn.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def plot_weights(
         names = fit_all(shown, room, SMALL) if is_first else []
         own.set_yticks(range(len(shown)), names, fontsize=SMALL)
     if more:
-        axes[0].set_ylabel(f"heaviest {len(features)} of {len(features) + more} features", fontsize=SMALL)
+        axes[0].set_ylabel(f"top {len(features)} of {len(features) + more} features", fontsize=SMALL)
     if ax is None and image is not None:
         _add_bar(axes[0], image, list(axes[:n_columns]), len(features))
     if ax is None and tree is None and len(trees) < fitted.n_targets:
@@ -127,7 +127,7 @@ def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
     panel.set_yticks(range(len(names)), fit_all(names, room, SMALL), fontsize=SMALL)
     panel.set_title(f"mean of {fitted.n_estimators} trees", fontsize=NORMAL)
     if len(features) < fitted.n_features:
-        panel.set_ylabel(f"heaviest {len(features)} of {fitted.n_features} features", fontsize=SMALL)
+        panel.set_ylabel(f"top {len(features)} of {fitted.n_features} features", fontsize=SMALL)
     if ax is None:
         _add_bar(panel, image, [panel], len(features))
     return axes
@@ -257,15 +257,15 @@ def plot_importances(
     Parameters
     ----------
     model : LHTClassifier or LHForestClassifier
-        A fitted one.
+        Fitted model.
     X, y : array-like, optional
-        Rows, for contributions, and their classes, for permutations.
+        Rows, required for contributions and permutations, and their classes, required for permutations.
     kind : {"gain", "contribution", "permutation"}, default="gain"
-        What is drawn; see ``model.importances``.
+        Kind of importance; see ``model.importances``.
     n_features : int, default=20
-        Columns drawn; the others are added up in a last line.
+        Number of columns to draw; the others are summed in a last line.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -284,7 +284,7 @@ def plot_importances(
     written = [f"{value:.3f}" for value in values]
     if len(others):
         values.append(0.0)
-        written.append(f"{importances[others].sum():.3f} together")
+        written.append(f"{importances[others].sum():.3f} in total")
         more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
         labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
     for at, (value, text) in enumerate(zip(values, written, strict=True)):

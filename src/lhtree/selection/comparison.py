@@ -24,7 +24,7 @@ _ROW_CALLS = 500
 
 
 class Peer(NamedTuple):
-    """A way to build an estimator from a seed, and what it is called."""
+    """A model to compare: how to build it from a seed, and its name."""
 
     title: str
     package: str
@@ -38,7 +38,7 @@ class Peer(NamedTuple):
         return find_spec(self.package) is not None
 
     def errors(self) -> tuple[type[BaseException], ...]:
-        """What the estimator raises where data do not suit it."""
+        """Errors of the estimator for unsuitable data."""
         if self.error is None:
             return (ValueError,)
         module, _, name = self.error.rpartition(".")
@@ -79,7 +79,7 @@ PEERS = {
         "catboost",
         _build("catboost.CatBoostClassifier", thread_count=1, verbose=False, allow_writing_files=False),
         error="catboost.CatBoostError",
-        options=MappingProxyType({"thread_count": 1}),  # a call takes all cores unless it says so itself
+        options=MappingProxyType({"thread_count": 1}),  # a call uses all cores unless it limits itself
     ),
 }
 

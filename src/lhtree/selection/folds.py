@@ -13,14 +13,16 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to train on, rows to
 
 
 def split_folds(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
-    """Folds in each of which the classes have about their shares; a class may have fewer rows than there are folds."""
+    """Stratified folds; a class may have fewer rows than there are folds."""
     sizes = np.sort(np.unique_counts(codes).counts)
     if len(sizes) < 2 or sizes[-2] < 2:
         raise ValueError(
             "cross-validation needs two classes of at least two rows each: collect more rows, or choose another target"
         )
     if len(codes) < n_folds:
-        raise ValueError(f"{len(codes)} rows cannot make {n_folds} folds: choose at most {len(codes)} folds")
+        raise ValueError(
+            f"{len(codes)} rows cannot be split into {n_folds} folds: choose at most {len(codes)} folds"
+        )
     # The rows of a class are dealt in a random order to one fold after the other, each class going on where the last
     # one stopped, so that the folds are of the same size and two rows of a class never share a fold needlessly.
     rows = np.random.default_rng(seed).permutation(len(codes))
@@ -38,9 +40,9 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
 
 
 def judge_fold(proba: NDArray[np.float64], known: NDArray[Any], codes: NDArray[Any], n_classes: int) -> Part:
-    """Rows held back, of the classes ``codes``; ``known`` has the codes of the classes that were trained on.
+    """Judge held-out rows of the classes ``codes``; ``known`` has the codes of the training classes.
 
-    A class that was not trained on has probability 0.
+    A class without training rows has probability 0.
     """
     full = np.zeros((len(codes), n_classes))
     full[:, known] = proba

@@ -40,7 +40,7 @@ class Candidate:
     is_behind: bool = False  # and was left before its last fold
 
     def copy(self) -> Candidate:
-        """As it is now, whatever is measured later."""
+        """A snapshot that later measurements do not change."""
         return replace(self, scores=[*self.scores], evaluations=[*self.evaluations], seconds=[*self.seconds])
 
     @property
@@ -65,11 +65,11 @@ class Candidate:
 
 
 class OutOfTimeError(Exception):
-    """The limit ended a fit."""
+    """The time limit stopped a fit."""
 
 
 class Task(NamedTuple):
-    """What is searched: how estimators are made, rows, their classes, and folds."""
+    """The search task: how to make estimators, the rows, their classes, and the folds."""
 
     build: Callable[[Setting], Any]
     X: Any
@@ -87,7 +87,7 @@ def search(
 ) -> list[Candidate]:
     """Measure settings until there are no more or the time is over, which ends the fit under way.
 
-    The first fold of the first setting is finished whatever the time, so that there is a result. ``tell`` hears of
+    The first fold of the first setting is always finished, so that there is a result. ``tell`` is called with
     the candidates so far after every fold.
     """
     end = time.monotonic() + seconds
@@ -103,7 +103,7 @@ def search(
 
 
 def find_rank(candidate: Candidate, metric: str) -> tuple[float, ...]:
-    """A key that sorts the best first: by folds seen, then the score; of equals that of the least log loss."""
+    """A key that sorts the best first: by number of folds, then score, then log loss."""
     return -len(candidate.scores), -METRICS[metric] * candidate.score, candidate.log_loss
 
 

@@ -30,14 +30,14 @@ class Reader(Protocol):
         """Record batches with these columns and maybe more, in the order of the rows."""
 
     def locate(self, row: int) -> str:
-        """How messages call a data row, counted from 0."""
+        """Name of a data row in messages, counted from 0."""
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None where nobody knows."""
+        """The share of the table that has been read; None if it is unknown."""
 
 
 class Stream:
-    """A table that is read once, from its beginning to its end."""
+    """A table that is read once, from start to end."""
 
     def __init__(self, source: Source, reader: Reader) -> None:
         self._source, self._reader = source, reader
@@ -51,7 +51,7 @@ class Stream:
             seen.add(name)
 
     def batches(self, columns: Iterable[str], most_rows: int | None = None) -> Iterator[FileRows]:
-        """Rows with these columns, at most so many at a time; once no rows if the table has none."""
+        """Batches of rows with these columns, of limited size; one empty batch if the table has no rows."""
         columns = list(columns)
         is_empty = True
         for whole in self._reader.batches(columns):
@@ -84,11 +84,11 @@ class Stream:
         return FileRows(records, self.name, self.decimal, lambda row: self.locate(first + row))
 
     def locate(self, row: int) -> str:
-        """How messages call a row, counted from 0: "data.csv, line 17"."""
+        """Name of a row in messages, counted from 0: "data.csv, line 17"."""
         return f"{self.name}, {self._reader.locate(row)}"
 
     def share(self) -> float | None:
-        """The share of the table that has been read; None where nobody knows."""
+        """The share of the table that has been read; None if it is unknown."""
         return self._reader.share()
 
 
@@ -186,7 +186,7 @@ def _settle_names(schema: Any) -> Any:
 
 @contextmanager
 def _telling(source: Source) -> Iterator[None]:
-    """Say in one line that a binary file is damaged."""
+    """Explain in one line that a binary file is damaged."""
     pa = import_extra("pyarrow", "cli")
     try:
         yield

@@ -1,4 +1,4 @@
-"""One column of a table, whatever library it is of: what it holds, as numbers or as categories."""
+"""One column of a table of any library, as numbers or as categories."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Column(ABC):
 
     @property
     def title(self) -> str:
-        """How messages call the column."""
+        """Name of the column in messages."""
         return f"column {self.name!r}"
 
     def locate(self, row: int) -> str:
-        """How messages call a row."""
+        """Name of a row in messages."""
         return f"{self.origin}, row {row}"
 
     @cached_property
@@ -74,13 +74,13 @@ class Column(ABC):
 
     @abstractmethod
     def _read_numbers(self) -> NDArray[np.float64]:
-        """The values of a column of numbers as float64, NaN where they are missing."""
+        """The values of a numeric column as float64, NaN where missing."""
 
     @abstractmethod
     def _read_distinct(self) -> tuple[Codes, Sequence[Any]]: ...
 
     def numbers(self) -> NDArray[np.float64]:
-        """The values as float64, NaN where they are missing; an error where they are no numbers, or infinite."""
+        """The values as float64, NaN where missing; an error if they are not numeric, or infinite."""
         if self.kind in _HELD:
             raise refuse_columns([self._refuse_kind()])
         if self.kind == "categories":
@@ -99,13 +99,13 @@ class Column(ABC):
         return self._check_finite(numbers)
 
     def distinct(self) -> tuple[Codes, Sequence[Any]]:
-        """The different values as they are, and the number of every row's among them, -1 where it is missing."""
+        """The distinct values, and the index of every row's value among them, -1 where missing."""
         if self._holds_objects():
             raise refuse_columns([self._refuse_kind()])
         return self._read_distinct()
 
     def categories(self) -> tuple[Codes, list[Category]]:
-        """The number of every row's category, -1 where it is missing, and the categories in order."""
+        """The index of every row's category, -1 where missing, and the categories in order."""
         codes, found = self.distinct()
         settled = [None if is_missing(value) else self.clean(settle(value)) for value in found]
         known = list(dict.fromkeys(category for category in settled if category is not None))
@@ -116,11 +116,11 @@ class Column(ABC):
         return table[codes], known
 
     def clean(self, category: Category) -> Category | None:
-        """A category without what only the format of the table added; None if it stands for a missing value."""
+        """A category without artefacts of the table's format; None if it means missing."""
         return category
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
-        """Why the column cannot be learned from, as categories or else as numbers."""
+        """Why the column cannot be used for training, as categories or else as numbers."""
         if self._holds_objects() or (self.kind == "mixed" and not is_category):
             return self._refuse_kind()
         return None
@@ -142,14 +142,14 @@ class Column(ABC):
         is_infinite = np.isinf(numbers)
         if is_infinite.any():
             raise TableError(
-                f"{self.locate(int(is_infinite.argmax()))}: {self.title} contains infinity: replace it by a "
-                "missing value or by a finite number."
+                f"{self.locate(int(is_infinite.argmax()))}: {self.title} contains infinity: replace it with a "
+                "missing value or a finite number."
             )
         return numbers
 
 
 def refuse_columns(refused: Sequence[Refusal]) -> Exception:
-    """The error for columns that cannot be used: the first one in full, and what the others hold."""
+    """The error for columns that cannot be used: the first one in full, then the others briefly."""
     first, *others = refused
     message = f"{first.column.origin}: {first.column.title} {first.reason}: {first.remedy}"
     if others:
@@ -162,7 +162,7 @@ def refuse_columns(refused: Sequence[Refusal]) -> Exception:
 
 
 def find_kind(values: Iterable[Any]) -> str:
-    """What objects are, those that are missing left out."""
+    """The kind of some objects, ignoring missing ones."""
     types = set(map(type, values))
     if not types:
         return "nothing"
@@ -176,7 +176,7 @@ def find_kind(values: Iterable[Any]) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object is None, NaN, or what pandas writes for a missing value."""
+    """Whether an object is None, NaN or a missing value of pandas."""
     if value is None or isinstance(value, str):
         return value is None
     if type(value).__name__ in ("NAType", "NaTType"):
@@ -190,14 +190,14 @@ def make_numbers(values: Iterable[Any]) -> NDArray[np.float64]:
 
 
 def number_distinct(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
-    """Different objects in the order in which they appear, and the number of each row's."""
+    """Distinct objects in order of appearance, and the index of each row's object."""
     table: dict[Any, int] = {}
     codes = np.array([table.setdefault(value, len(table)) for value in values], dtype=np.int64)
     return codes, list(table)
 
 
 def settle(value: Any) -> Category:
-    """A category as it is kept: text, a finite number, True or False; anything else by its text."""
+    """A category as it is stored: text, a finite number or a bool; anything else as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

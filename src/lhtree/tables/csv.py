@@ -1,4 +1,4 @@
-"""Text tables: encoding, delimiter and header are found here, the rows are parsed by Arrow in batches of text."""
+"""Text tables: encoding, delimiter and header are detected here, rows are parsed by Arrow in batches of text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BOMS = {  # that of UTF-32 begins like that of UTF-16
 
 
 class Head(NamedTuple):
-    """What the beginning of a text table tells."""
+    """What was detected at the beginning of a text table."""
 
     names: list[str]
     delimiter: str
@@ -47,7 +47,7 @@ class CsvReader:
         self._feed.read(self._head.n_bytes)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
-        """Record batches with these columns, in the order of the rows; blank lines are no rows."""
+        """Record batches with these columns, in the order of the rows; blank lines are skipped."""
         last = self._head.names[-1]  # a quoted field that does not end is found there
         chosen = list(dict.fromkeys([*columns, last]))
         n_rows, ending, end = 0, b"", None
@@ -99,7 +99,7 @@ class CsvReader:
         return ReadError(f"{name} cannot be read: {message}")
 
     def locate(self, row: int) -> str:
-        """Where a data row (from 0) stands: its line where the file can be read again, else its number."""
+        """Where a data row (from 0) is: its line if the file can be read again, else its number."""
         if self._source.path == "-" or self._source.n_bytes is None:
             return f"row {row + 1}"
         again = Source(self._source.path, self._source.reading)
@@ -126,7 +126,7 @@ class CsvReader:
 
 
 def _find_encoding(source: Source) -> str | None:
-    """The encoding: what the first bytes say, else what the user says; None for plain UTF-8, which needs no work."""
+    """The encoding: from the byte-order mark, else from the user; None for plain UTF-8, which needs no decoding."""
     head = source.feed.peek(4096)
     found = next((name for bom, name in _BOMS.items() if head.startswith(bom)), None)
     wanted = source.reading.encoding
@@ -157,7 +157,7 @@ def _recode(source: Source, encoding: str) -> Feed:
 
 
 class _Encoder:
-    """Reads text and gives it as UTF-8."""
+    """Reads text and converts it to UTF-8."""
 
     def __init__(self, text: io.TextIOWrapper, name: str, encoding: str) -> None:
         self._text, self._name, self._encoding = text, name, encoding
@@ -178,7 +178,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        # Whatever is wrong further on is told with its line when it is reached.
+        # Errors further on are reported with their line when they are reached.
         text = content[: error.start].decode("utf-8")
         if not re.search(r"\S.*[\r\n]", text):
             raise ReadError(
@@ -199,7 +199,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
 
 
 def settle_names(header: list[str]) -> list[str]:
-    """Names without blanks around; a column without a name is called by its number."""
+    """Names without surrounding blanks; a column without a name is called by its number."""
     return [name.strip() or f"#{number}" for number, name in enumerate(header, 1)]
 
 
@@ -224,7 +224,7 @@ def _rate(text: str, delimiter: str, is_whole: bool) -> tuple[bool, int]:
                 break
         else:
             widths = widths if is_whole else widths[:-1]
-    except csv.Error:  # a field without end; the records before it tell enough
+    except csv.Error:  # a field without end; the records before it suffice
         pass
     width = widths[0] if widths else 0
     return width > 1 and set(widths) == {width}, width

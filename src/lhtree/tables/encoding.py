@@ -1,4 +1,4 @@
-"""Tables become numbers: one feature per column of numbers, one per category of the others."""
+"""Encoding of tables: one feature per numeric column, one per category of the others."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ class Encoding:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether all columns hold numbers, so that features are columns."""
+        """Whether all columns are numeric, so that features are columns."""
         return all(isinstance(treatment, Numbers) for treatment in self.treatments)
 
     @cached_property
     def takes_arrays(self) -> bool:
-        """Whether an array of numbers is all it asks for, so that an exact one need not be encoded."""
+        """Whether a numeric array of the exact type can be used without encoding."""
         return self.is_plain and not self.has_names
 
     @cached_property
     def categories(self) -> tuple[tuple[Category, ...] | None, ...]:
-        """Categories of every column; None where it holds numbers."""
+        """Categories of every column; None for numeric ones."""
         return tuple(each.categories if isinstance(each, OneHot) else None for each in self.treatments)
 
     @cached_property
@@ -75,17 +75,17 @@ class Encoding:
 
     @cached_property
     def column(self) -> NDArray[np.int64]:
-        """Number of every feature's column, shape (m,)."""
+        """Index of every feature's column, shape (m,)."""
         return np.repeat(np.arange(self.n_columns), np.diff(self.ptr))
 
     @cached_property
     def is_category(self) -> NDArray[np.bool_]:
-        """Which features stand for a category, shape (m,)."""
+        """Which features represent a category, shape (m,)."""
         return np.array([some is not None for some in self.categories])[self.column]
 
     @cached_property
     def feature_names(self) -> list[str]:
-        """Names of the features, "colour = red" where one stands for a category."""
+        """Names of the features, such as "colour = red" for a category."""
         pairs = zip(self.names, self.treatments, strict=True)
         return [feature for name, treatment in pairs for feature in treatment.name_features(name)]
 
@@ -151,7 +151,7 @@ class Encoding:
         return self._encode_columns(columns, unseen, n_unseen)
 
     def _check_names(self, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
-        """Compare names of columns as scikit-learn does: with its words, which its checks look for."""
+        """Compare column names as scikit-learn does, with its wording, which its checks look for."""
         if names is None or not self.has_names:
             if names is not None:
                 message = f"X has feature names, but {owner} was fitted without feature names"

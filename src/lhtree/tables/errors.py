@@ -1,4 +1,4 @@
-"""What is wrong with a table, in words that suit Python and the command line alike."""
+"""Errors about tables, worded for both Python and the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReadError(TableError):
 
 
 class OptionError(TableError):
-    """A parameter whose value is wrong; ``is_usage`` where no table would make it right."""
+    """A parameter with an invalid value; ``is_usage`` if it is invalid for every table."""
 
     def __init__(self, name: str, value: Any, told: str, *, is_usage: bool = True, **options: Any) -> None:
         super().__init__(f"{name}={value!r} {told}", **options)

@@ -1,4 +1,4 @@
-"""Whatever is passed as X: a frame of pandas, polars or Arrow, rows of a file, or anything NumPy makes an array of."""
+"""Input X: a DataFrame of pandas or polars, an Arrow table, rows of a file, or anything NumPy converts to an array."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _find_library(X: Any) -> str:
 
 
 def take_table(X: Any, owner: str) -> Any:
-    """X as a frame or a two-dimensional array with at least one row and column; ``owner`` asks for it."""
+    """X as a frame or a two-dimensional array with at least one row and column; messages name ``owner``."""
     if isinstance(X, FileRows):
         return X
     if not is_frame(X):
@@ -120,7 +120,7 @@ def read_names(X: Any) -> list[str] | None:
 
 
 def split_columns(X: Any) -> list[Column]:
-    """The columns of what ``take_table`` gave."""
+    """The columns of a result of ``take_table``."""
     if isinstance(X, FileRows):
         return list(X.columns())
     if is_polars(X):
@@ -147,7 +147,7 @@ def holds_numbers(X: Any) -> bool:
 
 
 def read_array(X: Any) -> NDArray[Any]:
-    """A table that ``holds_numbers`` as float64, or as float32 where it is that; as it is where that will do."""
+    """A table that ``holds_numbers`` as float64 or, if it already is, as float32; without a copy if possible."""
     array = np.asarray(X)
     if array.dtype not in (np.float64, np.float32):
         try:
@@ -170,10 +170,10 @@ def _refuse_values(error: Exception) -> NoReturn:
 
 
 def refuse_infinity(X: NDArray[Any], given: NDArray[np.int64] | None = None) -> NoReturn:
-    """Raise the error for rows that hold an infinity; ``given`` says where the rows were given."""
+    """Raise the error for rows with an infinity; ``given`` holds the original row numbers."""
     row, column = np.argwhere(np.isinf(X))[0]
     place = int(row if given is None else given[row])
     raise TableError(
         f"Input X contains infinity: row {place}, column {column} is {X[row, column]}. "
-        "Replace infinities by NaN (missing) or by a finite number."
+        "Replace infinities with NaN (missing) or finite numbers."
     )

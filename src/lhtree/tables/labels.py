@@ -1,4 +1,4 @@
-"""What comes with the rows of a table: their classes, and their weights."""
+"""Classes and weights of the rows of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_WEIGHT = 1e100  # products of weights stay finite
 def encode_known(
     y: Any, classes: NDArray[Any], n_rows: int, name: str = "y", *, is_strict: bool = False
 ) -> NDArray[np.int64]:
-    """Number of each row's class among those of a model, shape (n,).
+    """Index of each row's class among those of a model, shape (n,).
 
     A class that the model does not know is -1, and some must be known; with ``is_strict`` all must be.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from .columns import Category, Column, Refusal, refuse_columns
 from .encoding import Encoding
 from .errors import TableError
 from .frames import holds_numbers, read_names, split_columns, take_table
+from .names import find_nearest
 from .treatments import Numbers, OneHot, Treatment
 
 MOST_CATEGORIES = 255
@@ -62,7 +62,7 @@ def learn_encoding(
 def find_refused(
     columns: Sequence[Column], chosen: set[int], is_kept: NDArray[np.bool_] | None = None
 ) -> dict[int, tuple[Category, ...]]:
-    """Categories of the chosen columns; all columns that cannot be learned from are refused in one error."""
+    """Categories of the chosen columns; one error lists all columns that cannot be used."""
     refused: list[Refusal] = []
     found: dict[int, tuple[Category, ...]] = {}
     for number, column in enumerate(columns):
@@ -81,7 +81,7 @@ def find_refused(
 
 
 def check_count(column: Column, n_categories: int, **options: Any) -> Refusal | None:
-    """Refuse a column of too many categories."""
+    """Reject a column with too many categories."""
     if n_categories <= MOST_CATEGORIES:
         return None
     remedy = "drop it if it identifies rows, merge rare categories, or convert it to numbers"
@@ -98,7 +98,7 @@ def _find_categories(column: Column, is_kept: NDArray[np.bool_] | None) -> tuple
 
 
 def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
-    """Which rows have weight; None for all, and where the weights are wrong, which is said elsewhere."""
+    """Which rows have weight; None for all, and for invalid weights, which are reported elsewhere."""
     try:
         weight = np.asarray(sample_weight)
     except ValueError:  # rows of different lengths
@@ -107,7 +107,7 @@ def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
 
 
 def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
-    """Numbers of the columns listed by name, by number or by a mask."""
+    """Indices of the columns listed by name, by index or by a mask."""
     remedy = "'from_dtype', None, or a list of column names, of column indices or of one bool per column"
     if isinstance(categorical_features, str) or not hasattr(categorical_features, "__iter__"):
         raise refuse("categorical_features", categorical_features, remedy)
@@ -126,8 +126,7 @@ def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
         if isinstance(each, str):
             if each not in names:
                 texts = [name for name in names if isinstance(name, str)]
-                near = difflib.get_close_matches(each, texts, 1, 0.0)
-                hint = f"did you mean {near[0]!r}?" if near else "the columns of X have no names"
+                hint = find_nearest(each, texts) if texts else "the columns of X have no names"
                 raise refuse(
                     "categorical_features",
                     categorical_features,
@@ -142,7 +141,7 @@ def _choose(columns: Sequence[Column], categorical_features: Any) -> set[int]:
 
 
 def _check_features(encoding: Encoding) -> None:
-    """Features are told apart by their names, and there is at least one."""
+    """Check that feature names are unique and that there is at least one."""
     seen: set[str] = set()
     for name in encoding.feature_names:
         if name in seen:

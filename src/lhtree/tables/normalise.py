@@ -29,7 +29,7 @@ class Normalisation(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Least and largest value of every feature in the user's units; NaN where all are missing."""
+    """Smallest and largest value of every feature in original units; NaN if all are missing."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Span(NamedTuple):
         return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
 
     def widen(self, X: NDArray[Any]) -> Span:
-        """The span of what it was taken of and the rows of X together."""
+        """The span widened by the rows of X."""
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
         return Span(np.fmin(self.low, low), np.fmax(self.high, high))
 
@@ -56,7 +56,7 @@ def learn_normalisation(
     """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
 
     Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
-    The least and largest values, which are needed on the way, are written into ``span``.
+    The smallest and largest values, which are computed anyway, are written into ``span``.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
@@ -157,7 +157,7 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
 
 
 def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:
-    """The values at places ``at`` of the sorted column: a sample says between which values to look for each."""
+    """The values at places ``at`` of the sorted column: a sample narrows the range to search for each."""
     n_rows = len(column)
     sample = np.sort(column[:: n_rows >> 14])
     margin = 2 * int(np.sqrt(len(sample)))  # four standard deviations of a place in the sample

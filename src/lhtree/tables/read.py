@@ -1,4 +1,4 @@
-"""Whole tables of files: to train with, or for a model."""
+"""Whole tables from files, for training or for a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .treatments import OneHot
 
 
 class Training(NamedTuple):
-    """A table to train with: numbers and categories, the class of every row, and how many rows had none."""
+    """A training table: numbers and categories, the class of every row, and how many rows had none."""
 
     X: Any  # a frame of pandas
     y: NDArray[Any]
@@ -31,7 +31,7 @@ class Training(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows as a model takes them, their classes if there is a target, and how many values were not seen in training."""
+    """Rows for a model, their classes if there is a target, and how many values were not seen in training."""
 
     X: Any  # a frame of pandas
     y: NDArray[Any] | None
@@ -47,7 +47,7 @@ def read_training(
     categorical: Sequence[str] = (),
     drop_missing_target: bool = False,
 ) -> Training:
-    """Read a table to train with.
+    """Read a training table.
 
     A column all of whose values are numbers or truth values is one of numbers, even if they are written as text; other
     text is one of categories. ``categorical`` names numbers that are categories; columns in ``drop`` are left out.
@@ -92,7 +92,7 @@ def _choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[st
 
 
 def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -> Any:
-    """An array of numbers, or a categorical of pandas, of the rows that are kept; or why there is none."""
+    """The kept rows of a column as a numeric array or a pandas Categorical; or why there is none."""
     refusal = column.find_refusal(is_category=is_category)
     if refusal is not None:
         return refusal

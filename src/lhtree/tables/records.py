@@ -17,7 +17,7 @@ _MOST_BYTES = 1 << 24  # of one record; a quoted field without end must not fill
 
 
 class Lines:
-    """Lines of a text, and how much of it they make up so far."""
+    """Lines of a text, and how much of it they cover so far."""
 
     def __init__(self, text: str) -> None:
         self._lines, self.n_chars = io.StringIO(text, newline=""), 0
@@ -48,7 +48,7 @@ def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
 
 
 def _find_end(chunk: bytes, delimiter: str) -> int:
-    """Where the last record that is surely whole ends."""
+    """Where the last record that is certainly complete ends."""
     if b'"' not in chunk:
         return max(chunk.rfind(b"\n"), -1 if b"\n" in chunk else chunk.rfind(b"\r", 0, -1)) + 1
     lines = Lines(chunk.decode("latin-1"))  # a character per byte

@@ -1,4 +1,4 @@
-"""Where a table comes from: a file or stdin, packed with gzip or not, and in which format."""
+"""Sources of tables: a file or stdin, optionally gzipped, and its format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is to be read; what is None is detected."""
+    """How to read a table; None means detect automatically."""
 
     format: str | None = None
     delimiter: str | None = None
@@ -41,13 +41,13 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.format not in (None, *FORMATS):
-            raise OptionError("format", self.format, f"is not valid: pass {', '.join(FORMATS)}")
+            raise OptionError("format", self.format, f"is not valid: pass one of {', '.join(FORMATS)}")
         if self.decimal not in (".", ","):
             raise OptionError("decimal", self.decimal, "is not valid: pass . or ,")
 
 
 class Feed(io.RawIOBase):
-    """The bytes of a source one after the other, with a look ahead; damage is a ReadError."""
+    """The bytes of a source as a stream with look-ahead; damage raises a ReadError."""
 
     def __init__(self, raw: Any, name: str) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Feed(io.RawIOBase):
         return len(content)
 
     def peek(self, n: int) -> bytes:
-        """The next bytes, which stay."""
+        """The next bytes, without consuming them."""
         while len(self._ahead) < n:
             try:
                 more = self._raw.read(n - len(self._ahead))
@@ -80,7 +80,7 @@ class Feed(io.RawIOBase):
 
 
 class Source:
-    """An open table: ``feed`` gives its bytes unpacked, ``format`` is settled, ``share`` says how far reading is."""
+    """An open table: ``feed`` yields its decompressed bytes, ``format`` is known, ``share`` the progress."""
 
     def __init__(self, path: str, reading_: Reading) -> None:
         self.path, self.reading = path, reading_
@@ -127,7 +127,7 @@ class Source:
         return "tsv" if stem.endswith((".tsv", ".tab")) else "csv"
 
     def open_whole(self) -> BinaryIO:
-        """The file unpacked and with a way back, for formats whose directory is at the end."""
+        """The decompressed, seekable file, for formats whose directory is at the end."""
         if self.n_bytes is not None and self.path != "-" and not self._is_packed:
             return self._stack.enter_context(open(self.path, "rb"))
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
@@ -137,7 +137,7 @@ class Source:
         return spooled
 
     def share(self) -> float | None:
-        """The share of the bytes that has been read; None where nobody knows their number."""
+        """The share of the bytes that has been read; None if their number is unknown."""
         return self._file.tell() / self.n_bytes if self.n_bytes else None
 
     def close(self) -> None:

@@ -18,12 +18,12 @@ from .values import MISSING_CLASS
 _MOST_NUMBERS = 200  # different ones; more are measured, not classes
 _MOST_FRACTIONS = 20
 _MOST_CLASSES = 1000
-_FEW_CLASSES = 20  # that many are never taken for names of the rows
+_FEW_CLASSES = 20  # up to this many are never considered identifiers
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})(\.0*)?")
 
 
 class Classes(NamedTuple):
-    """The different classes of a column as text, and the number of every row's, -1 where it is missing."""
+    """The distinct classes of a column as text, and the index of every row's class, -1 where missing."""
 
     texts: list[str]
     codes: NDArray[np.int64]
@@ -42,7 +42,7 @@ def read_classes(rows: FileRows, target: str) -> Classes:
 
 
 def check_classes(classes: Classes, target: str) -> None:
-    """Refuse a target that is no class: one class only, measured numbers, or a name of its own for every row."""
+    """Reject a target that is not a class: a single class, measurements, or an identifier of the rows."""
     texts, codes = classes
     if len(texts) < 2:
         n_missing = int((codes < 0).sum())

@@ -1,4 +1,4 @@
-"""Columns of files: text that holds numbers is numbers, and some words stand for missing values."""
+"""Columns of text files: text is parsed as numbers where possible, and some words mean missing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileColumn(ArrowColumn):
         return self._locate(row)
 
     def clean(self, category: Category) -> Category | None:
-        """Text without blanks around it; None if it stands for a missing value."""
+        """Text without surrounding blanks; None if it means missing."""
         text = category.strip() if isinstance(category, str) else category
         return None if text in self._markers else text
 
@@ -101,7 +101,7 @@ class FileColumn(ArrowColumn):
         return None
 
     def _find_texts(self) -> Any:
-        """The different texts, without those that stand for missing values."""
+        """The distinct texts, without those that mean missing."""
         pc = import_extra("pyarrow.compute", "cli")
         return pc.unique(clean(self._flatten()).drop_null())
 
@@ -128,7 +128,7 @@ class FileRows:
         return int(self.records.num_rows)
 
     def column(self, name: str, markers: tuple[str, ...] = MISSING) -> FileColumn:
-        """The column of a name; ``markers`` are the texts that stand for a missing value."""
+        """The column of a name; ``markers`` are the texts that mean missing."""
         return FileColumn(self, name, markers)
 
     def select(self, names: Sequence[str]) -> FileRows:

@@ -34,7 +34,7 @@ class Numbers:
         return np.empty(0, dtype=np.int64)
 
     def decode(self, x: NDArray[Any]) -> Any:
-        """The value that the features of a row stand for."""
+        """The value that the features of a row represent."""
         return float(x[0])
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class OneHot:
             )
 
     def decode(self, x: NDArray[Any]) -> Any:
-        """The category that the features of a row stand for; None where it is missing."""
+        """The category that the features of a row represent; None if it is missing."""
         return self.categories[int(x.argmax())] if (x == 1.0).any() else None
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Text of a file as values: numbers and truth values in their spellings, and what stands for a missing value."""
+"""Parsing of text: numbers, booleans and markers of missing values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHOLE = re.compile(r"(-?\d+)\.0*")
 
 
 def clean(text: Any, markers: tuple[str, ...] = MISSING) -> Any:
-    """Text of Arrow without blanks around it, null where it stands for a missing value."""
+    """Arrow text without surrounding blanks; null if it is a marker of a missing value."""
     pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
     trimmed = pc.utf8_trim_whitespace(text)
     is_missing = pc.is_in(trimmed, value_set=pa.array(markers, pa.string()))

@@ -45,11 +45,11 @@ bool Judge::is_better(const Totals& totals, double earned, const Sums& left, int
     return true;
 }
 
-void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Sums* sums,
-                        std::optional<Cut>& best) const {
+void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins,
+                        const Histogram& histogram, std::size_t first, std::optional<Cut>& best) const {
     const auto f = static_cast<std::size_t>(feature);
     const std::size_t n_bins = bins.n_bins(f);
-    const Sums missing = sums[n_bins];
+    const Sums missing = histogram[first + n_bins];
     const bool any_missing = missing.weight > 0;
     const int sign = rules_.monotonic.empty() ? 0 : rules_.monotonic[f];
     const double earned = earn(totals.sums, totals.bounds);
@@ -58,8 +58,9 @@ void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& 
     bool is_found = false;
     Sums left;
     for (std::size_t bin = 0; bin < n_bins; ++bin) {
-        left += sums[bin];
-        if (sums[bin].weight == 0 && bin + 1 < n_bins) continue;
+        const Sums sums = histogram[first + bin];
+        left += sums;
+        if (sums.weight == 0 && bin + 1 < n_bins) continue;
         if (bin + 1 == n_bins && !any_missing) break;
         if (is_better(totals, earned, left, sign, gain)) {  // missing values, if any, go right
             is_found = true;
@@ -156,7 +157,7 @@ int Judge::sign_of(const Direction& direction) const {
     return 0;
 }
 
-void Judge::cut_direction(const Totals& totals, const Direction& direction, const Sums* sums,
+void Judge::cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                           std::optional<Cut>& best) const {
     const double earned = earn(totals.sums, totals.bounds);
     const int sign = sign_of(direction);

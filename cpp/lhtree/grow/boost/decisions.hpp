@@ -49,12 +49,12 @@ class Judge {
     // -G / (H + λ), within bounds.
     double value(const Sums& sums, const Bounds& bounds) const;
     bool may_part(const Sums& sums) const;
-    // Finds a better cut at a feature than `best`; bins are those of the feature.
-    void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Sums* sums,
-                     std::optional<Cut>& best) const;
+    // Finds a better cut at a feature than `best`; its bins begin at `first` of the histogram.
+    void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Histogram& histogram,
+                     std::size_t first, std::optional<Cut>& best) const;
     // The direction in which the loss falls fastest; empty where there is none.
     Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
-    void cut_direction(const Totals& totals, const Direction& direction, const Sums* sums,
+    void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;
     // Bounds of the children of a block.
     void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;

@@ -90,14 +90,14 @@ void Rows::each_chunk(const Task& task) {
     run(chunks_.size(), n_threads_, watch_, [&](std::size_t i) { task(chunks_[i]); });
 }
 
-template <class Statistics, class Add, class Merge>
-Statistics Rows::gather(const Statistics& empty, const Add& add, const Merge& merge) {
+template <class Make, class Add, class Merge>
+auto Rows::gather(const Make& make, const Add& add, const Merge& merge) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
-    std::optional<Statistics> all;
+    std::optional<decltype(make())> all;
     const std::size_t n_workers = std::min(n_threads_, chunks_.size());
     run(n_workers, n_workers, watch_, [&](std::size_t) {
-        Statistics own = empty;
+        auto own = make();
         for (std::size_t i = next++; i < chunks_.size(); i = next++) {
             watch_.check();
             add(own, chunks_[i]);
@@ -129,7 +129,7 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
     score_ = score;
     using Largest = std::pair<double, double>;
     const Largest largest = gather(
-        Largest{0.0, 0.0},
+        [] { return Largest{0.0, 0.0}; },
         [&](Largest& own, Chunk& chunk) {
             differentiate(
                 loss_,
@@ -150,26 +150,26 @@ Sums Rows::begin_tree(std::size_t score, const Sampling& sampling, Quanta& quant
     quanta = {quantum_of(largest.first), quantum_of(largest.second), weights_.unit};
     const auto by_gradient = static_cast<float>(1.0 / quanta.gradient);
     const auto by_hessian = static_cast<float>(1.0 / quanta.hessian);
-    return gather(
-        Sums{},
-        [&](Sums& own, Chunk& chunk) {
-            std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
-            for (std::uint32_t row = 0; row < chunk.size; ++row) {
-                if (labels_.is_held(chunk.begin + row) || !sampling.takes(chunk.begin + row)) {
-                    chunk.entries[--n_other] = {row, 0, 0};
-                    continue;
-                }
-                const float g = std::nearbyint(chunk.gradient[row] * by_gradient);
-                const float h = std::nearbyint(chunk.hessian[row] * by_hessian);
-                const Entry entry{row, static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
-                                  static_cast<std::uint16_t>(h)};
-                chunk.entries[n_taken++] = entry;
-                const std::int64_t weight = weight_of(chunk.begin + row);
-                own += {entry.gradient * weight, entry.hessian * weight, weight};
-            }
-            chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
-        },
-        [](Sums& all, const Sums& own) { all += own; });
+    return gather([] { return Sums{}; },
+                  [&](Sums& own, Chunk& chunk) {
+                      std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
+                      for (std::uint32_t row = 0; row < chunk.size; ++row) {
+                          if (labels_.is_held(chunk.begin + row) || !sampling.takes(chunk.begin + row)) {
+                              chunk.entries[--n_other] = {row, 0, 0};
+                              continue;
+                          }
+                          const float g = std::nearbyint(chunk.gradient[row] * by_gradient);
+                          const float h = std::nearbyint(chunk.hessian[row] * by_hessian);
+                          const Entry entry{row,
+                                            static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
+                                            static_cast<std::uint16_t>(h)};
+                          chunk.entries[n_taken++] = entry;
+                          const std::int64_t weight = weight_of(chunk.begin + row);
+                          own += {entry.gradient * weight, entry.hessian * weight, weight};
+                      }
+                      chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
+                  },
+                  [](Sums& all, const Sums& own) { all += own; });
 }
 
 void Rows::begin_replay(std::size_t score) {
@@ -189,41 +189,39 @@ std::vector<std::int64_t> Rows::count_rows(std::size_t n_blocks) const {
     return counts;
 }
 
-// One histogram of each size, filled by add(chunk, histograms), which get AnySums.
-template <class AnySums, class Add>
+// One histogram of each size, filled by add(chunk, histograms).
+template <class Add>
 std::vector<Histogram> Rows::gather_sums(const std::vector<std::size_t>& sizes, const Add& add) {
-    std::vector<std::vector<AnySums>> empty(sizes.size());
-    for (std::size_t i = 0; i < sizes.size(); ++i) empty[i].resize(sizes[i]);
-    const auto found = gather(
-        empty, [&](std::vector<std::vector<AnySums>>& own, const Chunk& chunk) { add(chunk, own); },
-        [](std::vector<std::vector<AnySums>>& all, const std::vector<std::vector<AnySums>>& own) {
-            for (std::size_t i = 0; i < all.size(); ++i)
-                for (std::size_t bin = 0; bin < all[i].size(); ++bin) add_sums(all[i][bin], own[i][bin]);
+    return gather(
+        [&] {
+            std::vector<Histogram> empty;
+            for (const std::size_t size : sizes) empty.emplace_back(size, is_lean());
+            return empty;
+        },
+        [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); },
+        [](std::vector<Histogram>& all, const std::vector<Histogram>& own) {
+            for (std::size_t i = 0; i < all.size(); ++i) all[i].add(own[i]);
         });
-    std::vector<Histogram> histograms(sizes.size());
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        histograms[i].resize(sizes[i]);
-        for (std::size_t bin = 0; bin < sizes[i]; ++bin) histograms[i][bin] = full(found[i][bin]);
-    }
-    return histograms;
 }
 
 std::vector<Histogram> Rows::count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
                                         std::size_t last) {
     const std::vector<std::size_t> sizes(blocks.size(), bins_.ptr[last] - bins_.ptr[first]);
-    const auto add = [&](const Chunk& chunk, auto& histograms) {
+    return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
         for (std::size_t i = 0; i < blocks.size(); ++i)
-            boost::count_bins(part_of(chunk, chunk.blocks[blocks[i]]), bins_, first, last,
-                              histograms[i].data());
-    };
-    return is_lean() ? gather_sums<LeanSums>(sizes, add) : gather_sums<Sums>(sizes, add);
+            histograms[i].count([&](auto* sums) {
+                boost::count_bins(part_of(chunk, chunk.blocks[blocks[i]]), bins_, first, last, sums);
+            });
+    });
 }
 
 std::vector<Moments> Rows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
-    std::vector<Moments> empty;
-    for (const auto& features : drawn) empty.emplace_back(features.size());
     return gather(
-        empty,
+        [&] {
+            std::vector<Moments> empty;
+            for (const auto& features : drawn) empty.emplace_back(features.size());
+            return empty;
+        },
         [&](std::vector<Moments>& own, const Chunk& chunk) {
             for (std::size_t block = 0; block < drawn.size(); ++block)
                 if (!drawn[block].empty())
@@ -242,13 +240,14 @@ std::vector<Histogram> Rows::count_steps(const std::vector<Direction>& direction
         tables.emplace_back(direction, bins_);
         sizes.push_back(direction.empty() ? 0 : n_steps);
     }
-    const auto add = [&](const Chunk& chunk, auto& histograms) {
+    return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
         for (std::size_t block = 0; block < directions.size(); ++block)
             if (!directions[block].empty())
-                boost::count_steps(part_of(chunk, chunk.blocks[block]), directions[block], tables[block],
-                                   histograms[block].data());
-    };
-    return is_lean() ? gather_sums<LeanSums>(sizes, add) : gather_sums<Sums>(sizes, add);
+                histograms[block].count([&](auto* sums) {
+                    boost::count_steps(part_of(chunk, chunk.blocks[block]), directions[block], tables[block],
+                                       sums);
+                });
+    });
 }
 
 // Both ranges of a block, each parted in its order.
@@ -311,25 +310,25 @@ double Rows::mean_loss(bool of_held) {
     struct Losses {
         WideSum high, low, weight;
     };
-    const Losses found = gather(
-        Losses{},
-        [&](Losses& own, const Chunk& chunk) {
-            const Scored rows{labels_.classes + chunk.begin, &raw_[chunk.begin * n_scores()], chunk.size,
-                              n_scores()};
-            for (std::size_t row = 0; row < chunk.size; ++row) {
-                if (labels_.is_held(chunk.begin + row) != of_held) continue;
-                const std::int64_t weight = weight_of(chunk.begin + row);
-                const std::int64_t loss = count_loss(loss_, rows, row);
-                own.high.add(loss * (weight >> 16));  // 42 bits times 31 are too many for one product
-                own.low.add(loss * (weight & 0xffff));
-                own.weight.add(weight);
-            }
-        },
-        [](Losses& all, const Losses& own) {
-            all.high.add(own.high);
-            all.low.add(own.low);
-            all.weight.add(own.weight);
-        });
+    const Losses found =
+        gather([] { return Losses{}; },
+               [&](Losses& own, const Chunk& chunk) {
+                   const Scored rows{labels_.classes + chunk.begin, &raw_[chunk.begin * n_scores()],
+                                     chunk.size, n_scores()};
+                   for (std::size_t row = 0; row < chunk.size; ++row) {
+                       if (labels_.is_held(chunk.begin + row) != of_held) continue;
+                       const std::int64_t weight = weight_of(chunk.begin + row);
+                       const std::int64_t loss = count_loss(loss_, rows, row);
+                       own.high.add(loss * (weight >> 16));  // 42 bits times 31 are too many for one product
+                       own.low.add(loss * (weight & 0xffff));
+                       own.weight.add(weight);
+                   }
+               },
+               [](Losses& all, const Losses& own) {
+                   all.high.add(own.high);
+                   all.low.add(own.low);
+                   all.weight.add(own.weight);
+               });
     return (found.high.value() * 0x1p16 + found.low.value()) * 0x1p-32 / found.weight.value();
 }
 

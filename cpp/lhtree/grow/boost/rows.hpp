@@ -42,9 +42,6 @@ struct Extent {
     std::uint32_t begin, middle, end;
 };
 
-// Statistics of the blocks of a level that were asked for.
-using Histogram = std::vector<Sums>;
-
 class Rows {
   public:
     Rows(const Bins& bins, std::vector<std::uint8_t>&& codes, const Labels& labels, const Weights& weights,
@@ -96,9 +93,9 @@ class Rows {
     template <class Task>
     void each_chunk(const Task& task);
     // Runs add(statistics, chunk) over all chunks, one set of statistics to a thread, and merges them.
-    template <class Statistics, class Add, class Merge>
-    Statistics gather(const Statistics& empty, const Add& add, const Merge& merge);
-    template <class AnySums, class Add>
+    template <class Make, class Add, class Merge>
+    auto gather(const Make& make, const Add& add, const Merge& merge);
+    template <class Add>
     std::vector<Histogram> gather_sums(const std::vector<std::size_t>& sizes, const Add& add);
     void part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
                     std::vector<Entry>& aside, Extent (&children)[2]) const;

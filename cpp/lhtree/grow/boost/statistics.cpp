@@ -28,8 +28,18 @@ void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size
         AnySums one;
         add_entry(part, part.entries[i], one);
         const std::uint8_t* const codes = part.codes + part.entries[i].row * part.n_features;
-        for (std::size_t f = first; f < last; ++f) add_sums(origin[ptr[f] + codes[f]], one);
+        for (std::size_t f = first; f < last; ++f) origin[ptr[f] + codes[f]] += one;
     }
+}
+
+void Histogram::add(const Histogram& other) {
+    for (std::size_t i = 0; i < lean_.size(); ++i) lean_[i] += other.lean_[i];
+    for (std::size_t i = 0; i < full_.size(); ++i) full_[i] += other.full_[i];
+}
+
+void Histogram::subtract(const Histogram& other) {
+    for (std::size_t i = 0; i < lean_.size(); ++i) lean_[i] -= other.lean_[i];
+    for (std::size_t i = 0; i < full_.size(); ++i) full_[i] -= other.full_[i];
 }
 
 SumTables::SumTables(const Direction& direction, const Bins& bins)
@@ -52,7 +62,7 @@ void count_steps(const Part& part, const Direction& direction, const SumTables& 
         const double step =
             (tables.sum(part.codes + part.entries[i].row * part.n_features) - direction.low + 0.5) * inverse;
         const double bounded = step < 0.0 ? 0.0 : step < n_steps ? step : static_cast<double>(n_steps - 1);
-        add_sums(sums[static_cast<std::size_t>(bounded)], one);
+        sums[static_cast<std::size_t>(bounded)] += one;
     }
 }
 

@@ -35,6 +35,7 @@ struct Sums {
         weight += other.weight;
         return *this;
     }
+    Sums& operator-=(const Sums& other) { return *this = *this - other; }
     Sums operator-(const Sums& other) const {
         return {gradient - other.gradient, hessian - other.hessian, weight - other.weight};
     }
@@ -43,22 +44,43 @@ struct Sums {
 // Sums in 16 bytes, for up to 2^24 rows that weigh 1 each: hessian and weight share a number.
 struct LeanSums {
     std::int64_t gradient = 0, both = 0;
+
+    LeanSums& operator+=(const LeanSums& other) {
+        gradient += other.gradient;
+        both += other.both;
+        return *this;
+    }
+    LeanSums& operator-=(const LeanSums& other) {
+        gradient -= other.gradient;
+        both -= other.both;
+        return *this;
+    }
 };
 constexpr std::size_t most_lean_rows = std::size_t{1} << 24;
 
-inline void add_sums(Sums& to, const Sums& one) {
-    to += one;
-}
-inline void add_sums(LeanSums& to, const LeanSums& one) {
-    to.gradient += one.gradient;
-    to.both += one.both;
-}
-inline Sums full(const Sums& sums) {
-    return sums;
-}
-inline Sums full(const LeanSums& sums) {
-    return {sums.gradient, sums.both >> 24, sums.both & 0xffffff};
-}
+// The sums of bins or steps of a block, in the lean form where they fit.
+class Histogram {
+  public:
+    Histogram() = default;
+    Histogram(std::size_t size, bool is_lean) : lean_(is_lean ? size : 0), full_(is_lean ? 0 : size) {}
+
+    bool empty() const { return lean_.empty() && full_.empty(); }
+    Sums operator[](std::size_t i) const {
+        if (lean_.empty()) return full_[i];
+        return {lean_[i].gradient, lean_[i].both >> 24, lean_[i].both & 0xffffff};
+    }
+    // Calls count(sums) with the sums in their form.
+    template <class Count>
+    void count(const Count& count_into) {
+        lean_.empty() ? count_into(full_.data()) : count_into(lean_.data());
+    }
+    void add(const Histogram& other);
+    void subtract(const Histogram& other);
+
+  private:
+    std::vector<LeanSums> lean_;
+    std::vector<Sums> full_;
+};
 
 // Adds a part's rows to the sums of the bins of features first … last - 1.
 template <class AnySums>

@@ -132,8 +132,7 @@ class Grower {
             const std::size_t block = counted[i], other = block ^ 1;
             if (has_parents && may_part(other)) {
                 Histogram& parent = histograms_[block / 2];
-                for (std::size_t bin = 0; bin < parent.size(); ++bin)
-                    parent[bin] = parent[bin] - found[i][bin];
+                parent.subtract(found[i]);
                 histograms[other] = std::move(parent);
             }
             if (may_part(block)) histograms[block] = std::move(found[i]);
@@ -154,9 +153,8 @@ class Grower {
             for (const std::int32_t feature : tried[block]) {
                 const auto f = static_cast<std::size_t>(feature);
                 if (f < first || f >= last) continue;
-                judge_.cut_feature(level_[block].totals, feature, bins_,
-                                   histograms[block].data() + (bins_.ptr[f] - bins_.ptr[first]),
-                                   cuts_[block]);
+                judge_.cut_feature(level_[block].totals, feature, bins_, histograms[block],
+                                   bins_.ptr[f] - bins_.ptr[first], cuts_[block]);
             }
         });
     }
@@ -170,8 +168,7 @@ class Grower {
         const std::vector<Histogram> steps = rows_.count_steps(directions);
         for (const std::size_t block : open)
             if (!directions[block].empty())
-                judge_.cut_direction(level_[block].totals, directions[block], steps[block].data(),
-                                     cuts_[block]);
+                judge_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
     }
 
     // Notes the blocks of the level, parts their rows, and goes on to their children.

@@ -55,7 +55,7 @@ function showCalibration(figures, where) {
   const most = Math.max(...bins.map((bin) => bin.n_rows));
   return chart({
     title: "Calibration", x: "probability of the predicted class", y: "accuracy",
-    note: `On the ${where}. On the dashed line, predictions with a probability of 80 % are correct 80 % of the time; above it, probabilities are too low. Larger dots hold more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
+    note: `On the ${where}. On the dashed line, predictions with a probability of 80 % are correct 80 % of the time; above it, probabilities are too low. Larger dots contain more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
     even: [[0, 0], [1, 1]],
     series: [{ className: null, points: bins.map((bin) => [bin.probability, bin.accuracy]), radius: bins.map((bin) => 4 + 8 * Math.sqrt(bin.n_rows / most)) }],
     heads: ["probability", "accuracy", "rows"],
@@ -76,9 +76,9 @@ function showFeatures(facts) {
   const [weak, unused] = [used - rows.length, facts.columns.length - used];
   const place = find("feature-charts");
   place.append(el("figure", { class: "card" }, el("figcaption", {}, "Feature importances"),
-    rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column gains more than chance would."),
-    el("p", { class: "note" }, "Share of the decrease in impurity over all blocks, less what chance would give."
-      + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be told from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
+    rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column is more informative than chance."),
+    el("p", { class: "note" }, "Share of the decrease in impurity over all blocks, corrected for chance."
+      + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be distinguished from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
   if (facts.sparsity) place.append(...showSparsity(facts.sparsity));
   else place.append(el("p", { class: "hint" }, "The sparsity curve was not measured for this report."));
 }
