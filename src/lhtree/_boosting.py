@@ -1,7 +1,8 @@
-"""The parameters of boosting, checked and settled, and the rows that it is judged by."""
+"""The parameters of boosting, checked and settled, and the rounds that are grown with them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,22 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._parameters import UNSEEN, check_count, choose, is_integer, is_real, refuse
+from ._parameters import BOOST_DIRECTIONS, UNSEEN, check_count, check_number, choose, is_real, refuse
 from ._validate import Training
-from .tables.labels import check_sample_weight, encode_known
+from .holdout import Validation, check_fraction, join
+from .model import Bins, BoostRecord, Model
+from .tables.frames import refuse_infinity
+from .tables.normalise import Normalisation
+from .trees import Trees
 
-_DIRECTIONS, _LEAVES = ("mixed", "single"), ("auto", "constant")
+_LEAVES = ("auto", "constant")
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
-_HELD_BACK = 2**64 - 1  # rounds are keyed by seed and number; no round has this one
-
-
-class Validation(NamedTuple):
-    """Rows to be judged by: of their own (X is given), or some of the training rows (``held`` says which)."""
-
-    X: NDArray[Any] | None
-    codes: NDArray[np.int32]
-    weight: NDArray[np.float64] | None
-    held: NDArray[np.uint8]  # of the training rows
+_DEEPEST = 62
+_MOST = 2**53  # of any count: more than there can be of anything
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,7 @@ class BoostSettings:
     """Parameters of one fit, checked."""
 
     max_iter: int
+    n_rounds: int  # to grow, beside those of an earlier fit
     learning_rate: float | None  # None: by the number of rows
     max_bins: int
     stops: bool
@@ -40,45 +38,48 @@ class BoostSettings:
     of_trees: dict[str, Any]
 
     @classmethod
-    def of(cls, params: dict[str, Any], training: Training) -> BoostSettings:
-        """The settings for these parameters and rows."""
-        direction = choose("direction", params["direction"], _DIRECTIONS)
+    def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
+        """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
+        direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
         choose("leaf", params["leaf"], _LEAVES)
         choose("unseen", params["unseen"], UNSEEN)
+        check_fraction(params["validation_fraction"])
         rate = params["learning_rate"]
         if not (isinstance(rate, str) and rate == "auto") and not (is_real(rate) and 0.0 < rate <= 1.0):
             raise refuse("learning_rate", rate, "'auto' or a number in (0, 1]")
         max_bins = check_count("max_bins", params["max_bins"], 2)
         if max_bins > 255:
-            raise refuse("max_bins", max_bins, "at most 255")
+            raise refuse("max_bins", max_bins, "an integer from 2 to 255")
         stops = params["early_stopping"]
         if not isinstance(stops, (bool, np.bool_)) and not (isinstance(stops, str) and stops == "auto"):
             raise refuse("early_stopping", stops, "True, False or 'auto'")
-        n_directed = check_count("n_directed", params["n_directed"], 0)
+        max_iter, n_earlier = _count("max_iter", params), 0 if earlier is None else earlier.n_estimators
+        if max_iter < n_earlier:
+            raise refuse(
+                "max_iter",
+                max_iter,
+                f"at least {n_earlier}, the number of rounds already fitted, with warm_start=True",
+            )
+        n_directed = _count("n_directed", params, 0)
         return cls(
-            max_iter=check_count("max_iter", params["max_iter"], 1),
+            max_iter=max_iter,
+            n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
             max_bins=max_bins,
             stops=len(training.X) > _MANY_ROWS if isinstance(stops, str) else bool(stops),
-            n_iter_no_change=check_count("n_iter_no_change", params["n_iter_no_change"], 1),
-            tol=_number("tol", params["tol"], "a number of at least 0", least=0.0),
+            n_iter_no_change=_count("n_iter_no_change", params),
+            tol=check_number("tol", params["tol"]),
             of_trees={
-                "l2_regularization": _number(
-                    "l2_regularization", params["l2_regularization"], "a number of at least 0", least=0.0
-                ),
-                "min_samples_leaf": float(check_count("min_samples_leaf", params["min_samples_leaf"], 1)),
-                "shrinkage": _number("shrinkage", params["shrinkage"], "a number of at least 0", least=0.0),
+                "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
+                "min_samples_leaf": float(_count("min_samples_leaf", params)),
+                "shrinkage": check_number("shrinkage", params["shrinkage"]),
                 "monotonic": _monotonic(params["monotonic_cst"], training),
-                "max_depth": min(check_count("max_depth", params["max_depth"], 1), 62),
+                "max_depth": min(_count("max_depth", params), _DEEPEST),
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,
                 "subsample": _share("subsample", params["subsample"]),
             },
         )
-
-    def options(self, rate: float) -> Any:
-        """What the core grows a tree with."""
-        return _core.BoostOptions(learning_rate=rate, **self.of_trees)
 
     def rate_for(self, training: Training, validation: Validation | None) -> float:
         """The learning rate: the one given, or by the number of rows to learn from and the rounds."""
@@ -91,10 +92,73 @@ class BoostSettings:
         return min(1.0, float(f"{rate:.4g}"))  # the powers of C libraries differ in the last bit
 
 
-def _number(name: str, value: Any, remedy: str, *, least: float) -> float:
-    if not is_real(value) or value < least:
-        raise refuse(name, value, remedy)
-    return float(value)
+class Boosted(NamedTuple):
+    """What the rounds of a fit gave."""
+
+    trees: Trees  # of the new rounds
+    base: NDArray[np.float64]
+    record: BoostRecord
+
+
+def boost_rounds(
+    training: Training,
+    settings: BoostSettings,
+    validation: Validation | None,
+    normalisation: Normalisation,
+    earlier: Model | None,
+    seed: int,
+    n_threads: int,
+    progress: Callable[[float], None] | None,
+) -> Boosted:
+    """Grow the rounds of a fit, and keep those up to the best if it stops early."""
+    record = None if earlier is None else earlier.boost
+    rate = settings.rate_for(training, validation) if record is None else record.learning_rate
+    stops = settings.stops or validation is not None
+    found = _core.boost(
+        training.X,
+        None if validation is None else validation.X,
+        centre=normalisation.centre,
+        scale=normalisation.scale,
+        n_classes=len(training.classes),
+        **join(training, validation),
+        max_bins=settings.max_bins,
+        bins=None if record is None else vars(record.bins),
+        options=_core.BoostOptions(learning_rate=rate, **settings.of_trees),
+        n_rounds=settings.n_rounds,
+        seed=seed,
+        patience=settings.n_iter_no_change if stops else 0,
+        tol=settings.tol,
+        earlier=None if earlier is None else earlier.trees.arrays(),
+        first=None if earlier is None else earlier.base,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    if found is None:
+        refuse_infinity(training.X, training.row)
+    trees, train, held = Trees(**found["trees"]), found["training_loss"], found["validation_loss"]
+    if stops:
+        best = int(np.argmin(train if validation is None else held))
+        least = 1 if earlier is None else 0  # a model has a round
+        trees = trees.part(0, max(best, least) * training.n_targets)
+    n_earlier = 0 if earlier is None else earlier.n_estimators
+    train_score = _go_on(None if record is None else record.train_score, n_earlier, -train)
+    validation_score = _go_on(None if record is None else record.validation_score, n_earlier, -held)
+    return Boosted(
+        trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), train_score, validation_score)
+    )
+
+
+def _go_on(
+    earlier: NDArray[np.float64] | None, n_earlier: int, new: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Scores of all rounds, where they were taken in an earlier fit too; the new ones begin with its last round."""
+    if earlier is None or len(earlier) <= n_earlier or not len(new):
+        return new
+    return np.concatenate([earlier[:n_earlier], new])
+
+
+def _count(name: str, params: dict[str, Any], least: int = 1) -> int:
+    return min(check_count(name, params[name], least), _MOST)
 
 
 def _share(name: str, value: Any) -> float:
@@ -107,7 +171,8 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     """The constraint of every feature; None without any."""
     if constraints is None:
         return None
-    names, n_columns = list(training.encoding.names), training.encoding.n_columns
+    encoding = training.encoding
+    names, n_columns = list(encoding.names), encoding.n_columns
     if isinstance(constraints, dict):
         unknown = [name for name in constraints if name not in names]
         if unknown:
@@ -116,79 +181,20 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
             )
         values = [constraints.get(name, 0) for name in names]
     else:
-        values = list(np.asarray(constraints).ravel().tolist())
-        if len(values) != n_columns:
+        given = np.asarray(constraints)
+        if given.shape != (n_columns,):
             raise refuse("monotonic_cst", constraints, f"one value per column of X ({n_columns}), or a dict")
+        values = given.tolist()
     if any(not is_real(value) or value not in (-1, 0, 1) for value in values):
         raise refuse("monotonic_cst", constraints, "-1, 0 or 1 for each column")
     if not any(values):
         return None
     if training.n_targets > 1:
         raise refuse("monotonic_cst", constraints, "None with more than two classes")
-    of_features = np.zeros(training.encoding.n_features, dtype=np.int8)
+    of_features = np.zeros(encoding.n_features, dtype=np.int8)
     for column, value in enumerate(values):
-        if value and training.encoding.categories[column] is not None:
+        if value and encoding.categories[column] is not None:
             raise refuse("monotonic_cst", constraints, f"0 for {names[column]!r}, which is categorical")
         if value:
-            of_features[training.encoding.features_of(column)] = value
+            of_features[encoding.features_of(column)] = value
     return of_features
-
-
-def take_validation(
-    estimator: Any, training: Training, X: Any, y: Any, sample_weight: Any
-) -> Validation | None:
-    """The validation set that was passed to fit, if any."""
-    if X is None and y is None:
-        if sample_weight is not None:
-            raise ValueError(
-                "sample_weight_val was passed without X_val and y_val: pass all of them, or none."
-            )
-        return None
-    if X is None or y is None:
-        raise ValueError("X_val and y_val belong together: pass both, or none.")
-    rows = training.encoding.encode(X, owner=type(estimator).__name__)
-    codes = encode_known(y, training.classes, len(rows), "y_val", is_strict=True)
-    weight = check_sample_weight(sample_weight, len(rows))
-    if training.X.dtype != rows.dtype:
-        rows = rows.astype(training.X.dtype)
-    return Validation(rows, codes.astype(np.int32), weight, np.zeros(len(training.X), dtype=np.uint8))
-
-
-def hold_back(training: Training, share: Any, seed: int) -> Validation | None:
-    """Training rows to be judged by: of every class those with the smallest keyed draws; None: all train."""
-    if share is None:
-        return None
-    n_rows = len(training.X)
-    if is_integer(share) and 1 <= share < n_rows:
-        share = share / n_rows
-    elif not is_real(share) or is_integer(share) or not 0.0 < share < 1.0:
-        raise refuse(
-            "validation_fraction",
-            share,
-            f"a float between 0 and 1, an integer from 1 to {n_rows - 1}, or None",
-        )
-    draw = _core.draw_keys(seed, _HELD_BACK, n_rows)
-    held = np.zeros(n_rows, dtype=np.uint8)
-    for cls in range(len(training.classes)):
-        rows = np.flatnonzero(training.codes == cls)
-        n_held = min(round(share * len(rows)), len(rows) - 1)
-        held[rows[np.argsort(draw[rows], kind="stable")[:n_held]]] = 1
-    if not held.any():  # too few rows of every class
-        return None
-    return Validation(None, np.empty(0, dtype=np.int32), None, held)
-
-
-def join(training: Training, validation: Validation | None) -> dict[str, Any]:
-    """Classes, weights and marks of held rows, those of a validation set behind those of the training rows."""
-    if validation is None:
-        return {"classes": training.codes, "weight": training.weight, "held": None}
-    weight = training.weight
-    n_more = len(validation.codes)
-    if weight is not None or validation.weight is not None:
-        own = np.ones(len(training.X)) if weight is None else weight
-        weight = np.concatenate([own, np.ones(n_more) if validation.weight is None else validation.weight])
-    return {
-        "classes": np.concatenate([training.codes, validation.codes]),
-        "weight": weight,
-        "held": np.concatenate([validation.held, np.ones(n_more, dtype=np.uint8)]),
-    }

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
+BOOST_DIRECTIONS = ("mixed", "single")
 OFFSETS = ("auto", *_core.OFFSETS)
 CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)
@@ -52,7 +53,8 @@ def choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     return value
 
 
-def _number(name: str, value: Any) -> float:
+def check_number(name: str, value: Any) -> float:
+    """A finite number of at least 0."""
     if not is_real(value) or value < 0.0:
         raise refuse(name, value, "a number of at least 0")
     return float(value)
@@ -73,6 +75,13 @@ def check_flag(name: str, value: Any) -> bool:
     """Return True or False, given as such or as 0 or 1."""
     if not isinstance(value, (bool, np.bool_)) and not (is_integer(value) and value in (0, 1)):
         raise refuse(name, value, "True or False")
+    return bool(value)
+
+
+def check_verbose(value: Any) -> bool:
+    """Whether to show a progress bar: a flag, or an integer as in scikit-learn."""
+    if not isinstance(value, bool) and not (is_integer(value) and value >= 0):
+        raise refuse("verbose", value, "0 or 1")
     return bool(value)
 
 
@@ -150,13 +159,13 @@ class Settled:
             "direction": direction,
             "offset": offset,
             "membership": choose("membership", params["membership"], MEMBERSHIPS),
-            "alpha": _number("alpha", params["alpha"]),
+            "alpha": check_number("alpha", params["alpha"]),
             "gamma": gamma,
             "min_samples_split": min_split_amount,
             "min_samples_leaf": _amount("min_samples_leaf", params["min_samples_leaf"], 1),
             "max_depth": -1 if max_depth is None else min(int(max_depth), 2**62),
             "max_features": n_considered,
-            "shrinkage": _number("shrinkage", params["shrinkage"]),
+            "shrinkage": check_number("shrinkage", params["shrinkage"]),
             # One tree is read block by block; a forest is not, and would pay for it in time and memory.
             "branching_membership": not is_forest,
         }

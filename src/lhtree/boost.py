@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._boosting import BoostSettings, Validation, hold_back, join, take_validation
+from ._boosting import BoostSettings, boost_rounds
 from ._core import Scorer
-from ._parameters import check_count, check_flag, draw_seed, refuse
+from ._parameters import check_flag, check_verbose, draw_seed
 from ._progress import show_progress
-from ._validate import Training, check_continued, check_training
+from ._validate import check_continued, check_training
 from .base import Predictor, count_threads, normalise
-from .model import Bins, BoostRecord, Model
-from .tables.frames import refuse_infinity
-from .tables.normalise import Normalisation
-from .trees import Trees
+from .holdout import hold_out, take_validation
+from .model import BoostRecord, Model
 
 _CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
-
-
-class Boosted(NamedTuple):
-    """What the rounds of a fit gave."""
-
-    trees: Trees
-    first: NDArray[np.float64]
-    record: BoostRecord
 
 
 class LHBoostClassifier(Predictor):
@@ -67,7 +56,7 @@ class LHBoostClassifier(Predictor):
         Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the best round.
         "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even if it is False.
     validation_fraction : float, int or None, default=0.1
-        Share or number of rows to hold out for early stopping, stratified; None: judge by the training loss.
+        Share or number of training rows to hold out for early stopping, stratified; None uses the training loss.
     n_iter_no_change : int, default=20
         Rounds without improvement after which to stop.
     tol : float, default=1e-7
@@ -101,7 +90,8 @@ class LHBoostClassifier(Predictor):
     learning_rate_ : float
         The learning rate in use.
     train_score_, validation_score_ : arrays of shape (rounds + 1,)
-        Minus the loss before the first round and after each round that was tried; empty without early stopping.
+        Minus the loss before the first round and after each round that was tried; empty without early stopping, and
+        ``validation_score_`` without rows held out.
 
     Examples
     --------
@@ -198,14 +188,17 @@ class LHBoostClassifier(Predictor):
         training = check_training(self, X, y, sample_weight, earlier)
         if earlier is not None:
             check_continued(earlier, training)
-        settings = BoostSettings.of(self.get_params(deep=False), training)
+        settings = BoostSettings.of(self.get_params(deep=False), training, earlier)
         n_threads = count_threads(self.n_jobs)
         seed = draw_seed(self.random_state) if earlier is None else earlier.seed
         validation = take_validation(self, training, X_val, y_val, sample_weight_val)
         if validation is None and settings.stops:
-            validation = hold_back(training, self.validation_fraction, seed)
+            validation = hold_out(training, self.validation_fraction, seed)
         normalisation, span = normalise(training, "robust", earlier, n_threads)
-        boosted = self._boost(training, settings, validation, normalisation, earlier, seed, n_threads)
+        with self._progress(settings.n_rounds * training.n_targets) as progress:
+            boosted = boost_rounds(
+                training, settings, validation, normalisation, earlier, seed, n_threads, progress
+            )
         self._model = Model(
             trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
             encoding=training.encoding,
@@ -216,79 +209,42 @@ class LHBoostClassifier(Predictor):
             confidence=None,
             seed=seed,
             link="logistic" if training.n_targets == 1 else "softmax",
-            base=boosted.first,
+            base=boosted.base,
             clip=_CLIP,
             boost=boosted.record,
         )
         return self
 
-    def _boost(
-        self,
-        training: Training,
-        settings: BoostSettings,
-        validation: Validation | None,
-        normalisation: Normalisation,
-        earlier: Model | None,
-        seed: int,
-        n_threads: int,
-    ) -> Boosted:
-        n_earlier = 0 if earlier is None else earlier.n_estimators
-        if settings.max_iter < n_earlier:
-            raise refuse("max_iter", self.max_iter, f"at least {n_earlier}, the rounds of the earlier fit")
-        record = None if earlier is None else earlier.boost
-        rate = settings.rate_for(training, validation) if record is None else record.learning_rate
-        n_rounds = settings.max_iter - n_earlier
-        with self._progress(n_rounds * training.n_targets) as progress:
-            found = _core.boost(
-                training.X,
-                None if validation is None else validation.X,
-                centre=normalisation.centre,
-                scale=normalisation.scale,
-                n_classes=len(training.classes),
-                **join(training, validation),
-                max_bins=settings.max_bins,
-                bins=None if record is None else vars(record.bins),
-                options=settings.options(rate),
-                n_rounds=n_rounds,
-                seed=seed,
-                patience=settings.n_iter_no_change if validation is not None or settings.stops else 0,
-                tol=settings.tol,
-                earlier=None if earlier is None else earlier.trees.arrays(),
-                first=None if earlier is None else earlier.base,
-                n_threads=n_threads,
-                progress=progress,
-            )
-        if found is None:
-            refuse_infinity(training.X, training.row)
-        trees, train, held = Trees(**found["trees"]), found["training_loss"], found["validation_loss"]
-        judged = train if validation is None else held
-        if len(judged):
-            trees = trees.part(0, max(int(np.argmin(judged)), 1 - min(n_earlier, 1)) * training.n_targets)
-        scores = -train, np.empty(0) if validation is None else -held
-        return Boosted(trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), *scores))
-
     def _progress(self, n_tasks: int) -> Any:
-        check_count("verbose", self.verbose, 0)
-        return show_progress(n_tasks) if self.verbose else nullcontext()
+        return show_progress(n_tasks) if check_verbose(self.verbose) else nullcontext()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
         raw = self._ask(Scorer.raw_score, X, self._model)
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
+    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Raw scores after each round, of the shape that ``decision_function`` has."""
+        model = self._read()
+        for raw_score in self._staged(model, X):
+            yield raw_score[:, 0] if model.n_targets == 1 else raw_score
+
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Class probabilities after each round, shape (n, K) each."""
         model = self._read()
-        for raw_score in model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs)):
+        for raw_score in self._staged(model, X):
             yield model.scorer.link(raw_score)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Predicted class of every row after each round, shape (n,) each."""
         model = self._read()
-        for raw_score in model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs)):
-            yield model.classes[
-                (raw_score[:, 0] > 0.0).astype(np.intp) if model.n_targets == 1 else raw_score.argmax(axis=1)
-            ]
+        for raw_score in self._staged(model, X):
+            is_second = raw_score[:, 0] > 0.0
+            codes = is_second.astype(np.intp) if model.n_targets == 1 else raw_score.argmax(axis=1)
+            yield model.classes[codes]
+
+    def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
+        return model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs))
 
     @property
     def n_iter_(self) -> int:

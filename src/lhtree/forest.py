@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._parameters import Settled, check_flag, is_integer, refuse
+from ._parameters import Settled, check_flag, check_verbose, is_integer, refuse
 from ._progress import show_progress
 from ._validate import Training
 from .base import BaseLHT, Growth
@@ -153,8 +153,7 @@ class LHForestClassifier(BaseLHT):
                 True,
                 "a fixed beta as well, because the schedule i/t changes every tree when the number of trees changes",
             )
-        if not isinstance(self.verbose, bool) and not (is_integer(self.verbose) and self.verbose >= 0):
-            raise refuse("verbose", self.verbose, "0 or 1")
+        check_verbose(self.verbose)
         trees = np.arange(first, self.n_estimators)
         betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
         sizes = np.bincount(training.codes)

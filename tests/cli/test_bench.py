@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import lhtree
 from lhtree.selection.comparison import PEERS, Peer
 from support.shop import fail, shop, succeed  # noqa: F401
 
@@ -20,6 +21,13 @@ class TestBench:
         assert [row[:12] for row in rows] == ["lhtree: tree", "CART        "]
         assert "nothing is imputed" in ran.out
         assert ran.err == ""
+
+    def test_the_boosted_model_comes_first(self, capsys, monkeypatch):
+        peer = PEERS["boost"]._replace(build=lambda seed: lhtree.LHBoostClassifier(5, random_state=seed))
+        monkeypatch.setitem(PEERS, "boost", peer)
+        facts = json.loads(succeed(capsys, *QUICK, "--only", "boost", "--json").out)
+        assert [model["model"] for model in facts["models"]] == ["boost", "tree", "cart"]
+        assert next(iter(PEERS)) == "boost"
 
     def test_json(self, capsys):
         facts = json.loads(succeed(capsys, *QUICK, "--json").out)

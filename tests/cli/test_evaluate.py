@@ -7,7 +7,7 @@ import pytest
 
 import lhtree
 from lhtree.tables import records
-from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
+from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -47,6 +47,14 @@ class TestShown:
         assert "Confusion matrix (rows: true class, columns: predicted)" in shown
         assert "Accuracy at each coverage" in shown
         assert ["coverage", "rows", "WOLF", "at", "least", "accuracy"] in lines
+        assert max(map(len, shown.splitlines())) <= 80
+
+    def test_a_boosted_model(self, capsys):
+        shown = succeed(capsys, "evaluate", "boosted.lht", "test.csv", "--target", "y").out
+        assert "probability at least" in shown
+        frame = make_table()[200:]
+        measured = lhtree.evaluate(fit_boosted(), frame.drop(columns="y"), frame["y"])
+        assert f"{measured.log_loss:.3f}" in shown
         assert max(map(len, shown.splitlines())) <= 80
 
     def accuracy(self):

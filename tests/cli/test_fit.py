@@ -32,6 +32,23 @@ class TestModels:
                 "--model tree --membership least_squares --max-depth 3",
                 lhtree.LHTClassifier(membership="least_squares", max_depth=3),
             ),
+            ("--model boost --rounds 9 --seed 3", lhtree.LHBoostClassifier(9, random_state=3)),
+            (
+                "--model boost --rounds 8 --learning-rate 0.2 --direction single --max-depth 3 --threads 2",
+                lhtree.LHBoostClassifier(8, learning_rate=0.2, direction="single", max_depth=3),
+            ),
+            (
+                "--model boost --rounds 30 --learning-rate auto --early-stopping --min-samples-leaf 5 "
+                "--increasing size --decreasing weight --l2-regularization 3 --n-directed 2",
+                lhtree.LHBoostClassifier(
+                    30,
+                    early_stopping=True,
+                    min_samples_leaf=5,
+                    monotonic_cst={"size": 1, "weight": -1},
+                    l2_regularization=3.0,
+                    n_directed=2,
+                ),
+            ),
         ],
     )
     def test_it_is_the_one_of_the_library(self, capsys, options, estimator):
@@ -72,6 +89,14 @@ class TestModels:
         assert lines[6] == "LHForestClassifier(n_estimators=5, random_state=0)"
         assert lines[7].startswith("5 trees fitted on all rows in ")
         assert lines[8].startswith("new.lht written, ")
+
+    def test_rounds_are_told(self, capsys):
+        asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "boost", "--rounds", 5)
+        assert "\n5 trees of 5 rounds fitted on all rows in " in succeed(capsys, *asked).out
+        shown = succeed(capsys, *asked, "--early-stopping").out
+        assert "rounds fitted on all rows, some of them to decide when to stop, in " in shown
+        model = json.loads(succeed(capsys, *asked, "--json").out)["model"]
+        assert (model["n_trees"], model["n_rounds"]) == (5, 5)
 
     def test_json(self, capsys):
         ran = succeed(
@@ -154,13 +179,28 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            (["--beta", "x"], "--beta x is not valid: pass a number"),
+            (["--beta", "x"], "--beta x is not valid: pass a number or auto or schedule"),
+            (["--learning-rate", "x"], "--learning-rate x is not valid: pass a number or auto"),
+            (["--rounds", 0], "--rounds 0 is too small: pass 1 or more"),
+            (["--rounds", 5], "--rounds does not apply to --model forest: omit it, or pass --model boost"),
+            (
+                ["--early-stopping"],
+                "--early-stopping does not apply to --model forest: omit it, or pass --model boost",
+            ),
+            (
+                ["--model", "boost", "--gamma", 5],
+                "--gamma does not apply to --model boost: omit it, or pass --model tree or forest",
+            ),
+            (
+                ["--model", "tree", "--increasing", "size"],
+                "--increasing or --decreasing does not apply to --model tree: omit it, or pass --model boost",
+            ),
             (["--gamma", "much"], "--gamma much is not valid: pass a number"),
             (["--metadata", "alone"], "--metadata alone is not valid: pass KEY=VALUE"),
             (["--metadata", "=a"], "--metadata =a is not valid: pass KEY=VALUE"),
             (
                 ["--model", "tree", "--trees", 5],
-                "--trees applies to forests only: omit it, or pass --model forest",
+                "--trees does not apply to --model tree: omit it, or pass --model forest",
             ),
             (["--holdout", 1.5], "--holdout 1.5 is not valid: pass a share between 0 and 1"),
             (["--holdout", "nan"], "--holdout nan is not valid: pass a share between 0 and 1"),
@@ -174,6 +214,21 @@ class TestRefusals:
     @pytest.mark.parametrize("options", [["--beta", 1], ["--beta", "nan"], ["--gamma", 0], ["--gamma", -3]])
     def test_parameters(self, capsys, options):
         assert "is not valid: pass" in self.refuse(capsys, *options, code=1)
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--direction", "fisher"], "direction='fisher' is not valid: pass one of 'mixed', 'single'"),
+            (["--learning-rate", 0], "learning_rate=0 is not valid: pass 'auto' or a number in (0, 1]"),
+            (["--increasing", "colour"], "pass 0 for 'colour', which is categorical"),
+            (
+                ["--decreasing", "sise"],
+                "--decreasing sise is not a column of data.csv (did you mean 'size'?)",
+            ),
+        ],
+    )
+    def test_parameters_of_boosting(self, capsys, options, told):
+        assert told in self.refuse(capsys, "--model", "boost", *options, code=1)
 
     @pytest.mark.parametrize(
         "options",

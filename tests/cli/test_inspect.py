@@ -21,6 +21,14 @@ class TestInspect:
         assert f"{facts['n_blocks']}, including {facts['n_leaves']} leaves" in shown
         assert "trained on  240 rows per tree" in shown
 
+    def test_a_boosted_model(self, capsys):
+        shown = succeed(capsys, "inspect", "boosted.lht").out
+        facts = lhtree.inspect("boosted.lht")
+        assert facts["boost"] == {"n_rounds": 10, "learning_rate": 0.2}
+        assert f"trained on  up to {facts['n_samples']} rows per round\n" in shown
+        assert "rounds      10, learning rate 0.2\n" in shown
+        assert lhtree.inspect("model.lht")["boost"] is None
+
     def test_json(self, capsys):
         assert json.loads(succeed(capsys, "inspect", "model.lht", "--json").out) == lhtree.inspect(
             "model.lht"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lhtree
-from support.shop import fail, fit_models, make_table, run, shop, succeed  # noqa: F401
+from support.shop import fail, fit_boosted, fit_models, make_table, run, shop, succeed  # noqa: F401
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -39,6 +39,13 @@ class TestPredictions:
         assert table.columns.tolist() == names
         np.testing.assert_array_equal(table[names[1:3]], expected[1])
         np.testing.assert_array_equal(table[names[3:]], expected[2])
+
+    def test_a_boosted_model(self, capsys):
+        table = read(io.StringIO(succeed(capsys, "predict", "boosted.lht", "data.csv", "--proba").out))
+        X = make_table().drop(columns="y")
+        np.testing.assert_array_equal(table[["proba kept", "proba sold"]], fit_boosted().predict_proba(X))
+        ran = fail(capsys, "predict", "boosted.lht", "data.csv", "--confidence")
+        assert ran.err == "lhtree: --confidence: a boosted model has no confidences; pass --proba instead\n"
 
     @pytest.mark.parametrize("n_rows", [1, 7, 100, 1000])
     def test_batches_of_any_size(self, capsys, n_rows, expected):

@@ -46,10 +46,14 @@ class TestTune:
         assert model.get_params() == expected.get_params()
         assert (model.predict_proba(X) == expected.predict_proba(X)).all()
 
-    @pytest.mark.parametrize("kind", ["tree", "forest"])
+    @pytest.mark.parametrize("kind", ["tree", "forest", "boost"])
     def test_the_command_fits_what_was_saved(self, capsys, monkeypatch, kind):
-        setting = {"direction": "mixed", "beta": 0.25, "min_samples_leaf": 7, "max_depth": 5}
-        setting |= {"membership": "constant"}
+        setting = {"direction": "mixed", "min_samples_leaf": 7, "max_depth": 6}
+        if kind == "boost":
+            setting |= {"direction": "single", "max_iter": 9, "learning_rate": 0.3}
+            setting |= {"l2_regularization": 3.0, "n_directed": 2}
+        else:
+            setting |= {"beta": 0.25, "membership": "constant"}
         if kind == "forest":
             setting["n_estimators"] = 9
         monkeypatch.setattr(tuning, "draw_settings", lambda *asked: iter([setting]))

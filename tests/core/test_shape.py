@@ -14,7 +14,7 @@ ROOMS = (
     *("tables", "trees", "model", "views", "curves"),
     *("files", "text", "weights", "graphviz", "export", "explain", "evaluation", "plot", "abstain"),
     *("interpret", "scorer"),
-    *("_validate", "sampling", "_boosting", "base", "tree", "forest", "boost", "persist"),
+    *("_validate", "sampling", "holdout", "_boosting", "base", "tree", "forest", "boost", "persist"),
     *("sparsity", "selection", "_report", "datasets", "cli"),
 )
 READERS = ROOMS[: ROOMS.index("_validate")]

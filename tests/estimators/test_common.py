@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 
 
 @parametrize_with_checks(
@@ -18,6 +18,8 @@ from lhtree import LHForestClassifier, LHTClassifier
         # Every tree sees all rows, so a weight of 2 is a row given twice, here too.
         LHForestClassifier(10, max_samples=1.0),
         LHForestClassifier(10, direction="mixed", n_jobs=2),
+        LHBoostClassifier(10, subsample=1.0),
+        LHBoostClassifier(10, subsample=1, direction="single", max_features=1.0, n_jobs=2),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -35,6 +37,8 @@ def expect_failures(estimator):
         LHForestClassifier(10),
         LHForestClassifier(10, direction="fisher", bootstrap=True),
         LHForestClassifier(10, direction="mixed", max_samples=0.5, class_weight="balanced_subsample"),
+        LHBoostClassifier(10),
+        LHBoostClassifier(10, early_stopping=True, subsample=1.0),
     ],
     expected_failed_checks=expect_failures,
 )

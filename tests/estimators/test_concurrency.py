@@ -11,8 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from lhtree import LHTClassifier
+from lhtree import LHBoostClassifier, LHTClassifier
 from support import bridge
 from support.clouds import make_clouds
 
@@ -48,11 +49,12 @@ def test_eight_threads_at_once(fitted):
         assert list(pool.map(predict, range(8))) == [None] * 8
 
 
-def test_a_refit_is_seen_whole_or_not_at_all():
+@pytest.mark.parametrize("model", [LHTClassifier(), LHBoostClassifier(2, random_state=0)])
+def test_a_refit_is_seen_whole_or_not_at_all(model):
     """Predictions made while another thread fits belong to the old model or to the new one."""
     X, y = make_clouds(60, 3, 2)
-    answers = [LHTClassifier().fit(X, names[y]).predict(X) for names in NAMES]
-    model = LHTClassifier().fit(X, NAMES[0][y])
+    answers = [clone(model).fit(X, names[y]).predict(X) for names in NAMES]
+    model = clone(model).fit(X, NAMES[0][y])
     done = threading.Event()
 
     def predict():
@@ -132,19 +134,19 @@ def test_child_processes_agree_and_do_not_hang(fitted, method):
 INTERRUPTED = """
 import sys
 import numpy as np
-from lhtree import LHTClassifier, _core
+from lhtree import {kind}, _core
 n_rows, n_features, n_classes = {shape}
 generator = np.random.default_rng(0)
 X = generator.standard_normal((n_rows, n_features), dtype=np.float32)
 y = generator.integers(0, n_classes, n_rows)
-model = LHTClassifier().fit(X[:100], y[:100])
+model = {kind}().fit(X[:100], y[:100])
 before = model.predict_proba(X[:100])
 model.set_params(**{setting!r})
-grow_forest = _core.grow_forest
+grow = _core.{grow}
 def announced(*arguments, **keywords):
     print("growing", flush=True)
-    return grow_forest(*arguments, **keywords)
-_core.grow_forest = announced
+    return grow(*arguments, **keywords)
+_core.{grow} = announced
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
@@ -153,10 +155,12 @@ except KeyboardInterrupt:
 else:
     print("finished", flush=True)
 """
+PLAIN = {"normalize": None}
 LONG_FITS = {
-    "fisher": ((200_000, 60, 4), {"direction": "fisher"}),
-    "wide": ((3_000, 3_000, 4), {"direction": "fisher", "membership": "constant"}),
-    "mixed": ((400_000, 160, 2), {"direction": "mixed", "beta": 0.99, "membership": "constant"}),
+    "fisher": ((200_000, 60, 4), PLAIN | {"direction": "fisher"}),
+    "wide": ((3_000, 3_000, 4), PLAIN | {"direction": "fisher", "membership": "constant"}),
+    "mixed": ((400_000, 160, 2), PLAIN | {"direction": "mixed", "beta": 0.99, "membership": "constant"}),
+    "boost": ((100_000, 30, 4), {"max_iter": 4000}),
 }
 
 
@@ -164,7 +168,8 @@ LONG_FITS = {
 @pytest.mark.parametrize("name", LONG_FITS)
 def test_a_fit_can_be_interrupted(name, n_jobs):
     shape, setting = LONG_FITS[name]
-    code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs, "normalize": None})
+    kind, grow = ("LHBoostClassifier", "boost") if name == "boost" else ("LHTClassifier", "grow_forest")
+    code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs}, kind=kind, grow=grow)
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "growing\n"
@@ -200,7 +205,7 @@ def test_other_threads_go_on_during_a_fit():
 
 SCORED_BY_HANDLER = """
 import signal, numpy as np
-from lhtree import LHTClassifier
+from lhtree import LHBoostClassifier, LHTClassifier
 rng = np.random.default_rng(0)
 X = rng.normal(size=(4000, 8))
 model = LHTClassifier().fit(X, X[:, 0] + X[:, 1] * X[:, 2] > 0)

@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pytest
 
-from lhtree import LHForestClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier
 from support import bridge
 from support.clouds import make_clouds
 
@@ -54,12 +54,13 @@ def test_a_bar_in_a_terminal():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_bar_follows_the_trees(monkeypatch, capsys, n_jobs):
+@pytest.mark.parametrize("kind", [LHForestClassifier, LHBoostClassifier])
+def test_the_bar_follows_the_trees(monkeypatch, capsys, kind, n_jobs):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
     X, y = make_clouds(4000, 8, 3)
-    model = LHForestClassifier(8, direction="mixed", verbose=1, n_jobs=n_jobs, random_state=0).fit(X, y)
+    model = kind(8, direction="mixed", verbose=1, n_jobs=n_jobs, random_state=0).fit(X, y)
     assert "growing trees" in capsys.readouterr().err
-    silent = LHForestClassifier(8, direction="mixed", random_state=0).fit(X, y)
+    silent = kind(8, direction="mixed", random_state=0).fit(X, y)
     bridge.assert_same_bits(bridge.arrays_of(silent), bridge.arrays_of(model))
     assert capsys.readouterr() == ("", "")
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from lhtree import LHForestClassifier, LHTClassifier, evaluate, tune
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, evaluate, tune
 from lhtree.evaluation import Evaluation
 from lhtree.selection import race
 from lhtree.selection.folds import judge_fold, split_folds, take_rows
@@ -89,6 +90,23 @@ class TestSettings:
         assert found[1]["direction"] == second
         if params["offset"] == "gini":  # where gamma has no effect
             assert {setting["gamma"] for setting in found} == {10}
+
+    @pytest.mark.parametrize(("direction", "second"), [("mixed", "single"), ("single", "mixed")])
+    def test_boosted_trees(self, direction, second):
+        params = LHBoostClassifier(max_depth=7, direction=direction, n_directed=5).get_params()
+        found = list(draw_settings(params, 300, 60, 0))
+        assert found[0] == {name: params[name] for name in found[0]}
+        assert found[1] == found[0] | {"direction": second}
+        assert len(found) == 60
+        assert all(one not in found[:number] for number, one in enumerate(found))
+        for name in ("max_iter", "max_depth", "min_samples_leaf", "l2_regularization", "n_directed"):
+            assert len({setting[name] for setting in found}) > 3
+        assert {setting["direction"] for setting in found} == {"mixed", "single"}
+        for setting in found[2:]:
+            assert 1 <= setting["min_samples_leaf"] <= 30
+            assert setting["learning_rate"] == "auto" or 0.01 <= setting["learning_rate"] <= 0.3
+            assert setting["direction"] == "mixed" or setting["n_directed"] == 5
+            LHBoostClassifier(**setting)
 
     def test_mixed_needs_gini_cuts(self):
         found = list(draw_settings(LHTClassifier(offset="purity").get_params(), 1000, 30, 0))
@@ -171,12 +189,15 @@ class TestRace:
         assert [len(candidate.seconds) for candidate in found] == n_folds
         assert [len(candidate.evaluations) for candidate in found] == n_folds
 
-    def test_time_that_runs_out_ends_the_fit(self):
+    @pytest.mark.parametrize(
+        ("kind", "size"), [(LHForestClassifier, "n_estimators"), (LHBoostClassifier, "max_iter")]
+    )
+    def test_time_that_runs_out_ends_the_fit(self, kind, size):
         X, y = make_clouds(4000, 8, 3)
-        model = LHForestClassifier(400, direction="mixed", random_state=0)
+        model = kind(400, direction="mixed", random_state=0)
         with pytest.raises(OutOfTimeError):
             race._make_stoppable(model, -math.inf).fit(X, y)
-        model.set_params(n_estimators=4)
+        model.set_params(**{size: 4})
         patient = race._make_stoppable(model, math.inf).fit(X, y)
         assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
 
@@ -198,6 +219,19 @@ class TestTune:
         expected = LHForestClassifier(**best.params, random_state=5).fit(X, names)
         assert tuned.best_estimator_.get_params() == expected.get_params()
         assert (tuned.best_estimator_.predict_proba(X) == expected.predict_proba(X)).all()
+
+    @pytest.mark.parametrize("metric", ["log_loss", "roc_auc"])
+    def test_boosted_trees(self, metric, monkeypatch):
+        monkeypatch.setattr("lhtree.selection.settings._BOOST_ROUNDS", (5, 10))
+        X, y = make_noisy()
+        given = LHBoostClassifier(8, class_weight="balanced", subsample=0.9)
+        tuned = tune(given, X, y, metric=metric, n_candidates=4, cv=3, seconds=600, random_state=5)
+        assert {"learning_rate", "max_iter", "l2_regularization", "n_directed"} < set(tuned.best_params_)
+        best = clone(given).set_params(**tuned.best_params_, random_state=5)
+        assert tuned.best_estimator_.get_params() == best.get_params()
+        assert (tuned.best_estimator_.predict_proba(X) == best.fit(X, y).predict_proba(X)).all()
+        first = next(one for one in tuned.candidates if one.params["max_iter"] == 8)
+        assert (first.score - tuned.best_score_) * METRICS[metric] <= 0
 
     def test_other_parameters_are_kept(self):
         X, y = make_noisy()
@@ -257,7 +291,7 @@ class TestTune:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            ({"estimator": "bush"}, "estimator='bush' .* 'tree', 'forest'"),
+            ({"estimator": "bush"}, "estimator='bush' .* 'tree', 'forest', 'boost'"),
             ({"metric": "luck"}, "metric='luck' .* 'roc_auc'"),
             ({"seconds": -1}, "seconds=-1 .* at least 0"),
             ({"seconds": math.nan}, "seconds=nan .* at least 0"),

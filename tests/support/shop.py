@@ -71,6 +71,13 @@ def make_table(n_rows: int = 300) -> Any:
     return frame
 
 
+def fit_boosted() -> Any:
+    """A boosted model of the table."""
+    frame = make_table()
+    model = lhtree.LHBoostClassifier(10, learning_rate=0.2, random_state=0)
+    return model.fit(frame.drop(columns="y"), frame["y"])
+
+
 def fit_models() -> tuple[Any, Any]:
     """A forest and a tree of the table."""
     frame = make_table()
@@ -79,7 +86,7 @@ def fit_models() -> tuple[Any, Any]:
 
 
 def write_files(folder: Path) -> None:
-    """Write ``data.csv``, ``test.csv``, ``new.csv`` and ``new.parquet``, ``model.lht`` (a forest) and ``tree.lht``."""
+    """Write the tables ``data``, ``test`` and ``new``, and the models ``model`` (a forest), ``tree`` and ``boosted``."""
     table = make_table()
     table.to_csv(folder / "data.csv", index=False)
     table[200:].to_csv(folder / "test.csv", index=False)
@@ -88,6 +95,7 @@ def write_files(folder: Path) -> None:
     forest, tree = fit_models()
     lhtree.save(forest, folder / "model.lht", metadata={"data": "the shop's [first] year", "rows": 300})
     lhtree.save(tree, folder / "tree.lht")
+    lhtree.save(fit_boosted(), folder / "boosted.lht")
 
 
 @pytest.fixture

@@ -86,9 +86,20 @@ def count_threads(wanted: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def check_least(**least: tuple[float, float]) -> None:
-    """Reject numbers below their minimum; by option, the number and the minimum."""
+def check_least(**least: tuple[float | None, float]) -> None:
+    """Reject numbers below their minimum; by option, the number (None: not given) and the minimum."""
     for option, (value, lowest) in least.items():
-        if not value >= lowest:
+        if value is not None and not value >= lowest:
             name = option.replace("_", "-")
             raise Problem(f"--{name} {value:g} is too small: pass {lowest:g} or more", ExitCode.USAGE)
+
+
+def read_metadata(pairs: list[str]) -> dict[str, str] | None:
+    """The notes of ``--metadata``."""
+    kept: dict[str, str] = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise Problem(f"--metadata {pair} is not valid: pass KEY=VALUE", ExitCode.USAGE)
+        kept[key] = value
+    return kept or None

@@ -36,7 +36,7 @@ def bench(
         _options.Names,
         typer.Option(
             metavar="MODEL",
-            help="Model to compare; may be repeated: tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
+            help="Model to compare; may be repeated: boost, tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
             "catboost. Default: all that are installed.",
         ),
     ] = None,

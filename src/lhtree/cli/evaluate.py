@@ -40,7 +40,7 @@ def evaluate(
     """Evaluate a model on a table with known classes, normally on rows not used for training.
 
     The last table shows the accuracy at each coverage: the accuracy if the model
-    decides only the rows with the largest WOLF values.
+    decides only the rows with the largest WOLF values (boosted trees: probabilities).
     """
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
@@ -71,10 +71,10 @@ def evaluate(
     if is_json:
         show_json(measured.to_dict() | {"n_dropped": n_missing})
     else:
-        _show(measured)
+        _show(measured, "probability" if scorer._model.is_boosted else "WOLF")
 
 
-def _show(measured: Evaluation) -> None:
+def _show(measured: Evaluation, sureness: str) -> None:
     show_facts(measured.figures())
     classes = measured.classes
     print()
@@ -103,7 +103,7 @@ def _show(measured: Evaluation) -> None:
     print()
     show_table(
         "Accuracy at each coverage",
-        (">coverage", ">rows", ">WOLF at least", ">accuracy"),
+        (">coverage", ">rows", f">{sureness} at least", ">accuracy"),
         (
             (
                 write_percent(point["coverage"]),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from .._parameters import DIRECTIONS, MEMBERSHIPS
 from ..evaluation import Evaluation, evaluate
+from ..tables.names import check_known
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
 from . import _options
 from ._errors import ExitCode, Problem, writing
+from ._estimator import ClassWeight, Direction, Kind, Membership, Model, build, read_number
 from ._output import check_place
 from ._show import note, show_facts, show_json, write_bytes, write_seconds
 
@@ -23,38 +23,8 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
     "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --direction mixed",
     "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
+    "lhtree fit data.csv --target y --out boosted.lht --model boost --early-stopping --increasing size",
 )
-
-
-class Kind(str, Enum):
-    """What to fit."""
-
-    TREE = "tree"
-    FOREST = "forest"
-
-
-class Direction(str, Enum):
-    """Directions of hyperplanes."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in DIRECTIONS:
-        members[name.upper()] = name
-
-
-class Membership(str, Enum):
-    """Membership functions."""
-
-    _ignore_ = "members name"
-    members = vars()
-    for name in MEMBERSHIPS:
-        members[name.upper()] = name
-
-
-class ClassWeight(str, Enum):
-    """Class weights."""
-
-    BALANCED = "balanced"
 
 
 def fit(
@@ -63,50 +33,90 @@ def fit(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
-    model: Annotated[
-        Kind, typer.Option("--model", help="One tree per class, or a forest of them.")
-    ] = Kind.FOREST,
+    model: Model = Kind.FOREST,
     direction: Annotated[
-        Direction,
+        Direction | None,
         typer.Option(
             "--direction",
             metavar="NAME",
-            help="mean_difference (the paper's), fisher, or mixed (the most accurate).",
+            help="Trees and forests: mean_difference (the paper's, the default), fisher, or mixed (the most "
+            "accurate). Boosted trees: mixed (the default), or single (no hyperplanes).",
         ),
-    ] = Direction.MEAN_DIFFERENCE,  # type: ignore[attr-defined]
+    ] = None,
     trees: Annotated[
         int | None,
-        typer.Option("--trees", metavar="N", help="Number of trees per class of a forest. Default: 100."),
+        typer.Option("--trees", metavar="N", help="Forest: number of trees per class. Default: 100."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", metavar="N", help="Boost: maximum rounds. Default: 400.")
+    ] = None,
+    learning_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--learning-rate",
+            metavar="NUMBER",
+            help="Boost: factor of every tree, or auto (by rows and rounds).",
+        ),
+    ] = None,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping", help="Boost: stop when the loss on a tenth of the rows no longer improves."
+        ),
+    ] = False,
+    l2_regularization: Annotated[
+        float | None,
+        typer.Option("--l2-regularization", metavar="NUMBER", help="Boost: larger values step less."),
+    ] = None,
+    n_directed: Annotated[
+        int | None,
+        typer.Option("--n-directed", metavar="N", help="Boost: features of a hyperplane. Default: 4."),
+    ] = None,
+    increasing: Annotated[
+        _options.Names,
+        typer.Option(
+            metavar="NAME",
+            help="Boost: the probability of the second class must not fall with this column; may be repeated.",
+        ),
+    ] = None,
+    decreasing: Annotated[
+        _options.Names, typer.Option(metavar="NAME", help="Boost: the same, but must not rise.")
     ] = None,
     beta: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--beta", metavar="NUMBER", help="From 0 to 1: larger values use fewer features; or auto."
         ),
-    ] = "auto",
+    ] = None,
     gamma: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--gamma", metavar="NUMBER", help="Minimum rows, or share of rows, a pure cut must separate."
+            "--gamma",
+            metavar="NUMBER",
+            help="Minimum rows, or share of rows, a pure cut must separate. Default: 10.",
         ),
-    ] = "10",
+    ] = None,
     min_samples_leaf: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--min-samples-leaf", metavar="N", help="Minimum rows of a leaf; larger for noisy classes."
+            "--min-samples-leaf",
+            metavar="N",
+            help="Minimum rows of a leaf; larger for noisy classes. Default: 1; boost: 20.",
         ),
-    ] = 1,
+    ] = None,
     membership: Annotated[
-        Membership,
+        Membership | None,
         typer.Option(
             "--membership",
             metavar="NAME",
-            help="Membership within a leaf: marginal (the paper's), least_squares or constant.",
+            help="Membership within a leaf: marginal (the paper's, the default), least_squares or constant.",
         ),
-    ] = Membership.MARGINAL,  # type: ignore[attr-defined]
+    ] = None,
     max_depth: Annotated[
         int | None,
-        typer.Option("--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit."),
+        typer.Option(
+            "--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit; boost: 5."
+        ),
     ] = None,
     class_weight: Annotated[
         ClassWeight | None,
@@ -150,29 +160,37 @@ def fit(
     import lhtree
 
     _options.check_least(
-        trees=(1 if trees is None else trees, 1),
+        trees=(trees, 1),
+        rounds=(rounds, 1),
         min_samples_leaf=(min_samples_leaf, 1),
-        max_depth=(1 if max_depth is None else max_depth, 1),
+        max_depth=(max_depth, 1),
         seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise Problem(f"--holdout {holdout:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
-    kept = _read_metadata(metadata or [])
-    chosen = {
-        "direction": direction.value,
-        "beta": beta if beta in ("auto", "schedule") else _read_number("--beta", beta),
-        "gamma": _read_number("--gamma", gamma),
+    kept = _options.read_metadata(metadata or [])
+    given = {
+        "direction": direction and direction.value,
+        "n_estimators": trees,
+        "max_iter": rounds,
+        "learning_rate": read_number("--learning-rate", learning_rate, "auto"),
+        "early_stopping": early_stopping or None,
+        "l2_regularization": l2_regularization,
+        "n_directed": n_directed,
+        "monotonic_cst": dict.fromkeys(increasing or (), 1) | dict.fromkeys(decreasing or (), -1) or None,
+        "beta": read_number("--beta", beta, "auto", "schedule"),
+        "gamma": read_number("--gamma", gamma),
         "min_samples_leaf": min_samples_leaf,
-        "membership": membership.value,
+        "membership": membership and membership.value,
         "max_depth": max_depth,
         "class_weight": class_weight and class_weight.value,
-        "random_state": seed,
-        "n_jobs": _options.count_threads(threads),
     }
-    estimator = _build(model, trees, chosen, quiet=quiet)
-    if gamma != "10" and direction != "mean_difference":
+    estimator = build(
+        model, given, random_state=seed, n_jobs=_options.count_threads(threads), verbose=0 if quiet else 1
+    )
+    if gamma is not None and estimator.direction != "mean_difference":
         note(
-            f"lhtree: --gamma has no effect with --direction {direction.value}: use --min-samples-leaf instead",
+            f"lhtree: --gamma has no effect with --direction {estimator.direction}: use --min-samples-leaf instead",
             quiet=quiet or is_json,
         )
     check_place(out, data)
@@ -184,51 +202,29 @@ def fit(
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
     )
+    for option, names in (("increasing", increasing), ("decreasing", decreasing)):
+        check_known(option, names or (), list(training.X.columns), data)
     facts: dict[str, Any] = {"table": _describe(training, data)}
     measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
     start = time.perf_counter()
     estimator.fit(training.X, training.y)
     seconds = time.perf_counter() - start
     # Of this run, not of the model.
-    estimator.set_params(n_jobs=None, **({"verbose": 0} if model is Kind.FOREST else {}))
+    estimator.set_params(n_jobs=None, **({} if model is Kind.TREE else {"verbose": 0}))
     with writing(out):
         lhtree.save(estimator, out, metadata=kept)
     facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
-    facts["model"] |= {"n_trees": len(estimator.trees_), "fit_seconds": seconds}
+    facts["model"] |= {
+        "n_trees": len(estimator.trees_),
+        "fit_seconds": seconds,
+        "is_stopping": early_stopping,
+    }
+    if model is Kind.BOOST:
+        facts["model"]["n_rounds"] = estimator.n_iter_
     if is_json:
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
         _show(facts, measured)
-
-
-def _build(kind: Kind, trees: int | None, chosen: dict[str, Any], *, quiet: bool) -> Any:
-    """The unfitted estimator."""
-    from lhtree import LHForestClassifier, LHTClassifier
-
-    if kind is Kind.FOREST:
-        return LHForestClassifier(trees or 100, verbose=0 if quiet else 1, **chosen)
-    if trees is not None:
-        raise Problem("--trees applies to forests only: omit it, or pass --model forest", ExitCode.USAGE)
-    return LHTClassifier(**chosen)
-
-
-def _read_number(option: str, text: str) -> float:
-    """A number from the command line: integers are counts, others shares."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise Problem(f"{option} {text} is not valid: pass a number", ExitCode.USAGE) from None
-    return int(text) if text.isdecimal() else number
-
-
-def _read_metadata(pairs: list[str]) -> dict[str, str] | None:
-    kept: dict[str, str] = {}
-    for pair in pairs:
-        key, sign, value = pair.partition("=")
-        if not sign or not key:
-            raise Problem(f"--metadata {pair} is not valid: pass KEY=VALUE", ExitCode.USAGE)
-        kept[key] = value
-    return kept or None
 
 
 def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
@@ -290,7 +286,9 @@ def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
         show_facts(measured.figures())
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
-    print(f"{trees} fitted on all rows in {write_seconds(model['fit_seconds'])}")
+    trees += f" of {model['n_rounds']:,} rounds" if "n_rounds" in model else ""
+    rows = "all rows, some of them to decide when to stop," if model["is_stopping"] else "all rows"
+    print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 
 

@@ -62,12 +62,14 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "format", f"version {facts['format_version']}"
     yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
     yield "model", facts["estimator"]
-    is_forest = facts["estimator"] == "LHForestClassifier"
-    yield "trained on", f"{facts['n_samples']:,} rows{' per tree' if is_forest else ''}"
+    each = {"LHForestClassifier": " per tree", "LHBoostClassifier": " per round"}.get(facts["estimator"], "")
+    yield "trained on", f"{'up to ' if facts['boost'] else ''}{facts['n_samples']:,} rows{each}"
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
+    if facts["boost"]:
+        yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
     yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"
     yield "blocks", f"{facts['n_blocks']:,}, including {facts['n_leaves']:,} leaves"
-    yield "weights", f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in memberships"
+    yield "weights", f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in leaves"
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
     yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
 

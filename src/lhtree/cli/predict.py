@@ -76,6 +76,8 @@ def predict(
         )
     n_threads = _options.count_threads(threads)
     scorer = load_scorer(model)
+    if confidence and scorer._model.is_boosted:
+        raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         encoder = Encoder(scorer, stream, unseen)
         kept = _choose_kept(stream, keep or (), keep_all)

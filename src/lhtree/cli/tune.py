@@ -13,9 +13,9 @@ from ..tables.read import Training, read_training
 from ..tables.source import Reading
 from . import _options
 from ._errors import writing
+from ._estimator import OPTIONS, Kind, Model
 from ._output import check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
-from .fit import Kind
 
 if TYPE_CHECKING:
     from ..selection.race import Candidate
@@ -24,20 +24,11 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "lhtree tune data.csv --target y",
     "lhtree tune data.csv --target y --model tree --time-limit 10 --out tuned.lht",
-    "lhtree tune data.csv --target y --candidates 5 --folds 3 --json",
+    "lhtree tune data.csv --target y --model boost --metric log_loss --candidates 3 --folds 3 --json",
 )
 
 
 _NAMES = {"roc_auc": "ROC AUC", "brier": "Brier score"}
-_OPTIONS = {
-    "direction": "--direction",
-    "n_estimators": "--trees",
-    "beta": "--beta",
-    "gamma": "--gamma",
-    "min_samples_leaf": "--min-samples-leaf",
-    "membership": "--membership",
-    "max_depth": "--max-depth",
-}
 
 
 class Metric(str, Enum):
@@ -54,9 +45,7 @@ class Metric(str, Enum):
 def tune(
     data: _options.DataFile,
     target: _options.Target,
-    model: Annotated[
-        Kind, typer.Option("--model", help="One tree per class, or a forest of them.")
-    ] = Kind.FOREST,
+    model: Model = Kind.FOREST,
     metric: Annotated[
         Metric,
         typer.Option(
@@ -92,10 +81,11 @@ def tune(
 ) -> None:
     """Search for the best settings for a table by cross-validation.
 
-    The defaults and the direction "mixed" come first, then random settings of
-    direction, beta, gamma, leaf size, membership, depth and number of trees. A
-    setting that is significantly worse than the best is abandoned early. The same
-    seed gives the same result, provided the time limit is not reached.
+    The defaults and another direction come first, then random settings: of
+    direction, beta, gamma, leaf size, membership, depth and number of trees, or,
+    for boosted trees, of rounds, learning rate, depth, leaf size, regularization
+    and direction. A setting that is significantly worse than the best is abandoned
+    early. The same seed gives the same result, provided the time limit is not reached.
     """
     import lhtree
 
@@ -118,7 +108,7 @@ def tune(
     so_far: list[Tuning] = []
 
     def show(tuned: Tuning) -> None:
-        kind = ["--model", "tree"] if model is Kind.TREE else []
+        kind = [] if model is Kind.FOREST else ["--model", model.value]
         chosen = _write_options(tuned, tuned.candidates[0])
         ending = ["--seed", str(seed), "--out", str(out or "model.lht")]
         command = shlex.join(["lhtree", "fit", data, *table, *kind, *chosen, *ending])
@@ -191,7 +181,7 @@ def _write_options(tuned: Tuning, candidate: Candidate) -> list[str]:
     """Options of ``lhtree fit`` for a setting."""
     options = []
     for name, value in tuned.find_changes(candidate).items():
-        options += [_OPTIONS[name], str(value)]
+        options += [OPTIONS[name], str(value)]
     return options
 
 

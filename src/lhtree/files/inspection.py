@@ -23,7 +23,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     file = read_file(path)
     header, model = file.header, file.model
-    trees = model.trees
+    trees, boost = model.trees, model.boost
     return {
         "estimator": header["estimator"],
         "format_version": ".".join(map(str, file.version)),
@@ -38,6 +38,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "feature_names": list(model.encoding.names) if model.encoding.has_names else None,
         "encoding": header["encoding"],
         "link": model.link,
+        "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
         "n_samples": int(trees.n_samples[trees.block_ptr[:-1]].max()),
         "n_trees": trees.n_trees,
         "n_blocks": trees.n_blocks,

@@ -56,6 +56,7 @@ def _build(path: str, **parameters: Any) -> Callable[[int], Any]:
 
 
 PEERS = {
+    "boost": Peer("lhtree: boosted", "lhtree", _build("lhtree.LHBoostClassifier", n_jobs=1)),
     "tree": Peer("lhtree: tree", "lhtree", _build("lhtree.LHTClassifier")),
     "forest": Peer("lhtree: forest", "lhtree", _build("lhtree.LHForestClassifier", n_jobs=1)),
     "mixed": Peer(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-SEARCHED = ("direction", "n_estimators", "beta", "gamma", "min_samples_leaf", "membership", "max_depth")
+_OF_TREES = ("direction", "n_estimators", "beta", "gamma", "min_samples_leaf", "membership", "max_depth")
 _DIRECTIONS = {"mean_difference": 0.3, "fisher": 0.2, "mixed": 0.5}
 _MEMBERSHIPS = {"marginal": 0.5, "least_squares": 0.2, "constant": 0.3}
 _TREES = (50, 100, 200, 400)
@@ -17,11 +17,18 @@ _LEAVES = (1, 5, 20, 50)  # round numbers that are tried more often than those b
 _DEPTHS = (3, 5, 8, 12)
 _MOST = 100  # of gamma and min_samples_leaf
 
+_BOOST_DIRECTIONS = {"mixed": 0.85, "single": 0.15}
+_BOOST_ROUNDS = (100, 200, 400, 800)
+_BOOST_DEPTHS = (2, 3, 4, 5, 6, 8)
+_BOOST_LEAVES = (1, 5, 10, 20, 50, 100)
+_BOOST_L2 = (0.1, 1.0, 3.0, 10.0)
+_BOOST_DIRECTED = (2, 3, 4, 6, 8)
+
 Setting = dict[str, Any]  # values of the searched parameters that the estimator has
 
 
 def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
-    """The parameters as given, the same with direction "mixed" (or without it), then random ones.
+    """The parameters as given, the same with another direction ("mixed", unless it is given), then random ones.
 
     They are the same for a seed, and none comes twice.
     """
@@ -30,20 +37,25 @@ def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> I
 
 def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
     known: list[Setting] = []
-    given = {name: params[name] for name in SEARCHED if name in params}
-    can_mix = params["offset"] != "purity"
-    other = "mixed" if can_mix and given["direction"] != "mixed" else "mean_difference"
     generator = np.random.default_rng(seed)
-    draws = (
-        _draw(generator, params, n_rows) for _ in range(20 * n_settings)
-    )  # there may be few different ones
-    for setting in chain([given, given | {"direction": other}], draws):
+    draw = _draw_boost if "max_iter" in params else _draw_trees
+    # There may be few different ones.
+    draws = [draw(generator, params, n_rows) for _ in range(20 * n_settings)]
+    given = {name: params[name] for name in draws[0]}
+    for setting in chain([given, given | {"direction": _choose_other(params)}], draws):
         if setting not in known:
             known.append(setting)
             yield setting
 
 
-def _draw(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
+def _choose_other(params: Setting) -> str:
+    """Another direction than the one given."""
+    if params["direction"] != "mixed" and params.get("offset") != "purity":
+        return "mixed"
+    return "single" if "max_iter" in params else "mean_difference"
+
+
+def _draw_trees(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
     most = max(1, min(_MOST, n_rows // 10))
     shares = _DIRECTIONS if params["offset"] != "purity" else _DIRECTIONS | {"mixed": 0.0}
     direction = _choose(generator, shares)
@@ -60,7 +72,23 @@ def _draw(generator: np.random.Generator, params: Setting, n_rows: int) -> Setti
         "membership": _choose(generator, _MEMBERSHIPS),
         "max_depth": None if generator.random() < 0.75 else int(generator.choice(_DEPTHS)),
     }
-    return {name: drawn[name] for name in SEARCHED if name in params}
+    return {name: drawn[name] for name in _OF_TREES if name in params}
+
+
+def _draw_boost(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
+    direction = _choose(generator, _BOOST_DIRECTIONS)
+    rate = float(f"{0.01 * 30.0 ** generator.random():.2g}")  # 0.01 to 0.3
+    leaves = [count for count in _BOOST_LEAVES if count <= max(1, n_rows // 10)]
+    n_directed = int(generator.choice(_BOOST_DIRECTED))
+    return {
+        "direction": direction,
+        "max_iter": int(generator.choice(_BOOST_ROUNDS)),
+        "learning_rate": "auto" if generator.random() < 0.5 else rate,
+        "max_depth": int(generator.choice(_BOOST_DEPTHS)),
+        "min_samples_leaf": int(generator.choice(leaves)),
+        "l2_regularization": float(generator.choice(_BOOST_L2)),
+        "n_directed": n_directed if direction == "mixed" else params["n_directed"],
+    }
 
 
 def _choose(generator: np.random.Generator, shares: dict[str, float]) -> str:

@@ -138,16 +138,19 @@ def tune(
     callback: Callable[[Tuning], None] | None = None,
     verbose: int = 0,
 ) -> Tuning:
-    """Search for the best settings of a tree or a forest by cross-validation, within a time limit.
+    """Search for the best settings of a tree, a forest or boosted trees by cross-validation, within a time limit.
 
-    The estimator as passed and the direction "mixed" are tried first, then random settings of direction, beta, gamma,
-    min_samples_leaf, membership, max_depth and, for a forest, n_estimators. A setting that is significantly worse than
-    the best is abandoned early. The same ``random_state`` gives the same result unless the time limit is reached.
+    The estimator as passed and another direction are tried first, then random settings. For trees and forests they are
+    of direction, beta, gamma, min_samples_leaf, membership, max_depth and n_estimators; for boosted trees of direction,
+    max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and n_directed. A setting that is
+    significantly worse than the best is abandoned early. The same ``random_state`` gives the same result unless the
+    time limit is reached.
 
     Parameters
     ----------
-    estimator : {"tree", "forest"} or estimator
-        ``LHTClassifier()``, ``LHForestClassifier()``, or one of these whose other parameters are kept.
+    estimator : {"tree", "forest", "boost"} or estimator
+        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, or one of these whose other parameters
+        are kept.
     X : array-like of shape (n, m)
         Samples, as for ``fit``.
     y : array-like of shape (n,)
@@ -232,13 +235,14 @@ def tune(
 
 
 def _find_estimator(estimator: Any) -> Any:
-    from .. import LHForestClassifier, LHTClassifier
+    from .. import LHBoostClassifier, LHForestClassifier, LHTClassifier
 
-    named = {"tree": LHTClassifier, "forest": LHForestClassifier}
+    named = {"tree": LHTClassifier, "forest": LHForestClassifier, "boost": LHBoostClassifier}
     if isinstance(estimator, str) and estimator in named:
         return named[estimator]()
-    if not isinstance(estimator, (LHTClassifier, LHForestClassifier)):
-        raise refuse("estimator", estimator, "'tree', 'forest', an LHTClassifier or an LHForestClassifier")
+    if not isinstance(estimator, tuple(named.values())):
+        kinds = ", ".join([*map(repr, named), *(kind.__name__ for kind in named.values())])
+        raise refuse("estimator", estimator, f"one of {kinds}")
     return estimator
 
 

@@ -36,34 +36,34 @@ def encode_known(
     return codes
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def check_sample_weight(
+    sample_weight: Any, n_rows: int, name: str = "sample_weight"
+) -> NDArray[np.float64] | None:
     """One finite weight of at least 0 per row, not all 0."""
     if sample_weight is None:
         return None
     try:
         weight = np.asarray(sample_weight, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"sample_weight is not numeric ({error}): pass one number per row of X.") from None
+        raise ValueError(f"{name} is not numeric ({error}): pass one number per row.") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.ndim != 1:
         raise ValueError(
-            f"Sample weights must be 1D array or scalar: sample_weight has shape {weight.shape}. "
-            "Pass one number per row of X."
+            f"Sample weights must be 1D array or scalar: {name} has shape {weight.shape}. "
+            "Pass one number per row."
         )
     if len(weight) != n_rows:
         raise ValueError(
-            f"sample_weight has {len(weight)} values, but X has {n_rows} rows: pass one weight per row."
+            f"{name} has {len(weight)} values, but there are {n_rows} rows: pass one weight per row."
         )
     if not np.isfinite(weight).all():
-        raise ValueError("sample_weight contains NaN or infinity: pass finite, non-negative weights.")
+        raise ValueError(f"{name} contains NaN or infinity: pass finite, non-negative weights.")
     if (weight < 0.0).any():
-        raise ValueError(
-            f"sample_weight contains a negative value ({weight.min()}): pass non-negative weights."
-        )
+        raise ValueError(f"{name} contains a negative value ({weight.min()}): pass non-negative weights.")
     if not (weight > 0.0).any():
         raise ValueError(
-            "sample_weight is zero for all rows: give positive weight to rows of at least two classes."
+            f"{name} is zero for all rows: give positive weight to rows of at least two classes."
         )
     if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
         weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))

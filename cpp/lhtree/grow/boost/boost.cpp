@@ -54,10 +54,11 @@ Boosted boost(const Plan& plan, const Bins& bins, std::vector<std::uint8_t>&& co
     }
     const auto take_losses = [&] {
         result.training_loss.push_back(rows.mean_loss(false));
-        result.validation_loss.push_back(rows.mean_loss(true));
+        if (labels.held) result.validation_loss.push_back(rows.mean_loss(true));
     };
     if (plan.patience > 0) take_losses();
-    double best = result.validation_loss.empty() ? 0.0 : result.validation_loss[0];
+    const std::vector<double>& judged = labels.held ? result.validation_loss : result.training_loss;
+    double best = judged.empty() ? 0.0 : judged[0];
     std::size_t n_since = 0;
     for (std::size_t round = n_earlier; round < n_earlier + plan.n_rounds; ++round) {
         const std::uint64_t round_key = derive(plan.seed, round);
@@ -71,9 +72,9 @@ Boosted boost(const Plan& plan, const Bins& bins, std::vector<std::uint8_t>&& co
         }
         if (plan.patience == 0) continue;
         take_losses();
-        const double loss = result.validation_loss.back();
-        n_since = loss < best - plan.tol ? 0 : n_since + 1;
-        best = std::min(best, loss);
+        const bool is_better = judged.back() < best - plan.tol;
+        if (is_better) best = judged.back();
+        n_since = is_better ? 0 : n_since + 1;
         if (n_since >= plan.patience) break;
     }
     return result;

@@ -14,8 +14,8 @@ struct Plan {
     std::size_t n_rounds = 400;
     std::uint64_t seed = 0;
     TreeOptions tree;
-    // Early stopping: rounds without a gain of at least tol in the loss of the rows held back; 0: no losses
-    // are taken.
+    // Early stopping: rounds in which the loss of the rows held back (if there are none, of the others) does
+    // not fall by more than tol in all; 0: no losses are taken.
     std::size_t patience = 0;
     double tol = 1e-7;
     // Trees of an earlier fit, and the scores before them.

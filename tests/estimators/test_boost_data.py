@@ -1,0 +1,166 @@
+"""What LHBoostClassifier is given: weights, validation sets, tables with categories and missing values."""
+
+import numpy as np
+import pytest
+
+from lhtree import LHBoostClassifier
+from support import bridge
+from support.clouds import make_clouds
+from support.shop import make_table
+
+OWN = {"max_iter": 6, "learning_rate": 0.2, "random_state": 0}
+
+
+class TestWeights:
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_whole_weights_are_repetitions(self, n_classes):
+        X, y = make_clouds(150, 4, n_classes)
+        weight = np.random.default_rng(0).integers(0, 4, 150)
+        weighted = LHBoostClassifier(**OWN, subsample=1.0).fit(X, y, weight)
+        repeated = LHBoostClassifier(**OWN, subsample=1.0)
+        repeated.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        assert weighted.predict_proba(X).tobytes() == repeated.predict_proba(X).tobytes()
+
+    def test_rows_of_weight_0_are_not_there(self, two):
+        X, y = two
+        weight = np.ones(200)
+        weight[::3] = 0
+        X[::3] = 1e9
+        model = LHBoostClassifier(**OWN).fit(X, y, weight)
+        some = LHBoostClassifier(**OWN).fit(X[weight > 0], y[weight > 0])
+        bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(some))
+
+    @pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-3, 2.0**-30])
+    def test_small_weights_count_relative_to_each_other(self, two, weight):
+        model, plain = (LHBoostClassifier(**OWN).fit(*two, some) for some in (np.full(200, weight), None))
+        assert model.predict_proba(two[0]).tobytes() == plain.predict_proba(two[0]).tobytes()
+
+    @pytest.mark.parametrize("low", [-300, -10])
+    def test_weights_from_tiny_to_huge(self, two, low):
+        X, y = two
+        weight = 10.0 ** np.random.default_rng(0).uniform(low, 300, 200)
+        model = LHBoostClassifier(**OWN, min_samples_leaf=1).fit(X, y, weight)
+        heaviest = weight.argmax()
+        assert np.isfinite(model.decision_function(X)).all()
+        assert model.predict_proba(X)[heaviest, y[heaviest]] > 0.5
+
+
+class TestValidation:
+    @pytest.mark.parametrize(
+        ("given", "told"),
+        [
+            ({"X_val": np.zeros((3, 5))}, "X_val and y_val belong together"),
+            ({"y_val": [0, 1]}, "X_val and y_val belong together"),
+            ({"sample_weight_val": [1.0]}, "sample_weight_val with them: pass both, or none"),
+            ({"X_val": np.zeros((3, 4)), "y_val": [0, 1, 1]}, "X_val: X has 4 features, .* expecting 5"),
+            ({"X_val": np.zeros((0, 5)), "y_val": []}, "X_val: .*0 sample"),
+            ({"X_val": np.zeros(5), "y_val": [0]}, "X_val: .*Expected 2D array"),
+            ({"X_val": np.full((2, 5), np.inf), "y_val": [0, 1]}, "X_val contains infinity: replace"),
+            ({"X_val": np.zeros((3, 5)), "y_val": [0, 1]}, r"y_val has shape \(2,\), .* 3 rows: pass"),
+            ({"X_val": np.zeros((2, 5)), "y_val": [0, 7]}, "y_val contains the class 7, .*: pass only"),
+            ({"X_val": np.zeros((2, 5)), "y_val": [0, np.nan]}, "y_val contains the class nan"),
+            ({"sample_weight_val": [1.0, 2.0, 3.0]}, "sample_weight_val has 3 values, .* 2 rows: pass"),
+            ({"sample_weight_val": [1.0, -2.0]}, r"sample_weight_val contains a negative value \(-2.0\)"),
+            ({"sample_weight_val": [1.0, np.nan]}, "sample_weight_val contains NaN"),
+            ({"sample_weight_val": [0.0, 0.0]}, "sample_weight_val is zero for all rows"),
+            ({"sample_weight_val": ["much", "more"]}, "sample_weight_val is not numeric"),
+        ],
+    )
+    def test_refusals(self, two, given, told):
+        if list(given) == ["sample_weight_val"] and len(given["sample_weight_val"]) > 1:
+            given = {"X_val": np.zeros((2, 5)), "y_val": [0, 1]} | given
+        model = LHBoostClassifier(**OWN)
+        with pytest.raises(ValueError, match=told):
+            model.fit(*two, **given)
+        assert not hasattr(model, "classes_")
+
+    def test_other_types_and_weights_make_no_difference(self, two):
+        X, y = two
+        X, some = X.astype(np.float32), np.arange(0, 200, 4)
+        plain = LHBoostClassifier(**OWN).fit(X, y, X_val=X[some], y_val=y[some])
+        assert len(plain.validation_score_) == 7
+        for given in (
+            {"X_val": X[some].astype(np.float64)},
+            {"X_val": X[some].tolist(), "y_val": y[some].tolist()},
+            {"sample_weight_val": np.full(50, 1e-200)},
+            {"sample_weight_val": np.full(50, 1e99)},
+        ):
+            model = LHBoostClassifier(**OWN).fit(X, y, **{"X_val": X[some], "y_val": y[some]} | given)
+            bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(plain))
+            np.testing.assert_allclose(model.validation_score_, plain.validation_score_, rtol=1e-12)
+        huge = np.full((1, 5), 1e300)  # beyond float32
+        LHBoostClassifier(**OWN).fit(X, y, X_val=huge, y_val=[1])
+
+    def test_rows_of_weight_0_do_not_count(self, two):
+        X, y = two
+        weight = np.where(np.arange(200) < 150, 1.0, 0.0)
+        own = {"X_val": X, "y_val": np.where(weight > 0, y, 1 - y), "sample_weight_val": weight}
+        model = LHBoostClassifier(**OWN).fit(X, y, **own)
+        some = LHBoostClassifier(**OWN).fit(X, y, X_val=X[:150], y_val=y[:150])
+        np.testing.assert_allclose(model.validation_score_, some.validation_score_, rtol=1e-12)
+
+
+class TestTables:
+    @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+    def test_every_library_gives_the_same_model(self, library):
+        pd = pytest.importorskip("pandas")
+        module = pytest.importorskip(library)
+        frame = make_table(200)
+        y = frame.pop("y").to_numpy(dtype=object)
+        expected = LHBoostClassifier(**OWN).fit(frame, y)
+        assert expected.feature_names_in_.tolist() == ["size", "weight", "colour", "shop"]
+        assert expected.score(frame, y) > 0.8
+        if library == "pandas":
+            table = frame.astype({"colour": "category", "shop": pd.StringDtype()})
+        else:
+            table = module.from_pandas(frame) if library == "polars" else module.Table.from_pandas(frame)
+        model = LHBoostClassifier(**OWN).fit(table, y, X_val=table, y_val=y)
+        plain = LHBoostClassifier(**OWN).fit(frame, y, X_val=frame, y_val=y)
+        bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(plain))
+        assert model.predict_proba(table).tobytes() == plain.predict_proba(frame).tobytes()
+        assert model.validation_score_.tolist() == plain.validation_score_.tolist()
+
+    def test_missing_values_go_the_way_that_helps(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 2))
+        y = (np.arange(300) % 3 == 0).astype(int)
+        X[y == 1, 0] = np.nan
+        model = LHBoostClassifier(20, learning_rate=0.5, direction="single", max_features=1.0).fit(X, y)
+        assert model.score(X, y) == 1.0
+        assert model.predict([[np.nan, 0.0], [0.0, 0.0]]).tolist() == [1, 0]
+
+    def test_unseen_categories_in_a_validation_set(self):
+        pytest.importorskip("pandas")
+        frame = make_table(100)
+        y = frame.pop("y")
+        other = frame.assign(shop="west")
+        LHBoostClassifier(**OWN).fit(frame, y, X_val=other, y_val=y)
+        with pytest.raises(ValueError, match=r"X_val: .*shop.*'west'"):
+            LHBoostClassifier(**OWN, unseen="error").fit(frame, y, X_val=other, y_val=y)
+
+    @pytest.mark.parametrize(
+        "X",
+        [np.zeros((40, 3)), np.full((40, 2), np.nan), np.arange(40.0)[:, None]],
+        ids=["constant", "all missing", "one feature"],
+    )
+    @pytest.mark.parametrize("n_classes", [2, 4])
+    def test_degenerate_columns(self, X, n_classes):
+        y = np.arange(40) * n_classes // 40
+        model = LHBoostClassifier(**OWN, min_samples_leaf=2, subsample=1.0).fit(X, y)
+        if X.shape[1] > 1:  # nothing to learn but the shares
+            np.testing.assert_allclose(model.predict_proba(X), 1 / n_classes, rtol=1e-6)
+        else:
+            assert model.score(X, y) == 1.0
+
+    def test_two_rows_and_many_classes(self):
+        two = LHBoostClassifier(**OWN, min_samples_leaf=1, subsample=1.0).fit([[0.0], [1.0]], ["a", "b"])
+        assert two.predict([[0.0], [1.0]]).tolist() == ["a", "b"]
+        y = np.arange(300) % 100
+        many = LHBoostClassifier(2, learning_rate=1.0, min_samples_leaf=1).fit(y[:, None].astype(float), y)
+        assert many.predict_proba([[5.0]]).shape == (1, 100)
+
+    def test_infinity_is_refused(self, two):
+        X, y = two
+        X[3, 2] = np.inf
+        with pytest.raises(ValueError, match=r"X contains infinity: row 3, column 2"):
+            LHBoostClassifier(**OWN).fit(X, y)
