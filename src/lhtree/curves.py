@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
 from ._parameters import is_real, refuse
+from .model import is_boosted
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NAMES = ("threshold", "n_decided", "coverage", "accuracy")
 _N_EVEN = 200  # points of a thinned curve
+
+
+class Sureness(NamedTuple):
+    """How sure a model is of its predictions, shape (n,), and what that is: "wolf" or "proba"."""
+
+    kind: str
+    values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +78,14 @@ class CoverageCurve:
 
     def _point(self, point: Any) -> dict[str, float]:
         return {name: getattr(self, name)[point].item() for name in _NAMES}
+
+
+def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None, **options: Any) -> Sureness:
+    """What coverage is measured by: the largest WOLF value of every row, or without these the largest probability."""
+    has_wolf = hasattr(model, "predict_wolf") and not is_boosted(model)
+    if has_wolf:
+        return Sureness("wolf", model.predict_wolf(X, **options).max(axis=1))
+    return Sureness("proba", (model.predict_proba(X, **options) if proba is None else proba).max(axis=1))
 
 
 def measure_coverage(

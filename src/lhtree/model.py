@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -164,6 +165,12 @@ class Model:
         """Whether trees add to raw scores, instead of giving memberships."""
         return self.base is not None
 
+    @cached_property
+    def outcome(self) -> NDArray[np.float64]:
+        """What every block says of its target, shape (n_blocks,): the share in its weight; its value, if boosted."""
+        trees = self.trees
+        return trees.intercept if self.is_boosted else trees.n_target / trees.weight
+
     @property
     def n_targets(self) -> int:
         """Trees per estimator: one tree serves two classes."""
@@ -242,6 +249,11 @@ class Model:
             raise IndexError(f"index {index} is out of range: the model has estimators 0 to {n - 1}.")
         first = range(n)[index] * self.n_targets
         return replace(self, trees=self.trees.part(first, first + self.n_targets), forest=None)
+
+
+def is_boosted(model: Any) -> bool:
+    """Whether a model of any library is a boosted one of lhtree."""
+    return hasattr(type(model), "_read") and read(model).is_boosted
 
 
 def takes_nothing(X: Any) -> bool:

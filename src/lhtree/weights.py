@@ -23,7 +23,8 @@ class WeightTable:
     """The hyperplanes of all branching blocks, one line each (b of them, over m features).
 
     A row goes right in a block where ``weights @ z >= offset`` with its normalised values z, which is the same as
-    ``unit_weights @ x >= unit_offset`` with its values x in the user's units (up to rounding).
+    ``unit_weights @ x >= unit_offset`` with its values x in the user's units (up to rounding). In a boosted model,
+    blocks of several features clip z to ±8, and blocks of one have a side for missing values (``trees_[i].missing``).
 
     Attributes
     ----------
@@ -35,7 +36,8 @@ class WeightTable:
     weight : array of shape (b,)
         Samples of the block, counted by their weights.
     lift : array of shape (b,)
-        Share of the target on the right side less that on the left: what going right says about the class.
+        Share of the target on the right side less that on the left: what going right says about the class. Of a
+        boosted model, the value of the right block less that of the left one.
     weights, unit_weights : array of shape (b, m)
         Per normalised unit and per unit of the user; 0 where a block does not use a feature.
     offset, unit_offset : array of shape (b,)
@@ -124,7 +126,7 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
 
     Parameters
     ----------
-    model : fitted LHTClassifier or LHForestClassifier
+    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
         Its trees are read.
     tree : int, optional
         Number of the tree in ``model.trees_``; all trees by default.
@@ -152,10 +154,9 @@ def mean_weights(fitted: Model) -> NDArray[np.float64]:
     branching = trees.left >= 0
     tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
     target = fitted.target_of[tree_of]
-    share = trees.n_target / trees.weight
     left = (trees.root + trees.left)[branching]
     turn = np.zeros(trees.n_blocks)
-    turn[branching] = np.sign(share[left + 1] - share[left]) * trees.weight[branching]
+    turn[branching] = np.sign(fitted.outcome[left + 1] - fitted.outcome[left]) * trees.weight[branching]
     block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
     cell = target[block] * fitted.n_features + trees.hyperplane_feature
     turned = turn[block] * trees.hyperplane_weight
@@ -178,7 +179,6 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
     stored = trees.hyperplane_ptr[blocks][at] + within
     weights = np.zeros((len(blocks), fitted.n_features))
     weights[at, trees.hyperplane_feature[stored]] = trees.hyperplane_weight[stored]
-    share = trees.n_target / trees.weight
     left = root + trees.left[blocks]
     centre, scale = fitted.normalisation
     unit_weights = weights / scale
@@ -190,7 +190,7 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
         depth=trees.depths()[blocks].astype(np.int64),
         target=fitted.classes[trees.target[tree]],
         weight=trees.weight[blocks],
-        lift=share[left + 1] - share[left],
+        lift=fitted.outcome[left + 1] - fitted.outcome[left],
         weights=weights,
         unit_weights=unit_weights,
         offset=trees.offset[blocks],

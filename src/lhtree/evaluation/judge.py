@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curves import find_sureness
+
 
 class Part(NamedTuple):
     """Rows with what is true and what a model predicts; a table may come in many parts."""
@@ -31,8 +33,7 @@ def judge(
         raise ValueError(f"y has {len(codes)} values, but X has {len(proba)} rows: pass one class per row.")
     place = {label: number for number, label in enumerate(model.classes_.tolist())}
     predicted = np.array([place[label] for label in model.predict(X, **options).tolist()], dtype=np.int32)
-    has_wolf = hasattr(model, "predict_wolf")
-    sureness = (model.predict_wolf(X, **options) if has_wolf else proba).max(axis=1)
+    sureness = find_sureness(model, X, proba, **options).values
     rows = slice(None) if weight is None else weight > 0.0
     return Part(
         codes[rows].astype(np.int32),

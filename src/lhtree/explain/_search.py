@@ -79,10 +79,18 @@ class Task:
         return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
 
     def leads(self, rows: Floats) -> Floats:
-        """How far the predicted class of the row is ahead of the others (of the wanted one) in probability."""
-        proba: Any = self.fitted.scorer.proba(np.ascontiguousarray(rows))
-        others = np.delete(proba, self.code, axis=1) if self.wanted is None else proba[:, [self.wanted]]
-        return np.asarray(proba[:, self.code] - others.max(axis=1))
+        """How far the predicted class of the row is ahead of the others (of the wanted one).
+
+        In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
+        """
+        rows = np.ascontiguousarray(rows)
+        score: Any = (
+            self.fitted.spread(self.fitted.ask("raw_score", rows), np.negative)
+            if self.fitted.is_boosted
+            else self.fitted.ask("proba", rows)
+        )
+        others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
+        return np.asarray(score[:, self.code] - others.max(axis=1))
 
 
 def search(task: Task) -> Floats:

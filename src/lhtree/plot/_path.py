@@ -10,7 +10,7 @@ from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term
-from ..explain._words import say_number
+from ..explain._phrases import say_number
 from ..trees import Trees
 from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
 from ._take import take_class

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._palette import AGAINST, FOR, class_colour
 from ..explain import Explanation
-from ..explain._words import say_number
+from ..explain._phrases import say_number
 from ._style import INK, LINE, NORMAL, SMALL, fit, fit_all, name_class, strip, take_axes
 
 if TYPE_CHECKING:
