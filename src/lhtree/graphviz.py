@@ -7,7 +7,7 @@ from typing import Any
 from ._palette import AGAINST, FOR, class_colour, tint
 from ._parameters import check_count
 from .model import choose_trees, read
-from .text import find_heaviest, is_oblique, tell_outcome, title_tree
+from .text import find_heaviest, tell_outcome, title_tree
 from .views import TreeView, TreeViews
 
 
@@ -62,7 +62,7 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         is_leaf = bool(view.is_leaf[block])
         between = " of " if view.round is None else ", "
         text = [f"{'leaf' if is_leaf else 'block'} {block}", between.join(tell_outcome(view, block))]
-        if not is_leaf and is_oblique(view, block):
+        if not is_leaf and not view.conditions(block).subject:
             heaviest, more = find_heaviest(view, block, n_features)
             text += [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
         if not is_leaf and depth == max_depth:
@@ -70,9 +70,8 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         fill = _choose_fill(view, block, colour)
         lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{fill}"];')
         if not is_leaf and depth < max_depth:
-            children = (view.left[block], view.right[block])
-            for child, condition in zip(children, view.conditions(block), strict=True):
-                label = _quote(condition.replace("≥", ">="))
+            for child, side in ((view.left[block], "left"), (view.right[block], "right")):
+                label = _quote(view.conditions(block).of(side).replace("≥", ">="))
                 lines.append(f"    t{number}_{block} -> t{number}_{child} [label={label}];")
     return lines
 

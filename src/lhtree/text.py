@@ -90,21 +90,15 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         if depth >= max_depth:
             lines.append(_Line(f"{'  ' * depth}  ... {below[block]} blocks below", "", "", ""))
             continue
-        left, right = view.conditions(block)
-        if is_oblique(view, block):
-            left, right = left.replace("<", "< ", 1), right.replace("≥", ">=", 1)
-        work.append((int(view.right[block]), f"{right}  "))
-        work.append((int(view.left[block]), f"{left}  "))
+        conditions = view.conditions(block)
+        for child, sign, side in ((view.right, ">=", "right"), (view.left, "< ", "left")):
+            told = conditions.of(side) if conditions.subject else f"{sign}{conditions.left[1:]}"
+            work.append((int(child[block]), f"{told}  "))
     return lines
 
 
-def is_oblique(view: TreeView, block: int) -> bool:
-    """Whether the conditions of a block are about its feature sum, so that the weights have to be shown, too."""
-    return view.round is None or len(view.weights(block)) > 1
-
-
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
-    if not is_oblique(view, block):
+    if view.conditions(block).subject:  # they say it all
         return ""
     heaviest, more = find_heaviest(view, block, n_features)
     shown = [f"{name} {weight:+.2f}" for name, weight in heaviest]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,21 @@ from .model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Conditions(NamedTuple):
+    """When a row goes left and right in a block: "< 41.5 or missing" and "≥ 41.5" of the subject "age".
+
+    The subject is empty where the feature sum decides.
+    """
+
+    subject: str
+    left: str
+    right: str
+
+    def of(self, side: str) -> str:
+        """The whole condition of "left" or "right"."""
+        return f"{self.subject} {getattr(self, side)}".lstrip()
 
 
 class TreeView:
@@ -106,7 +121,7 @@ class TreeView:
         trees = self._trees
         return self._named(block, trees.membership_ptr, trees.membership_feature, trees.membership_slope)
 
-    def conditions(self, block: int) -> tuple[str, str]:
+    def conditions(self, block: int) -> Conditions:
         """When a row goes left and right in a branching block: by its feature sum, or by its single feature.
 
         A single feature of a boosted model is told in the user's units, with the side of its missing values.
@@ -114,18 +129,18 @@ class TreeView:
         trees, at = self._trees, self._begin + block
         some = slice(*trees.hyperplane_ptr[at : at + 2])
         if self.round is None or some.stop - some.start > 1:
-            return f"< {self.offset[block]:.3g}", f"≥ {self.offset[block]:.3g}"
+            return Conditions("", f"< {self.offset[block]:.3g}", f"≥ {self.offset[block]:.3g}")
         feature, model = int(trees.hyperplane_feature[some][0]), self._model
         name, encoding = self.feature_names[feature], model.encoding
         if encoding.is_category[feature]:
-            column = encoding.names[encoding.column[feature]]
-            sides = [f"{column} ≠ {name.removeprefix(f'{column} = ')}", name]
+            subject = encoding.names[encoding.column[feature]]
+            sides = [f"{sign} {name.removeprefix(f'{subject} = ')}" for sign in "≠="]
         else:
             centre, scale = (float(part[feature]) for part in model.normalisation)
-            sides = [f"{name} {sign} {centre + scale * self.offset[block]:.6g}" for sign in "<≥"]
+            subject, sides = name, [f"{sign} {centre + scale * self.offset[block]:.6g}" for sign in "<≥"]
         if model.boost is None or model.boost.bins.missing[feature]:
             sides[int(self.missing[block] > 0)] += " or missing"
-        return sides[0], sides[1]
+        return Conditions(subject, *sides)
 
     def _named(
         self, block: int, ptr: NDArray[np.int64], feature: NDArray[np.int32], value: NDArray[Any]

@@ -27,8 +27,9 @@ class Planes(NamedTuple):
 
     In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
     ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share (of a boosted model, how
-    much larger the value is), ``target`` the code of that class, ``past`` how far behind the hyperplane
-    a row is surely on its other side in spite of rounding (to float32, and of the values themselves), and ``n_passed`` the number of blocks on the whole way.
+    much larger the value is), ``target`` the code of that class, ``past`` how far behind the hyperplane a row is surely
+    on its other side in spite of rounding (to float32, and of the values themselves), and ``n_passed`` the number of
+    blocks on the whole way.
     """
 
     weights: Floats  # (h, m)

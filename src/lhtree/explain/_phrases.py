@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..views import Conditions
 from ._facts import BoostedStep, Step, Term
 
 N_REASONS = 3  # features named in a step
@@ -35,13 +36,13 @@ def tell_step(step: Step | BoostedStep, levels: dict[str, str]) -> str:
     return f"goes {step.side}, because {names} {pull} that way{but}."
 
 
-def tell_single(step: BoostedStep, condition: str) -> str:
-    """Which side, where a single feature decides."""
+def tell_single(step: BoostedStep, conditions: Conditions) -> str:
+    """Which side, where a single feature decides: "goes left, because age 33 < 41.5"."""
     (term,) = step.terms
     if np.isnan(term.value):
-        return f"goes {step.side}, because {tidy(term.column or term.feature)} is missing."
+        return f"goes {step.side}, because {tidy(conditions.subject)} is missing."
     bound = (
-        "" if term.column is not None else condition.removesuffix(" or missing").removeprefix(term.feature)
+        "" if term.column is not None else f" {getattr(conditions, step.side).removesuffix(' or missing')}"
     )
     return f"goes {step.side}, because {_tidy_term(term)}{bound}."
 

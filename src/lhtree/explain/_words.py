@@ -167,9 +167,7 @@ def _tell_boosted_way(explanation: Explanation, path: Path) -> list[str]:
     lines = [f"Path through the tree for {name_class(path.target)}, with the values of its blocks:"]
     for step in path.steps:
         why = (
-            tell_step(step, levels)
-            if len(step.terms) > 1
-            else tell_single(step, view.conditions(step.block)[step.side == "right"])
+            tell_step(step, levels) if len(step.terms) > 1 else tell_single(step, view.conditions(step.block))
         )
         lines.append(
             f"block {step.block} ({signed(step.value)}, {count(step.n_samples, 'training row')}): {why}"
