@@ -54,8 +54,8 @@ def _measure(fitted: Model, X: NDArray[Any], codes: NDArray[Any]) -> Floats:
 def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
     """Draw the log loss of a boosted model after each round.
 
-    A model that was fitted with early stopping, or with a validation set, has kept its losses; the dotted line marks the
-    last round that it kept.
+    A model that was fitted with early stopping, or with a validation set, has kept its losses; the dotted line marks
+    the last round that it kept.
 
     Parameters
     ----------

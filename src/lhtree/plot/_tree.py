@@ -40,8 +40,8 @@ def plot_tree(
     A bar is a weight of the block's hyperplane: positive ones point right, as larger values lead to the right. It is
     violet where larger values lead to the side with more of the target, red where with less, grey where with as much.
 
-    Of a boosted model, cards show the value of a block, violet where it raises the raw score of the target, red where it
-    lowers it; lines below a block with a single feature have its bound in the user's units, and the side that missing
+    Of a boosted model, cards show the value of a block, violet where it raises the raw score of the target, red where
+    it lowers it; lines below a block with a single feature have its bound in the user's units, and the side that missing
     values take.
 
     Parameters

@@ -17,7 +17,7 @@ const trees = new TreeExplorer(facts, model, (tree, block) => {
 function showWay(tree, score) {
   Object.assign(shown, { tree, score });
   trees.markWay(score);
-  showPath(facts, model, score, tree, trees);
+  showPath(facts, model, score, score && score.values, tree, trees);
 }
 const row = new RowExplorer(facts, model, (score, isPicked) => {
   showWay(shown.tree, score);
