@@ -128,8 +128,8 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_booste
             + (
                 "."
                 if is_boosted
-                else " together with a larger min_samples_leaf; class weights alone have little effect where leaves are "
-                "pure."
+                else " together with a larger min_samples_leaf; class weights alone have little effect where leaves "
+                "are pure."
             ),
         )
 

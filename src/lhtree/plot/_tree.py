@@ -41,8 +41,8 @@ def plot_tree(
     violet where larger values lead to the side with more of the target, red where with less, grey where with as much.
 
     Of a boosted model, cards show the value of a block, violet where it raises the raw score of the target, red where
-    it lowers it; lines below a block with a single feature have its bound in the user's units, and the side that missing
-    values take.
+    it lowers it; lines below a block with a single feature have its bound in the user's units, and the side of
+    missing values.
 
     Parameters
     ----------

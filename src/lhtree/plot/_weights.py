@@ -52,8 +52,8 @@ def plot_weights(
     weights speak for the class, red ones against it. They apply to normalised features, so that they can be compared,
     and have the sign of what they say about the class, as in ``weight_table(model).per_class()``: where the left side
     has more of it, the hyperplane's own weights have the other sign (``plot_tree`` and ``export_text`` show those).
-    Where both sides have as much of it, they are white and ±. Of a boosted model, a side with a larger value has more of
-    the class.
+    Where both sides have as much of it, they are white and ±. Of a boosted model, a side with a larger value has more
+    of the class.
 
     Parameters
     ----------

@@ -50,5 +50,6 @@ window.lhtree = {
   row: () => row.values.map((value) => (Number.isNaN(value) ? null : value)),
   predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
   percent, levelOf,
+  visit: (block) => trees.visit(block),
   contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),
 };
