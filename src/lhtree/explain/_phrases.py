@@ -14,10 +14,9 @@ N_REASONS = 3  # features named in a step
 _LONGEST_NAME = 60
 
 
-def signed(amount: float) -> str:
+def signed(amount: float, decimals: int = 2) -> str:
     """An amount with its sign; what rounds to nothing has a plus."""
-    text = f"{amount:+.2f}"
-    return "+0.00" if text == "-0.00" else text
+    return f"{round(amount, decimals) + 0.0:+.{decimals}f}"
 
 
 def tell_step(step: Step | BoostedStep, levels: dict[str, str]) -> str:

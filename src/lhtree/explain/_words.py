@@ -170,10 +170,10 @@ def _tell_boosted_way(explanation: Explanation, path: Path) -> list[str]:
             tell_step(step, levels) if len(step.terms) > 1 else tell_single(step, view.conditions(step.block))
         )
         lines.append(
-            f"block {step.block} ({signed(step.value)}, {count(step.n_samples, 'training row')}): {why}"
+            f"block {step.block} ({signed(step.value, 3)}, {count(step.n_samples, 'training row')}): {why}"
         )
     leaf = path.leaf
-    lines.append(f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) adds {signed(leaf.value)}.")
+    lines.append(f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) adds {signed(leaf.value, 3)}.")
     return lines
 
 
