@@ -19,12 +19,11 @@ MISSING = {"clipped": 0.0, "at_centre": 0.0, "leftmost": -np.inf, "rightmost": n
 def check_walkable(fitted: Model, where: str, *, knows_boosted: bool = False) -> None:
     """Refuse what the walks of exports and of the report's page cannot do yet."""
     has = {"trees of all classes": (fitted.trees.target < 0).any()}
-    has |= {} if knows_boosted else {
-        "blocks that send missing values to a side": fitted.trees.missing.any(),
-        f"link={fitted.link!r}": fitted.link != "wolf",
-        "scores before the first tree": fitted.base is not None,
-        f"clip={fitted.clip:g}": fitted.clip != CLIP,
-    }
+    if not knows_boosted:
+        has["blocks that send missing values to a side"] = fitted.trees.missing.any()
+        has[f"link={fitted.link!r}"] = np.bool_(fitted.link != "wolf")
+        has["scores before the first tree"] = np.bool_(fitted.base is not None)
+        has[f"clip={fitted.clip:g}"] = np.bool_(fitted.clip != CLIP)
     refused = [what for what, is_there in has.items() if is_there]
     if refused:
         raise ValueError(
