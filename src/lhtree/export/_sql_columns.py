@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ class _Tree:
     far and, at the end, m{t} the membership.
     """
 
-    def __init__(self, fitted: Model, number: int, depth: Any) -> None:
+    def __init__(self, fitted: Model, number: int, depth: Any, dialect: str) -> None:
+        self._dialect = dialect
         trees = fitted.trees
         self.a, self.y, self.d, self.m = (f"{letter}{number}" for letter in "aydm")
         self._first = int(trees.block_ptr[number])
@@ -33,6 +34,9 @@ class _Tree:
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
         self.n_levels = len(self._starts) - 2
 
+    def _number(self, value: float) -> str:
+        return write_number(value, self._dialect)
+
     def branching(self, level: int) -> Iterator[int]:
         """The branching blocks of a level."""
         return (b for b in range(self._starts[level], self._starts[level + 1]) if self._left[b] >= 0)
@@ -41,7 +45,8 @@ class _Tree:
         """Value y of a block's hyperplane; NULL in a leaf."""
         if self._left[block] < 0:
             return "NULL"
-        return f"({add_terms(self._weights.row(self._first + block))})-{write_number(self._offset[block])}"
+        weights = add_terms(self._weights.row(self._first + block), self._dialect)
+        return f"({weights})-{self._number(self._offset[block])}"
 
     def step(self, level: int, confidence: str | None) -> list[str]:
         """Columns after a step down from this level."""
@@ -72,7 +77,7 @@ class _Tree:
         """Columns l{t} and u{t}: what the estimate of the leaf is clipped to."""
         leaves = [block for block, left in enumerate(self._left) if left < 0]
         return [
-            f"{choose(self.a, ((leaf, write_number(ends[leaf])) for leaf in leaves), 'NULL')} AS {letter}{self.a[1:]}"
+            f"{choose(self.a, ((leaf, self._number(ends[leaf])) for leaf in leaves), 'NULL')} AS {letter}{self.a[1:]}"
             for letter, ends in zip("lu", self._bounds, strict=True)
         ]
 
@@ -82,14 +87,21 @@ class _Tree:
         for block in range(len(self._left)):
             if self._left[block] < 0:
                 slopes = self._slopes.row(self._first + block)
-                more = f"+({add_terms(slopes)})" if slopes else ""
-                cases.append((block, write_number(self._intercept[block]) + more))
+                more = f"+({add_terms(slopes, self._dialect)})" if slopes else ""
+                cases.append((block, self._number(self._intercept[block]) + more))
         return choose(self.a, cases, "NULL") if self.n_levels else cases[0][1]
 
 
-def _find_trees(fitted: Model) -> list[_Tree]:
+def score_columns(
+    query: Query, passed: list[str], fitted: Model, labels: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Walk and add up; expressions of the class and of the probabilities."""
     depth = fitted.trees.depths()
-    return [_Tree(fitted, number, depth) for number in range(fitted.trees.n_trees)]
+    trees = [_Tree(fitted, number, depth, query.dialect) for number in range(fitted.trees.n_trees)]
+    _walk(query, passed, trees, fitted)
+    _score(query, passed, trees, fitted)
+    scores = [f"s{c}" for c in range(fitted.n_classes)]
+    return find_largest(scores, labels), [f"{score}/({'+'.join(scores)})" for score in scores]
 
 
 def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
@@ -117,7 +129,7 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) ->
 
 def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
     """WOLF values of every class as s{c}, with their fall-backs."""
-    n_trees = write_number(float(fitted.n_estimators))
+    n_trees = query.number(float(fitted.n_estimators))
     wolf, membership = [], []
     for cls in range(fitted.n_classes):
         own = trees if fitted.n_classes == 2 else trees[cls :: fitted.n_classes]
@@ -131,5 +143,5 @@ def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -
     query.add("sums", [*passed, *(f"{wolf[c]} AS w{c}, {membership[c]} AS v{c}" for c in classes)])
     no_wolf, no_membership = (" AND ".join(f"{letter}{c}=0" for c in classes) for letter in "wv")
     fall_back = "CASE WHEN NOT ({0}) THEN w{1} WHEN NOT ({2}) THEN v{1} ELSE {3} END AS s{1}"
-    prior = [write_number(share) for share in fitted.prior.tolist()]
+    prior = [query.number(share) for share in fitted.prior.tolist()]
     query.add("scores", [*passed, *(fall_back.format(no_wolf, c, no_membership, prior[c]) for c in classes)])

@@ -138,6 +138,10 @@ class Query:
         """Add an expression aside."""
         self._parts.append(f"{self.name(name)}{columns} AS MATERIALIZED ({text})")
 
+    def recur(self, name: str, columns: str, text: str) -> None:
+        """Add an expression that reads itself, which cannot be materialised."""
+        self._parts.append(f"{self.name(name)}{columns} AS ({text})")
+
     def read(self, source: str) -> None:
         """Make the next expression from this."""
         self._source = source

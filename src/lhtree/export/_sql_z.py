@@ -19,7 +19,10 @@ _FAR, _NEAR = 1e35, 1e-200  # quotients beyond are clipped, or 0 as float32
 
 
 def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
-    """Add z of the columns of table t, NULL where missing; the columns to pass on: the keys and is_infinite."""
+    """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite.
+
+    Missing values are 0, or NULL in boosted models, whose planes differ in them.
+    """
     features, dialect = range(fitted.n_features), query.dialect
     passed = [f"k{i}" for i in range(len(keys))]
     given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
@@ -39,18 +42,26 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     query.add("moved", [*passed, is_infinite, *quotients])
     passed.append("is_infinite")
 
+    def fill(z: str) -> str:
+        return z if fitted.is_boosted else f"COALESCE({z},{query.number(0.0)})"
+
     query.add("clipped", [*passed, *(f"{_clip(f'q{f}', CLIP, dialect)} AS q{f}" for f in features)])
     if dialect == "duckdb":
-        query.add("rounded", [*passed, *(f"CAST(CAST(q{f} AS FLOAT) AS DOUBLE) AS z{f}" for f in features)])
+        query.add(
+            "rounded",
+            [*passed, *(f"{fill(f'CAST(CAST(q{f} AS FLOAT) AS DOUBLE)')} AS z{f}" for f in features)],
+        )
         return passed
     if dialect == "postgresql":
-        query.add("rounded", [*passed, *(f"{_round(f'q{f}')} AS z{f}" for f in features)])
+        query.add("rounded", [*passed, *(f"{fill(_round(f'q{f}'))} AS z{f}" for f in features)])
         return passed
     # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, but for ties:
     # then o = 2q - h, the neighbour on the other side, has 24 bits as well, and the one of even last bit is right.
     query.add("halves", [*passed, *(f"q{f}, {_split(f'q{f}', _SPLIT_24)} AS h{f}" for f in features)])
     query.add("others", [*passed, *(f"q{f}, h{f}, h{f}+(q{f}-h{f})+(q{f}-h{f}) AS o{f}" for f in features)])
-    query.add("rounded", [*passed, *(f"{_settle(f'q{f}', f'h{f}', f'o{f}')} AS z{f}" for f in features)])
+    query.add(
+        "rounded", [*passed, *(f"{fill(_settle(f'q{f}', f'h{f}', f'o{f}'))} AS z{f}" for f in features)]
+    )
     return passed
 
 
@@ -88,7 +99,9 @@ def _divide(x: str, difference: str, scale: float) -> str:
     cases = []
     if scale * _FAR < _LARGE:
         far, most, least = (write_number(v, "postgresql") for v in (scale * _FAR, CLIP, -CLIP))
-        cases.append(f"WHEN abs({difference})>{far} THEN CASE WHEN {difference}>0 THEN {most} ELSE {least} END")
+        cases.append(
+            f"WHEN abs({difference})>{far} THEN CASE WHEN {difference}>0 THEN {most} ELSE {least} END"
+        )
     if scale * _NEAR > 0.0:
         near = write_number(scale * _NEAR, "postgresql")
         cases.append(f"WHEN abs({difference})<{near} THEN {write_number(0.0, 'postgresql')}")

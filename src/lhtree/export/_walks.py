@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ..model import CLIP, Model
 from ..trees import Trees
 
-
 # Values of a row lie in planes, one behind the other, with a value for every feature in each: clipped, for blocks of
 # several features and slopes, or as they are, with one of these instead of missing values, for blocks of one feature.
 MISSING = {"clipped": 0.0, "at_centre": 0.0, "leftmost": -np.inf, "rightmost": np.inf}

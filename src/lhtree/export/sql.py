@@ -1,27 +1,18 @@
-"""A tree, or a small forest, as one SELECT: all trees are walked together, a level per common table expression."""
+"""A tree, a small forest or a boosted model as one SELECT."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from .._parameters import refuse
 from ..model import Model, read
 from ._labels import find_labels
-from ._sql_text import (
-    Query,
-    add_terms,
-    choose,
-    find_largest,
-    find_twins,
-    quote_name,
-    write_label,
-    write_number,
-)
+from ._sql_columns import score_columns
+from ._sql_joins import score_joins
+from ._sql_text import Query, find_twins, quote_name, write_label
 from ._sql_z import DIALECTS, normalise
-from ._walks import Terms, check_walkable, has_bounds
+from ._walks import check_walkable
 
 _MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = 2000  # of a table in SQLite
@@ -70,20 +61,19 @@ def export_sql(
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not all(isinstance(key, str) for key in keys):
         raise refuse("keys", keys, "a list of column names")
-    check_walkable(fitted, "SQL")
+    check_walkable(fitted, "SQL", knows_boosted=fitted.is_boosted)
     labels = find_labels(fitted, "SQL")
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     _check_names(fitted, keys, outputs)
     _check_size(fitted, len(keys), dialect, force)
 
-    query = Query(table)
-    passed = normalise(query, fitted, keys, dialect)
-    trees = _find_trees(fitted)
-    _walk(query, passed, trees, fitted)
-    _score(query, passed, trees, fitted)
-    scores = [f"s{c}" for c in range(len(labels))]
-    values = [find_largest(scores, [write_label(label) for label in labels])]
-    values += [f"{score}/({'+'.join(scores)})" for score in scores]
+    query = Query(table, dialect)
+    passed = normalise(query, fitted, keys)
+    score = score_joins if fitted.is_boosted else score_columns
+    prediction, probabilities = score(
+        query, passed, fitted, [write_label(label, dialect) for label in labels]
+    )
+    values = [prediction, *probabilities]
     shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
         f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name)}"
         for value, name in zip(values, outputs, strict=True)
