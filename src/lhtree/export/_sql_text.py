@@ -102,10 +102,13 @@ def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
     return f"CASE {' '.join(whens)} ELSE {values[-1]} END"
 
 
-def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
-    """Two names that SQL, which does not look at upper and lower case, takes for one."""
-    ordered = sorted(names, key=str.casefold)
-    return next((pair for pair in pairwise(ordered) if pair[0].casefold() == pair[1].casefold()), None)
+def find_twins(names: Iterable[str], n_bytes: int | None = None) -> tuple[str, str] | None:
+    """Two names that SQL, which does not look at upper and lower case, takes for one; only so many bytes count."""
+
+    def seen(name: str) -> bytes:
+        return name.encode(errors="surrogatepass")[:n_bytes].decode(errors="ignore").casefold().encode()
+
+    return next((pair for pair in pairwise(sorted(names, key=seen)) if seen(pair[0]) == seen(pair[1])), None)
 
 
 class Query:

@@ -15,10 +15,17 @@ from ._sql_z import DIALECTS, normalise
 from ._walks import check_walkable
 
 _MOST_CHARACTERS = 5_000_000
-_MOST_COLUMNS = 2000  # of a table in SQLite
+_MOST_COLUMNS = {
+    "sqlite": 2000,
+    "duckdb": 2000,
+    "postgresql": 1600,
+}  # DuckDB has no limit, but is slow with more
 _MOST_LEVELS = 200
+_MOST_JOINS = 60  # SQLite joins 64 tables
 _MOST_SECONDS = 60.0
-_SECONDS = 1.2e-5  # per column squared and level: both engines look every column up among all, at every level
+_SECONDS = 1.2e-5  # per column squared and level: engines look every column up among all, at every level
+_SECONDS_OF_A_BLOCK = 1.5e-4  # of a table of blocks
+_FEWER = "Fit one tree or a few, with a larger gamma, min_samples_leaf or beta or a smaller max_depth"
 
 
 def export_sql(
@@ -29,25 +36,27 @@ def export_sql(
     dialect: str = "sqlite",
     force: bool = False,
 ) -> str:
-    """One SELECT that predicts the rows of a table, for SQLite or DuckDB.
+    """One SELECT that predicts the rows of a table, for SQLite, DuckDB or PostgreSQL.
 
     It gives the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` for every class. NULL (and
     NaN) is missing; a row with an infinity, which a model refuses, gets NULL throughout. Arithmetic and its order are
-    those of the model, so that rows take the same way. A model whose statement would keep an engine busy for long, as
-    most forests would, is refused.
+    those of the model, so that rows take the same way and results are equal to the bit. A boosted model becomes a table
+    of blocks, which is joined once per level. A model whose statement would keep an engine busy for long, as most
+    forests would, is refused.
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         A fitted one; the columns it was fitted with are looked up in the table by name.
     table : str, default="data"
         Name of the table.
     keys : iterable of str, optional
         Columns of the table to pass on, for telling rows apart: a SELECT promises no order.
-    dialect : {"sqlite", "duckdb"}, default="sqlite"
+    dialect : {"sqlite", "duckdb", "postgresql"}, default="sqlite"
         Whose SQL to write.
     force : bool, default=False
-        Write it, however large it is. SQLite's limit of 2,000 columns stays.
+        Write it, however large it is. The limits of 2,000 columns of SQLite, 1,600 of PostgreSQL and 60 levels of
+        boosted models stay.
 
     Returns
     -------
@@ -64,8 +73,9 @@ def export_sql(
     check_walkable(fitted, "SQL", knows_boosted=fitted.is_boosted)
     labels = find_labels(fitted, "SQL")
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
-    _check_names(fitted, keys, outputs)
-    _check_size(fitted, len(keys), dialect, force)
+    _check_names(fitted, keys, outputs, dialect)
+    check_size = _check_joins if fitted.is_boosted else _check_columns
+    check_size(fitted, len(keys), dialect, force)
 
     query = Query(table, dialect)
     passed = normalise(query, fitted, keys)
@@ -79,35 +89,39 @@ def export_sql(
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if len(text) > _MOST_CHARACTERS and not force:
+    if len(text) > _MOST_CHARACTERS and not (force or fitted.is_boosted):
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
 
-def _too_large(reason: str) -> ValueError:
+def _too_large(reason: str, remedy: str = _FEWER) -> ValueError:
     return ValueError(
-        f"the model is too large for SQL: {reason}. Fit one tree or a few, with a larger gamma, min_samples_leaf or "
-        "beta or a smaller max_depth, use export_onnx or export_c, or pass force=True."
+        f"the model is too large for SQL: {reason}. {remedy}, use export_onnx or export_c, or pass force=True."
     )
 
 
-def _check_names(fitted: Model, keys: list[str], outputs: list[str]) -> None:
-    """SQL does not look at upper and lower case."""
+def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: str) -> None:
+    """SQL does not look at upper and lower case, nor PostgreSQL at more than 63 bytes."""
     for what, names in (("columns", fitted.column_names), ("columns of the result", [*keys, *outputs])):
-        twins = find_twins(names)
+        twins = find_twins(names, 63 if dialect == "postgresql" else None)
         if twins:
             raise ValueError(
                 f"SQL takes the {what} {twins[0]!r} and {twins[1]!r} for one: rename one of them."
             )
 
 
-def _check_size(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
-    """Refuse what is far too large before anything is written."""
+def _check_width(n_columns: int, dialect: str, force: bool) -> None:
+    most = _MOST_COLUMNS[dialect]
+    if n_columns > most and not (force and dialect == "duckdb"):
+        raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}")
+
+
+def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
+    """Refuse trees that are far too large as columns before anything is written."""
     trees = fitted.trees
     depth = int(trees.depths().max())
     n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features
-    if n_columns > _MOST_COLUMNS and not (force and dialect == "duckdb"):
-        raise _too_large(f"it needs {n_columns:,} columns, more than {_MOST_COLUMNS:,}")
+    _check_width(n_columns, dialect, force)
     if force:
         return
     if depth > _MOST_LEVELS:
@@ -120,4 +134,19 @@ def _check_size(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
         raise _too_large(
             f"its {trees.n_trees:,} trees of up to {depth} levels would take an engine about {seconds:,.0f} seconds "
             "before the first row"
+        )
+
+
+def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
+    """Refuse boosted models that are too large as a table of blocks."""
+    trees = fitted.trees
+    depth = int(trees.depths().max())
+    _check_width(n_keys + 2 + 4 * fitted.n_features, dialect, force)  # columns of planes in SQLite
+    if depth > _MOST_JOINS:
+        raise _too_large(f"its trees have up to {depth} levels, more than {_MOST_JOINS}", "Lower max_depth")
+    seconds = _SECONDS_OF_A_BLOCK * trees.n_blocks
+    if seconds > _MOST_SECONDS and not force:
+        raise _too_large(
+            f"its {trees.n_blocks:,} blocks would take an engine about {seconds:,.0f} seconds before the first row",
+            "Lower max_iter or max_depth",
         )
