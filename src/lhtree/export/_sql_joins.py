@@ -30,7 +30,8 @@ def score_joins(
     targets = range(fitted.n_targets)
     by_target = ", ".join(f"max(CASE WHEN target={t} THEN raw END) AS raw{t}" for t in targets)
     query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
-    query.read(f"{query.name('numbered')} AS r JOIN {query.name('raws')} AS s ON s.n=r.n")
+    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # which would look at all rows for every row
+    query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
     return link(query, passed, fitted, labels)
 
 
