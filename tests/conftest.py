@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from lhtree import LHTClassifier
 from support.browser import browser, open_page, open_report  # noqa: F401
 from support.clouds import make_clouds
+from support.postgresql import postgresql, postgresql_or_none  # noqa: F401
 from support.uci import server, small  # noqa: F401
 
 slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -5,14 +5,14 @@ everything must agree to the last bit. `z` is (n, m) of float32 with NaN where a
 """
 
 import math
-import struct
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from reference import derive
-from reference_boosted_tree import Grower, Tree, as_float, clamp
+from reference_boosted_tree import Grower, Tree
+from reference_numbers import as_float, clamp, exp, log
 
 VALUE_UNIT = 2.0**-12
 ROWS, FIRST_SCORE = 3, 6  # what keys of rounds are derived for
@@ -51,38 +51,6 @@ class Boosted:
     trees: list[Tree] = field(default_factory=list)
     losses: list[tuple[float, float]] = field(default_factory=list)  # training and validation
     raw: list[list[float]] = field(default_factory=list)
-
-
-def exp(x):
-    """e^x by additions and multiplications alone, in the core's order."""
-    x = min(max(x, -746.0), 710.0)
-    rounded = x * float.fromhex("0x1.71547652b82fep0") + 1.5 * 2.0**52
-    k = rounded - 1.5 * 2.0**52
-    high, low = x - k * float.fromhex("0x1.62e42feep-1"), k * float.fromhex("0x1.a39ef35793c76p-33")
-    r = high - low
-    tail = 0.0
-    for n in range(13, 1, -1):
-        tail = tail * r + 1.0 / math.factorial(n)
-    power = 1.0 + (high + (r * r * tail - low))
-    half = math.floor(k / 2)
-    return power * 2.0**half * 2.0 ** (k - half)
-
-
-def log(x):
-    """ln x, of a normal number."""
-    bits = struct.unpack("<Q", struct.pack("<d", x))[0]
-    root_half = 0x3FE6A09E00000000
-    shifted = bits + 0x3FF0000000000000 - root_half
-    k = float((shifted >> 52) - 1023)
-    f = struct.unpack("<d", struct.pack("<Q", (shifted & (1 << 52) - 1) + root_half))[0] - 1.0
-    s = f / (2.0 + f)
-    z, series = s * s, 0.0
-    for n in range(23, 1, -2):
-        series = series * z + 2.0 / n
-    series = series * z
-    half_square = 0.5 * f * f
-    tail = s * (half_square + series) + k * float.fromhex("0x1.a39ef35793c76p-33")
-    return k * float.fromhex("0x1.62e42feep-1") - ((half_square - tail) - f)
 
 
 def quantise_weights(weight, n=None):
@@ -131,7 +99,7 @@ def make_bins(z, weight, max_bins):
         if math.isnan(value):
             is_missing = True
         else:
-            by_value[value + 0.0] = by_value.get(value + 0.0, 0) + w
+            by_value[value] = by_value.get(value, 0) + w
     levels = sorted(by_value.items()) or [(0.0, 0)]
     ends = find_ends(levels, max_bins)
     starts = [0, *(end + 1 for end in ends), len(levels)]

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from reference import derive
+from reference_numbers import as_float, clamp
 
 WEIGHT_UNIT = 2.0**-15
 N_STEPS = 255
@@ -46,17 +47,6 @@ class Tree:
     blocks: list[Block]
     quanta: tuple[float, float]  # of gradient and hessian
     sums: list[tuple[int, int, int]]  # of every block
-
-
-def as_float(total):
-    """A sum of up to 128 bits: exactly rounded below 2^64, else each half is."""
-    if abs(total) < 2**64:
-        return float(total)
-    return float(total >> 64) * 2.0**64 + float(total % 2**64)
-
-
-def clamp(value, low, high):
-    return low if value < low else high if high < value else value
 
 
 def draw(usable, n, key, purpose):

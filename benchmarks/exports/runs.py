@@ -119,3 +119,22 @@ def run_duckdb(model, X):
     with open_duckdb(X, model._model.feature_names) as connection:
         text = export_sql(model, keys=["row_number"], dialect="duckdb")
         return read_rows(connection.execute(text).fetchall())
+
+
+def open_postgresql(X, names, where):
+    """A connection to a server (see psycopg.connect), with the rows as a temporary table."""
+    import psycopg
+
+    connection = psycopg.connect(where)
+    columns = ", ".join(f"{quote(name)} DOUBLE PRECISION" for name in names)
+    connection.execute(f"CREATE TEMPORARY TABLE data (row_number INTEGER, {columns})")
+    with connection.cursor() as cursor, cursor.copy("COPY data FROM STDIN") as copy:
+        for i, row in enumerate(X.tolist()):
+            copy.write_row((i, *row))
+    return connection
+
+
+def run_postgresql(model, X, where):
+    with open_postgresql(X, model._model.feature_names, where) as connection:
+        text = export_sql(model, keys=["row_number"], dialect="postgresql")
+        return read_rows(connection.execute(text).fetchall())

@@ -1,4 +1,5 @@
 // Tests of the core without Python; ctest runs them, also under the sanitizers.
+#include "test_boost.hpp"
 #include "test_boosted.hpp"
 #include "test_cuts.hpp"
 #include "test_kernels.hpp"
@@ -18,6 +19,7 @@ int main() {
     lhtree::test_parted();
     lhtree::test_walks();
     lhtree::test_scoring();
+    lhtree::test_boost();
     lhtree::test_boosted();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed > 0;

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ._extras import import_extra
 from ._parameters import is_real, refuse
-from .curves import CoverageCurve, measure_coverage
+from .curves import CoverageCurve, find_sureness, measure_coverage
 from .model import read
 from .tables.labels import encode_known
 
@@ -33,20 +33,21 @@ class Decisions:
     labels : array of shape (n,), dtype object
         Class of every row, None where the model abstains.
     is_decided : boolean array of shape (n,)
-    wolf : array of shape (n,)
-        WOLF value of the predicted class.
+    sureness : array of shape (n,)
+        Largest WOLF value of the row; of a boosted model, its largest probability.
     threshold : float
-        Rows whose ``wolf`` is below it are undecided; pass it again to treat later rows alike. Infinity leaves all rows
-        undecided.
+        Rows whose ``sureness`` is below it are undecided; pass it again to treat later rows alike. Infinity leaves all
+        rows undecided.
     classes : array of shape (K,)
         All classes of the model.
     """
 
     labels: NDArray[np.object_]
     is_decided: NDArray[np.bool_]
-    wolf: NDArray[np.float64]
+    sureness: NDArray[np.float64]
     threshold: float
     classes: NDArray[Any]
+    kind: str = "wolf"  # what the sureness is: "wolf" or "proba"
 
     @property
     def coverage(self) -> float:
@@ -62,8 +63,8 @@ class Decisions:
         return float((truth == decided).mean()) if len(truth) else math.nan
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per row: ``label`` (None where the model abstains), ``is_decided`` and ``wolf``."""
-        columns = {"label": self.labels, "is_decided": self.is_decided, "wolf": self.wolf}
+        """One row per row: ``label`` (None where the model abstains), ``is_decided``, and ``wolf`` or ``proba``."""
+        columns = {"label": self.labels, "is_decided": self.is_decided, self.kind: self.sureness}
         frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(columns)
         return frame
 
@@ -84,13 +85,14 @@ class Decisions:
         said = f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f})"
         if n_decided == len(self) or self.threshold == math.inf:
             return said
-        return f"{said}; the others have a WOLF value below {self.threshold:.4g}"
+        what = "WOLF value" if self.kind == "wolf" else "probability"
+        return f"{said}; the others have a {what} below {self.threshold:.4g}"
 
     __repr__ = __str__
 
 
 def decide(model: Any, X: Any, threshold: float | None = None, coverage: float | None = None) -> Decisions:
-    """Predict rows whose winning WOLF value is at least the threshold; see ``model.predict_or_abstain``."""
+    """Predict the rows that the model is sure enough of; see ``model.predict_or_abstain``."""
     if (threshold is None) == (coverage is None):
         both = f"threshold={threshold!r} and coverage={coverage!r}"
         raise ValueError(f"{both} are not valid together: pass exactly one of the two.")
@@ -100,14 +102,14 @@ def decide(model: Any, X: Any, threshold: float | None = None, coverage: float |
         raise refuse(
             "threshold", threshold, "a number of at least 0 (with infinity, every row is left undecided)"
         )
-    predicted, wolf = _predict(model, X)
+    predicted, (kind, sureness) = model.predict(X), find_sureness(model, X)
     if threshold is None:
         assert coverage is not None
-        threshold = threshold_for(wolf, coverage)
-    is_decided = wolf >= threshold
-    labels = np.full(len(wolf), None, dtype=object)
+        threshold = threshold_for(sureness, coverage)
+    is_decided = sureness >= threshold
+    labels = np.full(len(sureness), None, dtype=object)
     labels[is_decided] = predicted[is_decided].tolist()
-    return Decisions(labels, is_decided, wolf, float(threshold), model.classes_)
+    return Decisions(labels, is_decided, sureness, float(threshold), model.classes_, kind)
 
 
 def _is_threshold(value: Any) -> bool:
@@ -115,21 +117,23 @@ def _is_threshold(value: Any) -> bool:
     return is_infinite or (is_real(value) and value >= 0.0)
 
 
-def threshold_for(wolf: NDArray[np.float64], coverage: float) -> float:
+def threshold_for(sureness: NDArray[np.float64], coverage: float) -> float:
     """The largest threshold that decides at least this share of the rows; infinity for a share of 0."""
-    n_rows = len(wolf)
+    n_rows = len(sureness)
     n_wanted = math.ceil(coverage * n_rows)
     if n_wanted and (n_wanted - 1) / n_rows >= coverage:  # 0.07 * 100 is a little above 7
         n_wanted -= 1
-    return float(np.sort(wolf)[n_rows - n_wanted]) if n_wanted else math.inf
+    return float(np.sort(sureness)[n_rows - n_wanted]) if n_wanted else math.inf
 
 
 def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     """Accuracy at each coverage: on the rows that the model would decide, for every threshold.
 
+    Thresholds are WOLF values; of a boosted model, probabilities.
+
     Parameters
     ----------
-    model : fitted LHTClassifier or LHForestClassifier
+    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
         The model.
     X : array-like of shape (n, m)
         Held-out samples.
@@ -150,12 +154,7 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     1.0
     """
     classes = read(model).classes
-    predicted, wolf = _predict(model, X)
-    truth = encode_known(y, classes, len(wolf))
-    is_right = truth == encode_known(predicted, classes, len(wolf))
-    return measure_coverage(wolf, is_right)
-
-
-def _predict(model: Any, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Class and winning WOLF value of every row."""
-    return model.predict(X), model.predict_wolf(X).max(axis=1)
+    predicted, sureness = model.predict(X), find_sureness(model, X).values
+    truth = encode_known(y, classes, len(sureness))
+    is_right = truth == encode_known(predicted, classes, len(sureness))
+    return measure_coverage(sureness, is_right)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._palette import class_colour, tint
+from ._palette import AGAINST, FOR, class_colour, tint
 from ._parameters import check_count
 from .model import choose_trees, read
-from .text import find_heaviest
+from .text import find_heaviest, tell_outcome, title_tree
 from .views import TreeView, TreeViews
 
 
@@ -16,11 +16,11 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
 
     Each box shows the weight of a block, how much of it belongs to the target, and its largest hyperplane weights; the
     stronger its colour, that of the class, the larger the share of the target. Weights and offsets apply to normalised
-    features.
+    features. Of a boosted model it shows values and rows; violet values raise the raw score, red ones lower it.
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         The fitted model.
     tree : int, optional
         Index of the tree in ``trees_``. Default: all trees, side by side.
@@ -45,8 +45,7 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     ]
     for number in chosen:
         view = views[number]
-        title = f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
-        lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title)}; color=none;"]
+        lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title_tree(view))}; color=none;"]
         colour = class_colour(int(fitted.trees.target[number]))
         lines += _describe_blocks(view, number, n_features, max_depth, tint(colour, 0.8))
         lines.append("  }")
@@ -61,22 +60,29 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         if depth > max_depth:
             continue
         is_leaf = bool(view.is_leaf[block])
-        text = [
-            f"{'leaf' if is_leaf else 'block'} {block}",
-            f"{view.n_target[block]:g} of {view.weight[block]:g}",
-        ]
-        if not is_leaf:
+        between = " of " if view.round is None else ", "
+        text = [f"{'leaf' if is_leaf else 'block'} {block}", between.join(tell_outcome(view, block))]
+        if not is_leaf and not view.conditions(block).subject:
             heaviest, more = find_heaviest(view, block, n_features)
             text += [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
         if not is_leaf and depth == max_depth:
             text.append(f"... {below[block]} blocks below")
-        share = float(view.n_target[block] / view.weight[block])
-        lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{tint(colour, share)}"];')
+        fill = _choose_fill(view, block, colour)
+        lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{fill}"];')
         if not is_leaf and depth < max_depth:
-            for child, sign in ((view.left[block], "<"), (view.right[block], ">=")):
-                label = _quote(f"{sign} {view.offset[block]:.3g}")
+            for child, side in ((view.left[block], "left"), (view.right[block], "right")):
+                label = _quote(view.conditions(block).of(side).replace("≥", ">="))
                 lines.append(f"    t{number}_{block} -> t{number}_{child} [label={label}];")
     return lines
+
+
+def _choose_fill(view: TreeView, block: int, colour: str) -> str:
+    """The colour of the class by its share; of a boosted model that of evidence, by the value."""
+    outcome = float(view.outcome[block])
+    if view.round is None:
+        return tint(colour, outcome)
+    most = float(abs(view.outcome).max()) or 1.0
+    return tint(FOR if outcome > 0.0 else AGAINST, 0.8 * abs(outcome) / most)
 
 
 def _quote(*lines: str) -> str:

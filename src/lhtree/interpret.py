@@ -52,8 +52,10 @@ class Interpretable:
         -------
         DataFrame
             One row per sample and class: the prediction, ``proba``, ``wolf``, ``membership`` and ``confidence`` of the
-            class, and the ``base`` and ``contribution.<feature>`` that add up to its membership. With ``terms=True``
-            one row per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂.
+            class, and the ``base`` and ``contribution.<feature>`` that add up to its membership. Of a boosted model
+            ``raw_score`` takes the place of the latter three, and is what they add up to. With ``terms=True``
+            one row per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂ or
+            its value.
         """
         from .explain._batch import explain_rows
         from .explain._frame import tabulate_terms
@@ -85,10 +87,10 @@ class Interpretable:
             Their classes.
         kind : {"gain", "contribution", "permutation"}, default="gain"
             ``"gain"`` is ``feature_importances_``, learned in training, and needs no rows. ``"contribution"`` needs X:
-            the mean |contribution| to the membership of the predicted class (see ``explain_batch``), which shows
-            what the model uses; with y, the mean contribution to the true class, which shows what helps.
-            ``"permutation"`` needs both: the drop in accuracy when the values of a column are permuted. Pass
-            held-out rows: on training rows, noise that the model has memorised counts as well.
+            the mean |contribution| to the membership of the predicted class, or to its raw score (see
+            ``explain_batch``), which shows what the model uses; with y, the mean contribution to the true class, which
+            shows what helps. ``"permutation"`` needs both: the drop in accuracy when the values of a column are
+            permuted. Pass held-out rows: on training rows, noise that the model has memorised counts as well.
         n_repeats : int, default=5
             Number of permutations of each column.
         random_state : None, int or numpy Generator, default=0
@@ -114,7 +116,8 @@ class Interpretable:
     ) -> Decisions:
         """Predict the rows with large WOLF values and leave the others undecided.
 
-        Pass exactly one of ``threshold`` and ``coverage``.
+        For a boosted model, the largest probability of a row takes the place of its largest WOLF value. Pass exactly
+        one of ``threshold`` and ``coverage``.
 
         Parameters
         ----------

@@ -14,11 +14,12 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
 
     A line shows the condition that leads to the block (feature sum of its parent below the offset, or not), how much of
     the block's weight belongs to the target, and the largest weights of its hyperplane. Weights and offsets apply to
-    normalised features.
+    normalised features. Of a boosted model it shows the value that a block adds to the raw score and its rows;
+    conditions on a single feature are in the user's units, with the side of its missing values.
 
     Parameters
     ----------
-    model : fitted LHTClassifier or LHForestClassifier
+    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
         The model.
     tree : int, optional
         Index of the tree in ``trees_``. Default: all trees.
@@ -40,19 +41,33 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
 
 class _Line(NamedTuple):
     place: str
-    n_target: str
-    weight: str
+    outcome: str  # what the block says of the target
+    rows: str
     weights: str
 
 
 def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
     lines = _describe_blocks(view, n_features, max_depth)
-    place, n_target, weight = (max(len(line[column]) for line in lines) for column in range(3))
-    rows = [f"tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"]
+    place, outcome, rows = (max(len(line[column]) for line in lines) for column in range(3))
+    written = [title_tree(view)]
     for line in lines:
-        share = f"{line.n_target:>{n_target}} of {line.weight:>{weight}}"
-        rows.append(f"{line.place:{place}}  {share}  {line.weights}".rstrip() if line.weight else line.place)
-    return "\n".join(rows)
+        between = " of " if view.round is None else "  "
+        told = f"{line.outcome:>{outcome}}{between}{line.rows:>{rows}}"
+        written.append(f"{line.place:{place}}  {told}  {line.weights}".rstrip() if line.rows else line.place)
+    return "\n".join(written)
+
+
+def title_tree(view: TreeView) -> str:
+    """What a tree is for, and how large it is."""
+    number = "" if view.round is None else f"round {view.round}, "
+    return f"{number}tree for class {view.target}: {view.n_blocks} blocks, {view.n_leaves} leaves"
+
+
+def tell_outcome(view: TreeView, block: int) -> tuple[str, str]:
+    """The weight of the target and of all rows of a block; of a boosted model, its value and its rows."""
+    if view.round is None:
+        return f"{view.n_target[block]:g}", f"{view.weight[block]:g}"
+    return f"{view.value[block]:+.4f}", f"{view.n_samples[block]} rows"
 
 
 def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_Line]:
@@ -66,8 +81,7 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         lines.append(
             _Line(
                 f"{'  ' * depth}{side}{'leaf' if is_leaf else 'block'} {block}",
-                f"{view.n_target[block]:g}",
-                f"{view.weight[block]:g}",
+                *tell_outcome(view, block),
                 "" if is_leaf else _describe_weights(view, block, n_features),
             )
         )
@@ -76,13 +90,16 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
         if depth >= max_depth:
             lines.append(_Line(f"{'  ' * depth}  ... {below[block]} blocks below", "", "", ""))
             continue
-        offset = f"{view.offset[block]:.3g}"
-        work.append((int(view.right[block]), f">= {offset}  "))
-        work.append((int(view.left[block]), f"<  {offset}  "))
+        conditions = view.conditions(block)
+        for child, sign, side in ((view.right, ">=", "right"), (view.left, "< ", "left")):
+            told = conditions.of(side) if conditions.subject else f"{sign}{conditions.left[1:]}"
+            work.append((int(child[block]), f"{told}  "))
     return lines
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
+    if view.conditions(block).subject:  # they say it all
+        return ""
     heaviest, more = find_heaviest(view, block, n_features)
     shown = [f"{name} {weight:+.2f}" for name, weight in heaviest]
     return ", ".join([*shown, f"{more} more"] if more else shown)

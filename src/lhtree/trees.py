@@ -204,16 +204,17 @@ class Trees:
             level = np.concatenate([first, first + 1])
         return levels
 
-    def importances(self, n_features: int) -> Floats:
-        """Share of every feature in the gain of all blocks, shape (n_features,).
-
-        Where ``hyperplane_share`` is unknown (files of version 1), the gain is shared by |weight|.
-        """
+    @cached_property
+    def shares(self) -> Floats:
+        """What every weight earns of the gain of its block; by |weight| where it is unknown (files of version 1)."""
         block = np.repeat(np.arange(self.n_blocks), np.diff(self.hyperplane_ptr))
         size = np.abs(self.hyperplane_weight.astype(np.float64))
         total = np.bincount(block, weights=size, minlength=self.n_blocks)
-        share = np.where(self.hyperplane_share < 0.0, size / total[block], self.hyperplane_share)
-        earned = share * self.gains()[block]
+        return np.where(self.hyperplane_share < 0.0, size / total[block], self.hyperplane_share)
+
+    def importances(self, n_features: int) -> Floats:
+        """What every feature earns of the gain of all blocks, as shares of the sum, shape (n_features,)."""
+        earned = self.shares * np.repeat(self.gains(), np.diff(self.hyperplane_ptr))
         importance = np.bincount(self.hyperplane_feature, weights=earned, minlength=n_features)
         return importance / importance.sum() if importance.sum() > 0.0 else np.zeros(n_features)
 

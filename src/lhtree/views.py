@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._extras import import_extra
 from .model import Model
-from .trees import Trees
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Conditions(NamedTuple):
+    """When a row goes left and right in a block: "< 41.5 or missing" and "≥ 41.5" of the subject "age".
+
+    The subject is empty where the feature sum decides.
+    """
+
+    subject: str
+    left: str
+    right: str
+
+    def of(self, side: str) -> str:
+        """The whole condition of "left" or "right"."""
+        return f"{self.subject} {getattr(self, side)}".lstrip()
 
 
 class TreeView:
@@ -21,21 +35,29 @@ class TreeView:
 
     ``target`` is the class it separates from the rest. Every array has one value per block, numbered breadth-first:
     ``left``, ``right`` (-1 in a leaf), ``depth``, ``n_samples`` (rows), ``weight``, ``n_target`` (weight of the
-    target's rows), ``offset`` and ``intercept``. Weights and slopes apply to normalised features.
+    target's rows), ``offset``, ``intercept``, and ``outcome``: the share of the target in the weight. Weights and
+    slopes apply to normalised features.
+
+    A tree of a boosted model adds to the raw score of ``target`` in round ``round``, which is None in other models. Its
+    ``outcome`` is the ``value`` of a block, the same as ``intercept``; it has no ``n_target``. ``missing`` says where a
+    missing value of a block with a single feature goes: -1 left, 1 right, 0 as a value at the centre.
     """
 
-    def __init__(self, trees: Trees, tree: int, target: Any, feature_names: Sequence[str]) -> None:
-        self._trees = trees
+    def __init__(self, model: Model, tree: int) -> None:
+        trees = self._trees = model.trees
+        self._model = model
         self._begin, self._end = int(trees.block_ptr[tree]), int(trees.block_ptr[tree + 1])
-        self.target = target
-        self.feature_names = feature_names
+        self.target = model.classes[trees.target[tree]]
+        self.round = tree // model.n_targets if model.is_boosted else None
+        self.feature_names = model.feature_names
         self.left = self._own(trees.left)
         self.right = np.where(self.left >= 0, self.left + 1, np.int32(-1))
         self.n_samples = self._own(trees.n_samples)
         self.weight = self._own(trees.weight)
-        self.n_target = self._own(trees.n_target)
         self.offset = self._own(trees.offset)
         self.intercept = self._own(trees.intercept)
+        self.missing = self._own(trees.missing)
+        self.outcome = self._own(model.outcome)
         self.depth = self._find_depth()
 
     def _own(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -50,7 +72,22 @@ class TreeView:
         return depth
 
     def __repr__(self) -> str:
-        return f"TreeView(target={self.target!r}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
+        number = "" if self.round is None else f", round={self.round}"
+        return f"TreeView(target={self.target!r}{number}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
+
+    @property
+    def n_target(self) -> NDArray[np.float64]:
+        """Weight of the target's rows."""
+        if self.round is not None:
+            raise AttributeError("a tree of a boosted model has no n_target: use value, what a block adds.")
+        return self._own(self._trees.n_target)
+
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """What a block adds to the raw score, if boosted; branching blocks would add it if they were leaves."""
+        if self.round is None:
+            raise AttributeError("a tree of a model that is not boosted has no values: use outcome.")
+        return self.outcome
 
     @property
     def n_blocks(self) -> int:
@@ -84,6 +121,27 @@ class TreeView:
         trees = self._trees
         return self._named(block, trees.membership_ptr, trees.membership_feature, trees.membership_slope)
 
+    def conditions(self, block: int) -> Conditions:
+        """When a row goes left and right in a branching block: by its feature sum, or by its single feature.
+
+        A single feature of a boosted model is told in the user's units, with the side of its missing values.
+        """
+        trees, at = self._trees, self._begin + block
+        some = slice(*trees.hyperplane_ptr[at : at + 2])
+        if self.round is None or some.stop - some.start > 1:
+            return Conditions("", f"< {self.offset[block]:.3g}", f"≥ {self.offset[block]:.3g}")
+        feature, model = int(trees.hyperplane_feature[some][0]), self._model
+        name, encoding = self.feature_names[feature], model.encoding
+        if encoding.is_category[feature]:
+            subject = encoding.names[encoding.column[feature]]
+            sides = [f"{sign} {name.removeprefix(f'{subject} = ')}" for sign in "≠="]
+        else:
+            centre, scale = (float(part[feature]) for part in model.normalisation)
+            subject, sides = name, [f"{sign} {centre + scale * self.offset[block]:.6g}" for sign in "<≥"]
+        if model.boost is None or model.boost.bins.missing[feature]:
+            sides[int(self.missing[block] > 0)] += " or missing"
+        return Conditions(subject, *sides)
+
     def _named(
         self, block: int, ptr: NDArray[np.int64], feature: NDArray[np.int32], value: NDArray[Any]
     ) -> dict[str, float]:
@@ -97,7 +155,14 @@ class TreeView:
         pandas = import_extra("pandas", "pandas")
         columns: dict[str, Any] = {
             name: getattr(self, name)
-            for name in ("left", "right", "depth", "n_samples", "weight", "n_target", "offset", "intercept")
+            for name in (
+                *("left", "right", "depth", "n_samples", "weight"),
+                *(
+                    ("n_target", "offset", "intercept")
+                    if self.round is None
+                    else ("offset", "missing", "value")
+                ),
+            )
         }
         trees = self._trees
         weights = self._dense(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
@@ -122,10 +187,10 @@ class TreeViews(Sequence[TreeView]):
     """Views of all trees of a model, made when they are asked for."""
 
     def __init__(self, model: Model) -> None:
-        self._trees, self._classes, self._feature_names = model.trees, model.classes, model.feature_names
+        self._model = model
 
     def __len__(self) -> int:
-        return self._trees.n_trees
+        return self._model.trees.n_trees
 
     @overload
     def __getitem__(self, index: int) -> TreeView: ...
@@ -136,9 +201,7 @@ class TreeViews(Sequence[TreeView]):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of range: the model has trees 0 to {len(self) - 1}.")
-        tree = range(len(self))[index]
-        target = self._classes[self._trees.target[tree]]
-        return TreeView(self._trees, tree, target, self._feature_names)
+        return TreeView(self._model, range(len(self))[index])
 
     def __iter__(self) -> Iterator[TreeView]:
         return (self[tree] for tree in range(len(self)))

@@ -23,7 +23,8 @@ class WeightTable:
     """The hyperplanes of all b branching blocks over m features, one row each.
 
     A sample goes right in a block if ``weights @ z >= offset`` for its normalised values z or, equivalently up to
-    rounding, ``unit_weights @ x >= unit_offset`` for its values x in original units.
+    rounding, ``unit_weights @ x >= unit_offset`` for its values x in original units. In a boosted model,
+    blocks of several features clip z to ±8, and blocks of one have a side for missing values (``trees_[i].missing``).
 
     Attributes
     ----------
@@ -36,6 +37,7 @@ class WeightTable:
         Sum of the sample weights in the block.
     lift : array of shape (b,)
         Share of the target on the right minus that on the left; if positive, going right is evidence for the class.
+        In a boosted model, the value of the right block minus that of the left one.
     weights, unit_weights : array of shape (b, m)
         For normalised values and for original units; 0 where a block does not use a feature.
     offset, unit_offset : array of shape (b,)
@@ -124,7 +126,7 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
 
     Parameters
     ----------
-    model : fitted LHTClassifier or LHForestClassifier
+    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     tree : int, optional
         Index of the tree in ``model.trees_``; all trees by default.
@@ -152,10 +154,9 @@ def mean_weights(fitted: Model) -> NDArray[np.float64]:
     branching = trees.left >= 0
     tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
     target = fitted.target_of[tree_of]
-    share = trees.n_target / trees.weight
     left = (trees.root + trees.left)[branching]
     turn = np.zeros(trees.n_blocks)
-    turn[branching] = np.sign(share[left + 1] - share[left]) * trees.weight[branching]
+    turn[branching] = np.sign(fitted.outcome[left + 1] - fitted.outcome[left]) * trees.weight[branching]
     block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
     cell = target[block] * fitted.n_features + trees.hyperplane_feature
     turned = turn[block] * trees.hyperplane_weight
@@ -178,7 +179,6 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
     stored = trees.hyperplane_ptr[blocks][at] + within
     weights = np.zeros((len(blocks), fitted.n_features))
     weights[at, trees.hyperplane_feature[stored]] = trees.hyperplane_weight[stored]
-    share = trees.n_target / trees.weight
     left = root + trees.left[blocks]
     centre, scale = fitted.normalisation
     unit_weights = weights / scale
@@ -190,7 +190,7 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
         depth=trees.depths()[blocks].astype(np.int64),
         target=fitted.classes[trees.target[tree]],
         weight=trees.weight[blocks],
-        lift=share[left + 1] - share[left],
+        lift=fitted.outcome[left + 1] - fitted.outcome[left],
         weights=weights,
         unit_weights=unit_weights,
         offset=trees.offset[blocks],

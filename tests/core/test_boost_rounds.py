@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lhtree import LHBoostClassifier
 from reference_boost import Options, mean_loss
 from support import boosting
 
@@ -20,7 +21,7 @@ def make_rows(n=300, n_features=5, n_classes=2, seed=0, gaps=0.05):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_threads_and_chunks_make_no_difference(n_classes, is_weighted):
-    X, y = make_rows(30_000, 6, n_classes)
+    X, y = make_rows(70_000, 5, n_classes)  # a thread takes some 16,000 rows, a chunk at most 65,536
     held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)
     weight = np.random.default_rng(1).gamma(1.0, 1.0, len(y)) if is_weighted else None
     options = Options(max_depth=5, subsample=0.7, max_features=0.5)
@@ -146,3 +147,24 @@ def test_rows_of_representatives_go_where_they_were_grown(n_classes):
     for name, is_held in (("training_loss", 0), ("validation_loss", 1)):
         chosen = np.flatnonzero(held == is_held)
         assert boosted[name][-1] == mean_loss(chosen.tolist(), y, raw, [1] * len(y))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_estimator_keeps_the_best_round(n_classes):
+    # Single features: rows go where their codes went, so losses are those of predictions.
+    X, y = make_rows(500, 4, n_classes, seed=12, gaps=0.0)
+    model = LHBoostClassifier(
+        80,
+        direction="single",
+        learning_rate=0.3,
+        min_samples_leaf=3,
+        early_stopping=True,
+        n_iter_no_change=5,
+        random_state=0,
+    )
+    model.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
+    scores = model.validation_score_
+    assert 0 < model.n_iter_ == np.argmax(scores) == len(scores) - 1 - 5
+    for name, rows in (("train_score_", slice(300)), ("validation_score_", slice(300, None))):
+        proba = model.predict_proba(X[rows])[np.arange(len(y[rows])), y[rows]]
+        np.testing.assert_allclose(getattr(model, name)[model.n_iter_], np.log(proba).mean(), 1e-9)

@@ -1,7 +1,10 @@
 """Boosted trees against the reference, block by block, to the bit."""
 
+from dataclasses import replace
+
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_boost
@@ -59,7 +62,6 @@ def cells(draw, n, n_features):
     return X
 
 
-@settings(max_examples=150)
 @given(st.data())
 def test_trees_are_the_references(data):
     n, n_features, n_classes = data.draw(strategies.shapes(max_rows=50, max_features=8, max_classes=3))
@@ -103,6 +105,27 @@ def test_large_trees_are_the_references():
     assert min(sides.count(side) for side in (-1, 0, 1)) > 5
     held, weight = np.zeros(1200, dtype=bool), np.ones(1200)
     twin = reference_boost.boost(X, y.tolist(), 2, weight, held, chosen, 2, 3)
+    boosting.assert_as_reference(grown, twin, chosen)
+
+
+@pytest.mark.parametrize("case", ["almost parted", "gaps", "constant but for rounding", "wide sums"])
+def test_rare_rules(case):
+    generator = np.random.default_rng(3)
+    X, n_rounds, weight = generator.normal(size=(80, 4)).astype(np.float32), 3, np.ones(80)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    chosen = reference_boost.Options(max_features=0.5, n_directed=3, max_depth=4)
+    if case == "almost parted":  # until the hessian of a block is too small
+        chosen, n_rounds = replace(chosen, learning_rate=1.0, l2_regularization=0.0), 14
+    elif case == "gaps":  # columns of nothing else are not drawn
+        X[:, 1:3] = np.nan
+    elif case == "constant but for rounding":
+        X[:, 1:] = 7.5 + np.round(X[:, 1:]) * [2.0**-12, 2.0**-11, 2.0**-10]
+    else:  # beyond 64 bits
+        X, weight = X.clip(-1, 1) * 8, generator.integers(1, 2**17, 80).astype(float)
+    grown = boosting.boost(X, y, chosen, n_rounds=n_rounds, weight=weight)
+    held = np.zeros(80, dtype=bool)
+    twin = reference_boost.boost(X, y.tolist(), 2, weight, held, chosen, n_rounds, 0)
+    assert (grown["trees"]["left"] > 0).any()
     boosting.assert_as_reference(grown, twin, chosen)
 
 

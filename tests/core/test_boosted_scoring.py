@@ -122,6 +122,15 @@ def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms):
             assert ask(same, 2).tobytes() == everything.tobytes()
 
 
+def test_one_row_down_more_trees_than_many_rows_take_at_once():
+    rng = np.random.default_rng(8)
+    model = boosted_model(rng, 3, 3, 400, 2)
+    rows = boosted_rows(rng, model, 40)
+    together = model.scorer.raw_score(rows)
+    for row in range(0, 40, 5):
+        assert model.scorer.raw_score(rows[[row]]).tobytes() == together[[row]].tobytes()
+
+
 def test_scorers_of_other_models_in_between():
     """Rooms that threads keep for rows hold infinities of one model while another is scored."""
     rng = np.random.default_rng(3)

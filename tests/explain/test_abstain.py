@@ -19,6 +19,7 @@ class Known:
     """A model with the WOLF values it was given."""
 
     classes = classes_ = np.array(["a", "b"])
+    is_boosted = False
 
     def __init__(self, wolf):
         self.wolf = wolf
@@ -61,7 +62,7 @@ def test_rows_at_the_threshold_are_decided():
     threshold = np.sort(wolf)[70]
     decisions = model.predict_or_abstain(X, threshold)
     np.testing.assert_array_equal(decisions.is_decided, wolf >= threshold)
-    assert decisions.wolf[decisions.is_decided].min() == threshold == decisions.threshold
+    assert decisions.sureness[decisions.is_decided].min() == threshold == decisions.threshold
     just_above = model.predict_or_abstain(X, np.nextafter(threshold, 1.0))
     assert just_above.is_decided.sum() == (wolf > threshold).sum() < decisions.is_decided.sum()
 

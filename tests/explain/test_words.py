@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.explain._words import signed
+from lhtree.explain._phrases import signed
 
 
 def test_a_row_explained_by_hand():

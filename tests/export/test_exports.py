@@ -7,9 +7,12 @@ import pytest
 from benchmarks.exports import runs as exports
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree.tables.normalise import Normalisation
+from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds, with_bounds
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
 
@@ -19,6 +22,23 @@ pytest.importorskip("pyarrow")
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
 
 
+SERVER = []  # how to connect to PostgreSQL
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server(postgresql_or_none):
+    if postgresql_or_none is not None:
+        pytest.importorskip("psycopg")
+        SERVER.append(postgresql_or_none)
+    yield
+    SERVER.clear()
+
+
+def test_there_is_a_server(postgresql):
+    """Without one, all tests below leave PostgreSQL out."""
+    assert [postgresql] == SERVER
+
+
 def runners(model, X, folder):
     """All ways of running a model elsewhere, as (name, function)."""
     ways = [
@@ -26,6 +46,8 @@ def runners(model, X, folder):
         ("sqlite", lambda: exports.run_sqlite(model, X)),
         ("duckdb", lambda: exports.run_duckdb(model, X)),
     ]
+    if SERVER:
+        ways.append(("postgresql", lambda: exports.run_postgresql(model, X, SERVER[0])))
     return ways + [("c", lambda: exports.run_c(model, X, folder))] * (exports.COMPILER is not None)
 
 
@@ -65,6 +87,71 @@ def test_forests(direction, n_classes, tmp_path):
         n_estimators=5, direction=direction, membership="least_squares", random_state=0
     )
     check(model.fit(X, y), spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize("direction", ["mixed", "single"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosted_models(direction, n_classes, tmp_path):
+    X, y = make_clouds(300, 6, n_classes)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    settings = {"max_iter": 12, "min_samples_leaf": 5, "direction": direction, "random_state": 0}
+    model = LHBoostClassifier(**settings).fit(X, y)
+    sides = {-1, 1} | ({0} if direction == "mixed" else set())
+    trees = model._model.trees
+    assert set(trees.missing[trees.left >= 0].tolist()) == sides
+    check(model, spoil(X), tmp_path)
+
+
+def test_hundreds_of_trees(tmp_path):
+    X, y = make_clouds(500, 8, 2)
+    y ^= np.random.default_rng(0).random(500) < 0.2
+    model = LHBoostClassifier(max_iter=150, min_samples_leaf=5, random_state=0).fit(X, y)
+    check(model, spoil(X[:40]), tmp_path)
+
+
+def wrap(model):
+    """An estimator whose model is this one."""
+    estimator = LHBoostClassifier(max_iter=1).fit(*make_clouds(50, model.n_features, model.n_classes))
+    estimator._model = model
+    return estimator
+
+
+@pytest.mark.parametrize("n_slopes", [0, 3])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_random_boosted_models(n_slopes, n_classes, tmp_path):
+    """Values far beyond the clip, wide hyperplanes, leaves of any depth and linear ones."""
+    rng = np.random.default_rng(n_classes)
+    model = boosted_model(rng, 11, n_classes, 4, 4, max_terms=10, n_slopes=n_slopes)
+    check(wrap(model), boosted_rows(rng, model, 200), tmp_path)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_raw_scores_of_any_size(n_classes, tmp_path):
+    """Exponentials down to the last one that is not 0, and ties of raw scores."""
+    rng = np.random.default_rng(0)
+    model = boosted_model(rng, 1, n_classes, 1, 1, n_slopes=1, clip=1e30)
+    trees = model.trees
+    slope = np.repeat([1.0, 0.0, -0.5][-model.n_targets :], 2)  # of the two leaves of every tree
+    trees = replace(
+        trees,
+        intercept=np.zeros(trees.n_blocks),
+        membership_slope=slope,
+        low=np.full(trees.n_blocks, -1e4),
+        high=np.full(trees.n_blocks, 1e4),
+    )
+    model = replace(model, trees=trees, base=np.zeros(model.n_targets), normalisation=one_to_one(1))
+    x = np.concatenate(
+        [np.linspace(-1.0, 1.0, 400) * 3000, np.linspace(-1500, -1440, 400), rng.normal(size=400), [0.0]]
+    )
+    model = wrap(model)
+    proba = model.predict_proba(x[:, None])
+    assert ((proba > 0) & (proba < 1e-310)).sum() > 5
+    assert (proba == 0).sum() > 5
+    check(model, x[:, None], tmp_path)
+
+
+def one_to_one(n_features):
+    return Normalisation(np.zeros(n_features), np.ones(n_features))
 
 
 @pytest.mark.parametrize("normalize", ["robust", "standard", "minmax", None])
@@ -133,10 +220,11 @@ HOSTILE_NAMES = [
 ]
 
 
-def test_hostile_feature_names(tmp_path):
+@pytest.mark.parametrize("estimator", [LHTClassifier(), LHBoostClassifier(max_iter=3)])
+def test_hostile_feature_names(estimator, tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(90, len(HOSTILE_NAMES), 3)
-    model = LHTClassifier().fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
+    model = clone(estimator).fit(pandas.DataFrame(X, columns=HOSTILE_NAMES), y)
     for way, run in runners(model, X, tmp_path):
         np.testing.assert_array_equal(run().proba, model._model.scorer.proba(X, 1), err_msg=way)
 
@@ -190,9 +278,13 @@ def test_deep_trees(tmp_path):
 
 
 @needs_compiler
-def test_c_equals_under_other_compilers_and_flags(tmp_path):
+@pytest.mark.parametrize(
+    "estimator",
+    [LHForestClassifier(n_estimators=5, membership="least_squares"), LHBoostClassifier(max_iter=10)],
+)
+def test_c_equals_under_other_compilers_and_flags(estimator, tmp_path):
     X, y = make_clouds(200, 20, 3)
-    model = LHForestClassifier(n_estimators=5, membership="least_squares").fit(X, y)
+    model = clone(estimator).fit(X, y)
     proba = model.predict_proba(spoil(X))
     for flags in (
         ["-O3"],

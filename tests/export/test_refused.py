@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql, report, save
+from lhtree import (
+    LHBoostClassifier,
+    LHForestClassifier,
+    LHTClassifier,
+    export_c,
+    export_onnx,
+    export_sql,
+    report,
+    save,
+)
 from lhtree.export import _sql_z, onnx, sql
 from lhtree.export._labels import find_labels
 from lhtree.export._sql_text import write_number
@@ -47,7 +57,6 @@ def fit_named(names, labels=(0, 1)):
 
 def test_infinities_are_refused(model, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("duckdb")
     X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
     export_onnx(model, tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
@@ -55,11 +64,19 @@ def test_infinities_are_refused(model, tmp_path):
     for output in ("label", "probabilities"):
         with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument, match="infinit"):
             session.run([output], {"X": X})
-    for dialect, open_table in (("sqlite", exports.open_sqlite), ("duckdb", exports.open_duckdb)):
-        with closing(open_table(X, ["x0", "x1", "x2"])) as connection:
-            rows = connection.execute(export_sql(model, dialect=dialect)).fetchall()
-        assert rows[1:] == [(None,) * 4] * 2
-        assert rows[0][1:] == tuple(model.predict_proba(X[:1])[0])
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
+def test_infinities_are_refused_in_sql(model, dialect, request):
+    X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
+    boosted = LHBoostClassifier(max_iter=3).fit(*make_clouds(90, 3, 3))
+    server = [request.getfixturevalue("postgresql")] * (dialect == "postgresql")
+    for one in (model, boosted):
+        with closing(getattr(exports, f"open_{dialect}")(X, ["x0", "x1", "x2"], *server)) as connection:
+            rows = connection.execute(export_sql(one, keys=["row_number"], dialect=dialect)).fetchall()
+        rows.sort()
+        assert [row[1:] for row in rows[1:]] == [(None,) * 4] * 2
+        assert rows[0][2:] == tuple(one.predict_proba(X[:1])[0])
 
 
 @needs_compiler
@@ -133,7 +150,7 @@ def test_names_that_c_does_not_take(model, name, tmp_path):
 def test_arguments(model, tmp_path):
     with pytest.raises(ValueError, match="dtype='float16'"):
         export_onnx(model, tmp_path / "model.onnx", dtype="float16")
-    with pytest.raises(ValueError, match=r"dialect='oracle'.*'sqlite' or 'duckdb'"):
+    with pytest.raises(ValueError, match=r"dialect='oracle'.*'sqlite' or 'duckdb' or 'postgresql'"):
         export_sql(model, dialect="oracle")
     with pytest.raises(ValueError, match="table=''"):
         export_sql(model, table="")
@@ -162,6 +179,10 @@ def test_names_that_sql_takes_for_one(model):
         export_sql(fit_named(["Size", "size"]))
     with pytest.raises(ValueError, match="output columns 'probability_A' and 'probability_a' are the same"):
         export_sql(fit_named(["x", "y"], ["A", "a"]))
+    long = ["x" * 63 + "a", "x" * 63 + "b"]
+    assert export_sql(fit_named(long))
+    with pytest.raises(ValueError, match="are the same"):
+        export_sql(fit_named(long), dialect="postgresql")
     with pytest.raises(ValueError, match="'prediction' and 'prediction' are the same"):
         export_sql(model, keys=["prediction"])
 
@@ -222,13 +243,34 @@ def test_walks_that_are_not_known_yet(model, change, what):
         check_walkable(SimpleNamespace(**(kept | {"trees": trees} | change)), "SQL")
 
 
-@pytest.mark.parametrize("write", [export_c, export_onnx, lambda model, _: export_sql(model), report_on])
-def test_every_walker_refuses_them(model, write, tmp_path):
+@pytest.mark.parametrize("write", [export_c, export_onnx, lambda model, _: export_sql(model)])
+def test_trees_of_all_classes_are_refused(model, write, tmp_path):
+    trees = SimpleNamespace(**vars(model._model.trees) | {"target": np.full(3, -1)})
+    other = replace(model._model)
+    object.__setattr__(other, "trees", trees)
+    with pytest.raises(ValueError, match="trees of all classes"):
+        write(other, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_refuses_boosted_models(tmp_path):
     other = LHTClassifier().fit(*make_clouds(90, 3, 3))
     other._model = boosted_model(np.random.default_rng(0), 3, 3, 2, 2)
     with pytest.raises(ValueError, match=r"link='softmax'|boosted"):
-        write(other, tmp_path / "file")
+        report_on(other, tmp_path / "file")
     assert not list(tmp_path.iterdir())
+
+
+def test_boosted_models_that_are_too_large(monkeypatch):
+    boosted = LHBoostClassifier(max_iter=3, min_samples_leaf=5).fit(*make_clouds(90, 3, 3))
+    n_blocks = boosted._model.trees.n_blocks
+    monkeypatch.setattr(sql, "_SECONDS_OF_A_BLOCK", 61.0 / n_blocks)
+    with pytest.raises(ValueError, match=f"its {n_blocks} blocks .*about 61 seconds.*Lower max_iter"):
+        export_sql(boosted)
+    assert export_sql(boosted, force=True).startswith("WITH")
+    monkeypatch.setattr(sql, "_MOST_JOINS", 1)
+    with pytest.raises(ValueError, match=r"levels, more than 1\. Lower max_depth"):
+        export_sql(boosted, force=True)
 
 
 def test_a_missing_column_is_an_error(model):
@@ -277,7 +319,7 @@ def test_tables_called_like_parts_of_the_query(model, table):
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_exact(value):
     with closing(sqlite3.connect(":memory:")) as connection:
-        found = connection.execute(f"SELECT {write_number(value)}").fetchone()[0]
+        found = connection.execute(f"SELECT {write_number(value, 'sqlite')}").fetchone()[0]
     assert found == value
     assert isinstance(found, float)
 

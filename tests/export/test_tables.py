@@ -4,14 +4,16 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.exports import runs as exports
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 
-from lhtree import LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
 
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
@@ -29,36 +31,55 @@ def adult():
     return X, y, unknown
 
 
-@pytest.mark.parametrize("n_estimators", [1, 4])
-def test_sql_takes_categories_as_they_are(adult, n_estimators):
-    duckdb = pytest.importorskip("duckdb")
+ESTIMATORS = [
+    LHForestClassifier(n_estimators=1, gamma=5, random_state=0),
+    LHForestClassifier(n_estimators=4, gamma=5, random_state=0),
+    LHBoostClassifier(max_iter=10, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=["tree", "forest", "boosted"])
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql"])
+def test_sql_takes_categories_as_they_are(adult, estimator, dialect, request):
     import pandas
 
     X, y, unknown = adult
     X["work"] = X["work"].replace("private", 'it\'s "private"')
-    model = LHForestClassifier(n_estimators=n_estimators, gamma=5, random_state=0).fit(X, y)
+    model = clone(estimator).fit(X, y)
     data = pandas.concat([X, unknown], ignore_index=True)
-    label, proba = model.predict(data), model.predict_proba(data)
-    connection = sqlite3.connect(":memory:")
-    data.to_sql("data", connection, index_label="row_number")
-    result = exports.read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
-    connection.close()
-    np.testing.assert_array_equal(result.proba, proba)
-    np.testing.assert_array_equal(result.label, label)
-    table = data.assign(row_number=range(len(data)))
-    query = export_sql(model, table="table", keys=["row_number"], dialect="duckdb")
-    with duckdb.connect() as connection:
-        connection.register("table", table)
+    query = export_sql(model, table="table", keys=["row_number"], dialect=dialect)
+    with closing(open_frame(data, dialect, request)) as connection:
         result = exports.read_rows(connection.execute(query).fetchall())
-    np.testing.assert_array_equal(result.proba, proba)
-    np.testing.assert_array_equal(result.label, label)
+    np.testing.assert_array_equal(result.proba, model.predict_proba(data))
+    np.testing.assert_array_equal(result.label, model.predict(data))
+
+
+def open_frame(data, dialect, request):
+    """A connection that has a frame as "table"."""
+    if dialect == "sqlite":
+        connection = sqlite3.connect(":memory:")
+        data.to_sql("table", connection, index_label="row_number")
+    elif dialect == "duckdb":
+        connection = pytest.importorskip("duckdb").connect()
+        connection.register("table", data.assign(row_number=range(len(data))))
+    else:
+        connection = pytest.importorskip("psycopg").connect(request.getfixturevalue("postgresql"))
+        kinds = ["NUMERIC" if data[name].dtype.kind in "biuf" else "TEXT" for name in data]
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(data, kinds, strict=True))
+        connection.execute(f'CREATE TEMPORARY TABLE "table" (row_number INTEGER, {columns})')
+        rows = data.astype(object).where(data.notna(), None)
+        with connection.cursor() as cursor, cursor.copy('COPY "table" FROM STDIN') as copy:
+            for row in rows.itertuples(name=None):
+                copy.write_row([int(cell) if isinstance(cell, bool) else cell for cell in row])
+    return connection
 
 
 @needs_compiler
-def test_onnx_and_c_take_a_number_per_category(adult, tmp_path):
+@pytest.mark.parametrize("estimator", ESTIMATORS[::2], ids=["tree", "boosted"])
+def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
     pytest.importorskip("onnxruntime")
     X, y, unknown = adult
-    model = LHTClassifier(gamma=5).fit(X, y)
+    model = clone(estimator).fit(X, y)
     for table in (X, unknown):
         rows = model._model.encoding.encode(table)
         for result in (exports.run_onnx(model, rows, tmp_path), exports.run_c(model, rows, tmp_path)):

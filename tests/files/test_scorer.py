@@ -29,7 +29,7 @@ def models(draw):
 
 
 def join(first, second):
-    """The arrays of two models one after the other."""
+    """The arrays of two models one after the other; a tree that is a leaf has no shares of the gain."""
     return {
         name: np.concatenate(
             [first[name], first[name][-1] + second[name][1:]]
@@ -37,6 +37,7 @@ def join(first, second):
             else [first[name], second[name]]
         )
         for name in first
+        if name in second
     }
 
 

@@ -16,7 +16,7 @@ def test_bars_add_up_to_what_is_below_them():
     for row in X[:10]:
         for path in model.explain(row).paths:
             for n_features in (1, 4, 8, 9):
-                sections = find_sections(model._model.trees, path, n_features, 1000)
+                sections = find_sections(model.trees_[path.tree], path, n_features, 1000)
                 assert len(sections) == len(path.steps) + 1
                 for section in sections:
                     *bars, total = section.bars
@@ -33,10 +33,12 @@ def test_what_is_drawn_is_the_explanation():
     path = take_path(explanation, explanation.prediction, 0)
     written = pictures.written(ax)
     widths = [bar.get_width() for bar in ax.patches if abs(bar.get_height()) < 1]
-    values = [bar.value for section in find_sections(model._model.trees, path, 3, 5) for bar in section.bars]
+    values = [
+        bar.value for section in find_sections(model.trees_[path.tree], path, 3, 5) for bar in section.bars
+    ]
     assert len(widths) == len(values)
     assert [width > 0 for width in widths] == [value > 0 for value in values]
-    for section in find_sections(model._model.trees, path, 3, 5):
+    for section in find_sections(model.trees_[path.tree], path, 3, 5):
         own, widths = widths[: len(section.bars)], widths[len(section.bars) :]
         largest = max(abs(bar.value) for bar in section.bars)
         for width, bar in zip(own, section.bars, strict=True):
@@ -56,7 +58,7 @@ def test_a_long_way_is_folded_in_the_middle():
     explanation = max((model.explain(row) for row in X[:20]), key=lambda e: len(e.paths[0].steps))
     steps = explanation.paths[0].steps
     assert len(steps) > 12
-    sections = find_sections(model._model.trees, explanation.paths[0], 2, 5)
+    sections = find_sections(model.trees_[0], explanation.paths[0], 2, 5)
     assert len(sections) == 5 + 1 + 1
     assert sections[2].title == f"… {len(steps) - 5} more blocks on the path"
     assert sections[1].title.startswith(f"block {steps[1].block}:")

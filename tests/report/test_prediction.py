@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support.browser import PREDICT, as_json, make_rows
 from support.clouds import make_clouds
 
@@ -17,6 +17,8 @@ MODELS = {
     "as it is": LHTClassifier(normalize=None, membership="constant"),
     "a leaf": LHTClassifier(gamma=1000),
     "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
+    "boosted": LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
+    "boosted, single": LHBoostClassifier(8, direction="single", class_weight="balanced", random_state=0),
     "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
 }
 
@@ -31,9 +33,15 @@ class TestPrediction:
         page = open_report(model, X, y)
         rows = make_rows(X)
         found = page.evaluate(PREDICT, as_json(rows))
-        for method in ("wolf", "membership", "confidence", "proba"):
+        is_boosted = name.startswith("boosted")
+        for method in ("proba", *(() if is_boosted else ("wolf", "membership", "confidence"))):
             said = np.array([each[method] for each in found])
             assert np.abs(said - getattr(model, f"predict_{method}")(rows)).max() <= 1e-12, method
+        if is_boosted:
+            raw = np.array([each["rawScore"] for each in found])
+            assert (
+                np.abs((raw[:, 1] if n_classes == 2 else raw) - model.decision_function(rows)).max() <= 1e-12
+            )
         assert [each["prediction"] for each in found] == model.predict(rows).tolist()
         assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
 
@@ -49,7 +57,7 @@ class TestPrediction:
         assert np.abs([each["proba"] for each in found] - model.predict_proba(rows[is_zero])).max() <= 1e-12
 
     @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize("name", ["paper tree", "mixed tree", "paper forest"])
+    @pytest.mark.parametrize("name", ["paper tree", "mixed tree", "paper forest", "boosted"])
     def test_contributions_and_ways_are_those_of_the_explanation(self, open_report, name, n_classes):
         X, y = make_clouds(200, 5, n_classes)
         model = MODELS[name].fit(X, y)
@@ -62,6 +70,9 @@ class TestPrediction:
                 assert [step["side"] for step in walk["steps"]] == [step.side for step in path.steps]
                 assert [step["y"] for step in walk["steps"]] == pytest.approx([step.y for step in path.steps])
                 assert walk["leaf"] == path.leaf.block
+                if name == "boosted":
+                    assert walk["estimate"] == path.leaf.value
+                    continue
                 assert walk["estimate"] == pytest.approx(path.leaf.estimate, abs=1e-9)
                 assert walk["confidence"] == pytest.approx(path.leaf.confidence, abs=1e-12)
             for cls, label in enumerate(model.classes_):

@@ -1,13 +1,18 @@
 """Boosted models that nobody fitted: random trees, valid in all that the core and files check."""
 
+import re
 from collections import deque
+from functools import lru_cache
 
 import numpy as np
 
+from lhtree import LHBoostClassifier
 from lhtree.model import Model
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.normalise import Normalisation, Span
 from lhtree.trees import Trees
+from support.adult import make_adult
+from support.clouds import make_clouds
 
 
 def boosted_model(
@@ -60,6 +65,26 @@ def boosted_rows(rng, model, n_rows, dtype=np.float64):
     )
     z[rng.uniform(size=z.shape) < 0.15] = np.nan
     return (centre + scale * z).astype(dtype)
+
+
+@lru_cache
+def fit_boosted(kind):
+    """A fitted model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes.
+
+    Every caller gets the same objects: they must not be changed.
+    """
+    if kind == "adult":
+        X, y = make_adult(400)
+    else:
+        X, y = make_clouds(300, 5, 3)
+        X[::7, 1] = np.nan
+        X[3] *= 50.0  # beyond the clip
+    return LHBoostClassifier(8, learning_rate=0.3, min_samples_leaf=5, random_state=0).fit(X, y), X, y
+
+
+def find_wrong_words(text):
+    """Words that have no meaning in a boosted model."""
+    return re.findall(r"wolf|membership|confidence|logit|μ", text, flags=re.IGNORECASE)
 
 
 def _random_tree(rng, target, n_features, depth, max_terms, share_oblique, share_leaves, n_slopes):

@@ -17,7 +17,10 @@ ARGUMENTS = (
     "--no-first-run",
     "--disable-dev-shm-usage",
 )
-PREDICT = "rows => rows.map(row => { const s = lhtree.predict(row); delete s.walks; delete s.z; return s; })"
+PREDICT = """rows => rows.map(row => {
+    const { z, clipped, values, walks, ...score } = lhtree.predict(row);
+    return score;
+})"""
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def fit_models() -> tuple[Any, Any]:
 
 
 def write_files(folder: Path) -> None:
-    """Write tables ``data``, ``test`` and ``new``, and the models ``model`` (a forest), ``tree`` and ``boosted``."""
+    """Write the tables ``data``, ``test`` and ``new``, and the models ``model`` (forest), ``tree`` and ``boosted``."""
     table = make_table()
     table.to_csv(folder / "data.csv", index=False)
     table[200:].to_csv(folder / "test.csv", index=False)

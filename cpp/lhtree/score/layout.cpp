@@ -121,6 +121,7 @@ PackedForest pack(const ForestView& forest, const Planes& planes) {
                 if (has_ranges) packed.ranges.push_back({forest.low[block], forest.high[block]});
                 packed.leaf_block.push_back(static_cast<std::int32_t>(number));
                 packed.leaf_depth.push_back(depth[number]);
+                packed.depth = std::max(packed.depth, depth[number]);
                 append(packed.slopes, forest.membership_slope.data() + first, n);
                 append(packed.slope_features, forest.membership_feature.data() + first, n);
                 if (packed.slopes.size() > 0xffffffffu)

@@ -79,6 +79,7 @@ struct PackedForest {
     std::vector<Range> ranges;             // of the estimates of leaves; empty: 0 to 1
     std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree …
     std::vector<std::int32_t> leaf_depth;  // … and how many blocks are above it
+    std::int32_t depth = 0;                // the largest of them
     std::vector<double> slopes;
     std::vector<std::int32_t> slope_features;
 };

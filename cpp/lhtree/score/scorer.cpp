@@ -45,8 +45,9 @@ Rows Scorer::rows_of(const Tile& tile) const {
 template <class Use>
 void Scorer::each_tree(Tile& tile, const Use& use) const {
     const Rows rows = rows_of(tile);
-    // A few rows go down many trees at once; of many rows, enough go down one tree at once.
-    constexpr std::size_t most_walks = 1024;
+    // A few rows go down many trees at once, and one down more, which it would else walk one by one; of many
+    // rows, enough go down one tree at once.
+    const std::size_t most_walks = tile.n_rows == 1 ? 16384 : 1024;
     const bool is_at_once = n_trees() * tile.n_rows <= most_walks;
     const WalkSpace space = tile.space(is_at_once ? n_trees() : 1);
     const auto walk = [&](std::size_t first, std::size_t n, std::size_t slot) {

@@ -33,7 +33,7 @@ def report(
 
     Parameters
     ----------
-    model : fitted LHTClassifier or LHForestClassifier
+    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
         The fitted model.
     X : array-like of shape (n, m)
         Samples, normally those the model was trained on.
@@ -47,10 +47,11 @@ def report(
         Title of the page.
     betas : sequence of float or None, default="auto"
         Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None omits it.
-        ``"auto"`` also omits it where it would take minutes: for a forest and for more than 50,000 rows.
+        ``"auto"`` also omits it where it would take minutes: for a forest and for more than 50,000 rows. A boosted
+        model has no beta: pass "auto" or None.
     max_megabytes : float, default=8
-        Maximum size of the stored trees. Of a larger forest only the first trees are stored, and the page says that
-        its row explorer predicts with these trees only.
+        Maximum size of the stored trees. Of a larger forest only the first trees are stored, of a larger boosted model
+        only the first rounds, and the page says that its row explorer predicts with these only.
 
     Returns
     -------

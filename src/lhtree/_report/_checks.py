@@ -21,6 +21,14 @@ TINY_LEAF = 5
 MUCH_MISSING = 0.05
 SEPARATES = 0.999
 _MOST_NAMES = 5
+_TREATED = (
+    "A missing value is replaced by the feature's typical value, so it has no influence. If missingness is "
+    "informative, add an indicator feature."
+)
+_TREATED_BOOSTED = (
+    "A block with a single feature sends them to the side that suited the training rows; in a hyperplane of several "
+    "features, a missing value counts as the typical one."
+)
 _ROWS_ENOUGH = 20_000  # to see whether a feature alone separates a class
 
 _TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -32,7 +40,7 @@ def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows
     """Warnings about the supplied rows, the held-out rows and the trees."""
     names = fitted.feature_names
     found = [
-        *_check_counts(classes, given.codes),
+        *_check_counts(classes, given.codes, is_boosted=fitted.is_boosted),
         *_check_features(names, given.X),
         *_check_missing(fitted, given.X),
         *_check_leaks(classes, names, given),
@@ -41,7 +49,7 @@ def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows
     return found if test is None else [*found, *_check_copies(given.X, test.X)]
 
 
-def find_score_warnings(given: Evaluation, test: Evaluation | None) -> list[Warned]:
+def find_score_warnings(fitted: Model, given: Evaluation, test: Evaluation | None) -> list[Warned]:
     """Warnings about the figures of the model card."""
     found = []
     if test is None:
@@ -59,8 +67,12 @@ def find_score_warnings(given: Evaluation, test: Evaluation | None) -> list[Warn
                 "gap",
                 "Overfitting",
                 f"Accuracy is {100 * given.accuracy:.1f} % on the supplied rows and {100 * test.accuracy:.1f} % on the "
-                "held-out rows. A larger min_samples_leaf reduces overfitting; with the paper's cuts, so does a larger "
-                "gamma.",
+                "held-out rows. A larger min_samples_leaf reduces overfitting; "
+                + (
+                    "so do fewer rounds, which early_stopping=True finds."
+                    if fitted.is_boosted
+                    else "with the paper's cuts, so does a larger gamma."
+                ),
             )
         )
     shown = given if test is None else test
@@ -88,7 +100,7 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join([*shown, f"and {more} more"] if more else shown)
 
 
-def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[Warned]:
+def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_boosted: bool) -> Iterator[Warned]:
     counts = np.bincount(codes, minlength=len(classes))
     if len(codes) < FEW_ROWS:
         yield _warn(
@@ -112,8 +124,13 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64]) -> Iterator[
             "Imbalanced classes",
             f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy is "
             "not informative: check the recall of the other classes. To increase it, lower the probability threshold "
-            'of a class, for example to its share, or use class_weight="balanced" together with a larger '
-            "min_samples_leaf; class weights alone have little effect where leaves are pure.",
+            'of a class, for example to its share, or use class_weight="balanced"'
+            + (
+                "."
+                if is_boosted
+                else " together with a larger min_samples_leaf; class weights alone have little effect where leaves "
+                "are pure."
+            ),
         )
 
 
@@ -145,8 +162,7 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
         yield _warn(
             "missing",
             "Missing values",
-            f"Values are missing in {_list(gappy)}. A missing value is replaced by the feature's typical value, so it "
-            "has no influence. If missingness is informative, add an indicator feature.",
+            f"Values are missing in {_list(gappy)}. {_TREATED_BOOSTED if fitted.is_boosted else _TREATED}",
         )
 
 
@@ -186,8 +202,8 @@ def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
 
 
 def _check_leaves(fitted: Model) -> Iterator[Warned]:
-    """For single trees only: the trees of a forest are grown deep and averaged."""
-    if fitted.n_estimators > 1:
+    """For single trees only: the trees of a forest are grown deep and averaged, those of boosting add up."""
+    if fitted.n_estimators > 1 or fitted.is_boosted:
         return
     n_samples = fitted.trees.n_samples[fitted.trees.left < 0]
     n_tiny = int((n_samples < TINY_LEAF).sum())

@@ -12,7 +12,17 @@ import numpy as np
 
 from .._palette import write_css
 
-_SCRIPTS = ("model.js", "draw.js", "overview.js", "tree.js", "block.js", "row.js", "answer.js", "main.js")
+_SCRIPTS = (
+    "boosted.js",
+    "model.js",
+    "draw.js",
+    "overview.js",
+    "tree.js",
+    "block.js",
+    "row.js",
+    "answer.js",
+    "main.js",
+)
 
 
 def build_page(facts: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
+from .._parameters import refuse
 from ..evaluation import Evaluation
 from ..evaluation.judge import judge
 from ..explain._importances import find_importances
@@ -61,9 +62,11 @@ def summarise(
         "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
         "given": on_given.to_dict(),
         "test": None if on_test is None else on_test.to_dict(),
-        "warnings": find_score_warnings(on_given, on_test) + find_warnings(fitted, classes, rows, test_rows),
+        "warnings": find_score_warnings(fitted, on_given, on_test)
+        + find_warnings(fitted, classes, rows, test_rows),
         "trees": describe_trees(fitted, rows, max_bytes),
         "samples": _describe_samples(shown, part.proba, is_test=test is not None),
+        "rounds": _describe_rounds(fitted),
         "sparsity": _measure_sparsity(model, given, rows.codes, betas),
     }
 
@@ -73,6 +76,9 @@ def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
     trees = fitted.trees
     return {
         "kind": type(model).__name__,
+        "link": fitted.link,
+        "base": fitted.base,
+        "clip": fitted.clip,
         "confidence": fitted.confidence,
         "n_estimators": fitted.n_estimators,
         "n_trees": trees.n_trees,
@@ -96,6 +102,7 @@ def _describe_features(fitted: Model, X: NDArray[Any]) -> dict[str, Any]:
         "high": fitted.span.high,
         "missing": np.isnan(X).mean(axis=0).tolist(),
         "importance": find_importances(fitted, "gain").values.tolist(),  # by column
+        "has_gaps": None if fitted.boost is None else fitted.boost.bins.missing.tolist(),  # in training
         "n_used": len(np.unique(fitted.encoding.column[fitted.trees.hyperplane_feature])),  # columns
         "groups": _describe_groups(fitted),
     }
@@ -125,10 +132,25 @@ def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) 
     }
 
 
+def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
+    """Log losses after each round, as far as the fit kept them."""
+    if fitted.boost is None or not len(fitted.boost.train_score):
+        return None
+    held = fitted.boost.validation_score
+    return {
+        "training": (-fitted.boost.train_score).tolist(),
+        "validation": (-held).tolist() if len(held) else None,
+    }
+
+
 def _measure_sparsity(
     model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | str | None
 ) -> dict[str, Any] | None:
     """The sparsity curve; None if it is not wanted, or if a class has no two rows to part."""
+    if read(model).is_boosted:
+        if betas is not None and not isinstance(betas, str):
+            raise refuse("betas", betas, "'auto' or None: a boosted model has no beta")
+        return None
     if isinstance(betas, str):
         betas = None if read(model).n_estimators > 1 or len(codes) > _MANY_ROWS else BETAS
     sizes = np.unique_counts(codes).counts

@@ -18,7 +18,8 @@ _ROWS_AT_ONCE = 4096
 
 def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
     """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
-    check_walkable(fitted, "a report")
+    if not fitted.is_boosted:
+        check_walkable(fitted, "a report")
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)
@@ -27,20 +28,31 @@ def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any
         "n_shown": n_shown,
         # A forest keeps slopes in its leaves only.
         "has_branching_membership": bool(fitted.n_estimators == 1 or n_branching_slopes.any()),
-        "arrays": _lay_out(trees) | {"leaf_mix": count_mix(fitted, rows, n_trees)},
+        "arrays": _lay_out(trees, is_boosted=fitted.is_boosted)
+        | {"leaf_mix": count_mix(fitted, rows, n_trees)},
     }
 
 
-def _lay_out(trees: Trees) -> dict[str, NDArray[Any]]:
-    """Whole numbers take the smallest unsigned type; ``left`` is 0 in a leaf, since no child is a root."""
-    bounds = {"low": np.array(trees.low), "high": np.array(trees.high)} if has_bounds(trees) else {}
-    return bounds | {
+def _lay_out(trees: Trees, *, is_boosted: bool) -> dict[str, NDArray[Any]]:
+    """Whole numbers take the smallest unsigned type; ``left`` is 0 in a leaf, since no child is a root.
+
+    Of a boosted model, ``missing`` is 0 where missing values go left, 1 where they count as 0, and 2 where right.
+    """
+    own: dict[str, NDArray[Any]]
+    if is_boosted:
+        own = {
+            "missing": (trees.missing + 1).astype(np.uint8),
+            "hyperplane_share": trees.shares.astype(np.float32),
+        }
+    else:
+        bounds = {"low": np.array(trees.low), "high": np.array(trees.high)} if has_bounds(trees) else {}
+        own = bounds | {"n_target": shrink(trees.n_target)}
+    return own | {
         "target": shrink(trees.target),
         "n_blocks": shrink(np.diff(trees.block_ptr)),
         "left": shrink(np.maximum(trees.left, 0)),
         "n_samples": shrink(trees.n_samples),
         "weight": shrink(trees.weight),
-        "n_target": shrink(trees.n_target),
         "offset": trees.offset,
         "intercept": trees.intercept,
         "n_weights": shrink(np.diff(trees.hyperplane_ptr)),
@@ -55,7 +67,7 @@ def _lay_out(trees: Trees) -> dict[str, NDArray[Any]]:
 def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
     """Estimators whose arrays stay below ``max_bytes`` in base64."""
     trees = fitted.trees
-    arrays = _lay_out(trees)
+    arrays = _lay_out(trees, is_boosted=fitted.is_boosted)
     n_trees = np.arange(fitted.n_targets, trees.n_trees + 1, fitted.n_targets)
     n_blocks = trees.block_ptr[n_trees]
     size = (n_blocks + n_trees) // 2 * fitted.n_classes * np.min_scalar_type(n_rows).itemsize  # of the leaves
@@ -76,7 +88,7 @@ def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
             "max_megabytes",
             max_bytes / 2**20,
             f"at least {np.ceil(encoded[0] / 2**20):g} to hold one tree per class; alternatively fit smaller trees "
-            "(larger gamma)",
+            f"({'smaller max_depth' if fitted.is_boosted else 'larger gamma'})",
         )
     return n_fitting
 

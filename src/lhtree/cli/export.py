@@ -35,6 +35,7 @@ class Dialect(str, Enum):
 
     SQLITE = "sqlite"
     DUCKDB = "duckdb"
+    POSTGRESQL = "postgresql"
 
 
 def export(

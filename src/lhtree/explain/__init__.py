@@ -2,7 +2,18 @@
 
 from ._counterfactual import Counterfactual
 from ._explanation import Explanation
-from ._facts import LeafStep, Neighbour, Path, Step, Term
+from ._facts import BoostedLeaf, BoostedStep, LeafStep, Neighbour, Path, Step, Term
 from ._importances import Importances
 
-__all__ = ["Counterfactual", "Explanation", "Importances", "LeafStep", "Neighbour", "Path", "Step", "Term"]
+__all__ = [
+    "BoostedLeaf",
+    "BoostedStep",
+    "Counterfactual",
+    "Explanation",
+    "Importances",
+    "LeafStep",
+    "Neighbour",
+    "Path",
+    "Step",
+    "Term",
+]

@@ -23,10 +23,12 @@ _VALUES_AT_ONCE = 1 << 22  # leaves and memberships of this many rows and trees 
 def explain_rows(fitted: Model, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
     """One line per row and class; see ``explain_batch``."""
     pandas = import_extra("pandas", "pandas")
-    n_rows, n_classes, names = len(X), fitted.n_classes, ["proba", "wolf", "membership", "confidence"]
+    n_rows, n_classes = len(X), fitted.n_classes
+    names = ["proba", *(["raw_score"] if fitted.is_boosted else ["wolf", "membership", "confidence"])]
     table = np.zeros((n_rows, n_classes, len(names) + 1 + len(fitted.column_names)))
     for column, name in enumerate(names):
-        table[:, :, column] = getattr(fitted.scorer, name)(X)
+        values = fitted.ask(name, X)
+        table[:, :, column] = fitted.spread(values, np.negative) if name == "raw_score" else values
     own = table[:, :, len(names) + 1 :]
     if fitted.encoding.is_plain:
         table[:, :, len(names)] = find_contributions(fitted, X, out=own)
@@ -55,21 +57,50 @@ def explain_rows(fitted: Model, X: NDArray[Any], index: Any = None) -> pd.DataFr
 def find_contributions(fitted: Model, X: NDArray[Any], out: Floats) -> Floats:
     """Base of every class, shape (K,); contributions of every row, class and feature are written to ``out``."""
     trees, target = fitted.trees, fitted.target_of
-    root = trees.block_ptr[:-1]
-    share = trees.n_target[root] / trees.weight[root]
-    base = np.bincount(target, weights=share, minlength=fitted.n_targets) / fitted.n_estimators
     n_at_once = max(1, _VALUES_AT_ONCE // trees.n_trees)
     for begin in range(0, len(X), n_at_once):
         some = slice(begin, begin + n_at_once)
-        Z = fitted.normalise(X[some]).astype(np.float64)
-        leaves: Any = fitted.scorer.apply(X[some])
-        membership = fitted.ask("per_tree", X[some])[0]
-        dealt = np.zeros((len(Z), fitted.n_targets, fitted.n_features))
-        for tree in range(trees.n_trees):
-            _deal_tree(trees, tree, Z, leaves[:, tree], membership[:, tree], dealt[:, target[tree]])
-        dealt /= fitted.n_estimators
+        leaves = fitted.ask("apply", X[some])
+        dealt = np.zeros((len(leaves), fitted.n_targets, fitted.n_features))
+        if fitted.is_boosted:
+            for tree in range(trees.n_trees):
+                dealt[:, target[tree]] += _add_changes(fitted, tree)[leaves[:, tree]]
+        else:
+            Z = fitted.normalise(X[some]).astype(np.float64)
+            membership = fitted.ask("per_tree", X[some])[0]
+            for tree in range(trees.n_trees):
+                _deal_tree(trees, tree, Z, leaves[:, tree], membership[:, tree], dealt[:, target[tree]])
+            dealt /= fitted.n_estimators
         out[some] = fitted.spread(dealt, np.negative, axis=1)
-    return fitted.spread(base, lambda share: 1.0 - share)
+    return find_base(fitted)
+
+
+def find_base(fitted: Model) -> Floats:
+    """Where the contributions start, by class, shape (K,): the mean share of the class in the roots of its trees.
+
+    If boosted, the raw score before the first tree, and the values of all roots.
+    """
+    roots = fitted.outcome[fitted.trees.block_ptr[:-1]]
+    total = np.bincount(fitted.target_of, weights=roots, minlength=fitted.n_targets)
+    if fitted.base is not None:
+        return fitted.spread(fitted.base + total, np.negative)
+    return fitted.spread(total / fitted.n_estimators, lambda share: 1.0 - share)
+
+
+def _add_changes(fitted: Model, tree: int) -> Floats:
+    """What the features contribute on the way to every block of a boosted tree, shape (n_blocks, m)."""
+    trees = fitted.trees
+    root, last = trees.block_ptr[tree], trees.block_ptr[tree + 1]
+    value = fitted.outcome[root:last]
+    added = np.zeros((last - root, fitted.n_features))
+    for block, below in enumerate(trees.left[root:last].tolist()):  # children come after their parents
+        if below >= 0:
+            some = slice(*trees.hyperplane_ptr[root + block : root + block + 2])
+            share = trees.shares[some] / trees.shares[some].sum()
+            for child in (below, below + 1):
+                added[child] = added[block]
+                added[child, trees.hyperplane_feature[some]] += share * (value[child] - value[block])
+    return added
 
 
 def _deal_tree(

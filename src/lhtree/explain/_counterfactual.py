@@ -15,8 +15,8 @@ from .._parameters import check_count, is_integer, refuse
 from ..model import Model
 from ..tables.names import find_nearest
 from ._facts import make_plain
+from ._phrases import name_class
 from ._search import MOST_BASES, Task, search
-from ._words import name_class
 
 _SHOWN = 4  # changes named in a sentence
 _DECIMALS = 6  # of a feature that was measured in steps

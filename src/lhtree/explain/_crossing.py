@@ -26,9 +26,10 @@ class Planes(NamedTuple):
     """Hyperplanes on the path of a row: y(x) = weights · z − offset.
 
     In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
-    ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share, ``target`` the code of
-    that class, ``past`` how far behind the hyperplane a row is surely on its other side in spite of rounding (to
-    float32, and of the values themselves), and ``n_passed`` the number of blocks on the whole way.
+    ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share (of a boosted model, how
+    much larger the value is), ``target`` the code of that class, ``past`` how far behind the hyperplane a row is surely
+    on its other side in spite of rounding (to float32, and of the values themselves), and ``n_passed`` the number of
+    blocks on the whole way.
     """
 
     weights: Floats  # (h, m)
@@ -61,9 +62,9 @@ def find_planes(fitted: Model, x: Floats, room: Room, most: int) -> Planes:
     weights = np.zeros((len(kept), fitted.n_features))
     weights[place[stop[own]], feature[own]] = weight[own]
     at, y, tree = way.at[kept], y[kept], way.tree[kept]
-    share = trees.n_target / trees.weight
+    outcome = fitted.outcome
     left = trees.block_ptr[tree] + np.maximum(trees.left[at], 0)
-    rise = np.where(way.is_leaf[kept], 0.5, share[np.minimum(left + 1, len(share) - 1)] - share[left])
+    rise = np.where(way.is_leaf[kept], 0.5, outcome[np.minimum(left + 1, len(outcome) - 1)] - outcome[left])
     centre, scale = fitted.normalisation
     with np.errstate(over="ignore"):
         digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ._batch import find_base
 from ._facts import Path, find_paths, make_plain
 from ._frame import tabulate_terms
 from ._html import draw_html
@@ -35,9 +36,14 @@ class Explanation:
         All classes, in the order of the model.
     row : dict
         Values of the row by column, in original units; a missing value is NaN, a missing category None.
-    wolf, proba, membership, confidence : dict
+    proba : dict
+        Probability of every class.
+    wolf, membership, confidence : dict
         Results of the model's ``predict_…`` methods, by class. The confidence d is the distance of the row from the
         last hyperplane on its path (with ``confidence="path"``, the nearest), at most 1; it is not a probability.
+        Not of boosted models.
+    raw_score : dict
+        Raw score of every class; of boosted models only. That of the first of two classes is minus that of the second.
     paths : tuple of Path
         The path of the row through every tree.
     votes : dict
@@ -48,7 +54,9 @@ class Explanation:
         changes, and this change is divided among the features that pull to the side taken, in proportion to their
         terms of y (with the offset split in proportion to the weights). The difference between the leaf's membership
         and its share is divided among the slopes in the same way. This is a convention that divides exact changes, not
-        a statement about causes.
+        a statement about causes. For a boosted model they add up to ``raw_score``: the base is the raw score before the
+        first tree plus the values of all roots; at every block the value changes, and the change is divided among the
+        features of the hyperplane by |weight| × spread.
     """
 
     def __init__(self, fitted: Model, x: NDArray[np.float64], draw: Callable[..., Any]) -> None:
@@ -58,7 +66,19 @@ class Explanation:
         self.prediction = self.classes[int(self._ask("predict"))]
 
     def _ask(self, method: str) -> Any:
-        return getattr(self._fitted.scorer, method)(self._x[None])[0]
+        return self._fitted.ask(method, self._x[None])[0]
+
+    def _check_kind(self, name: str, *, is_boosted: bool) -> None:
+        """Refuse what the model does not have."""
+        if self._fitted.is_boosted != is_boosted:
+            kind, remedy = (
+                ("boosted model", "raw_score")
+                if self._fitted.is_boosted
+                else ("tree or forest", "membership")
+            )
+            raise AttributeError(
+                f"an explanation of a {kind} has no {name}: use {remedy}, or proba for probabilities."
+            )
 
     def _by_class(self, values: NDArray[np.float64]) -> dict[Any, float]:
         return dict(zip(self.classes, values.tolist(), strict=True))
@@ -66,6 +86,7 @@ class Explanation:
     @cached_property
     def wolf(self) -> dict[Any, float]:
         """Mean d·μ of every class."""
+        self._check_kind("wolf", is_boosted=False)
         return self._by_class(self._ask("wolf"))
 
     @cached_property
@@ -76,12 +97,25 @@ class Explanation:
     @cached_property
     def membership(self) -> dict[Any, float]:
         """Mean μ of every class."""
+        self._check_kind("membership", is_boosted=False)
         return self._by_class(self._ask("membership"))
 
     @cached_property
     def confidence(self) -> dict[Any, float]:
         """Mean d of every class."""
+        self._check_kind("confidence", is_boosted=False)
         return self._by_class(self._ask("confidence"))
+
+    @cached_property
+    def raw_score(self) -> dict[Any, float]:
+        """Raw score of every class, of a boosted model."""
+        self._check_kind("raw_score", is_boosted=True)
+        return self._by_class(self._fitted.spread(self._ask("raw_score"), np.negative))
+
+    @property
+    def total(self) -> dict[Any, float]:
+        """What base and contributions add up to, by class: the membership, or the raw score of a boosted model."""
+        return self.raw_score if self._fitted.is_boosted else self.membership
 
     @cached_property
     def _walk(self) -> Walk:
@@ -94,21 +128,17 @@ class Explanation:
 
     @cached_property
     def base(self) -> dict[Any, float]:
-        """Share of every class at the root, averaged over its trees."""
-        way = self._walk
-        starts = way.depth == 0
-        column = self._fitted.target_of[way.tree[starts]]
-        total = np.bincount(column, weights=way.share[starts], minlength=self._fitted.n_targets)
-        return self._by_class(self._fitted.spread(total / self.n_estimators, lambda share: 1.0 - share))
+        """Where the contributions to every class start; see the attributes above."""
+        return self._by_class(find_base(self._fitted))
 
     @cached_property
     def contributions(self) -> dict[Any, dict[str, float]]:
-        """Contribution of every column to the membership of every class; categories of a column are summed."""
+        """Contribution of every column to the ``total`` of every class; categories of a column are summed."""
         fitted = self._fitted
         dealt = np.zeros((fitted.n_targets, fitted.n_features))
         for terms, amount in self._walk.deal():
             np.add.at(dealt, (fitted.target_of[self._walk.tree[terms.stop]], terms.feature), amount)
-        dealt = fitted.encoding.sum_columns(dealt) / self.n_estimators
+        dealt = fitted.encoding.sum_columns(dealt) / (1 if fitted.is_boosted else self.n_estimators)
         return {
             label: dict(zip(fitted.column_names, of_class.tolist(), strict=True))
             for label, of_class in zip(self.classes, fitted.spread(dealt, np.negative, axis=0), strict=True)
@@ -117,6 +147,7 @@ class Explanation:
     @cached_property
     def votes(self) -> dict[Any, int]:
         """Number of estimators that predict each class on their own."""
+        self._check_kind("votes", is_boosted=False)
         membership, confidence = (values[0] for values in self._fitted.per_tree(self._x[None]))
         proba = self._fitted.scorer.settle(confidence * membership, membership)
         counts = np.bincount(proba.argmax(axis=1), minlength=len(self.classes))
@@ -128,7 +159,10 @@ class Explanation:
         return self._fitted.n_estimators
 
     def tree(self, index: int) -> Explanation:
-        """Explain the prediction of one estimator of a forest (its tree of every class)."""
+        """Explain the prediction of one estimator of a forest (its tree of every class), or of one round of boosting.
+
+        A round is explained as if it came first: the base is that of the whole model.
+        """
         return Explanation(self._fitted.estimator(index), self._x, self._draw)
 
     def counterfactuals(self, features: Any = None, n: int = 3, *, to: Any = None) -> list[Counterfactual]:
@@ -163,14 +197,13 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain Python values that can be written as JSON; missing values are None."""
+        names = ["raw_score"] if self._fitted.is_boosted else ["wolf", "membership", "confidence"]
         facts = {
             "prediction": self.prediction,
             "classes": self.classes,
             "row": self.row,
             "proba": self.proba,
-            "wolf": self.wolf,
-            "membership": self.membership,
-            "confidence": self.confidence,
+            **{name: getattr(self, name) for name in names},
             "base": self.base,
             "contributions": self.contributions,
             "paths": [asdict(path) for path in self.paths],
@@ -178,11 +211,11 @@ class Explanation:
         return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per tree, block and term; the terms of a block add up to y, those of a leaf to p̂."""
+        """One row per tree, block and term; the terms of a block add up to y, those of a leaf to p̂ or its value."""
         return tabulate_terms(self._walk, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
-        """Plot the path through a tree, or the contributions in a forest; ``options`` are those of ``plot_path``."""
+        """Plot the path through a tree, or the contributions of many trees; ``options`` are those of ``plot_path``."""
         return self._draw(self, **options)
 
     def __str__(self) -> str:

@@ -85,13 +85,43 @@ class LeafStep:
 
 
 @dataclass(frozen=True)
+class BoostedStep:
+    """A branching block of a boosted tree on the way: ``y`` is the sum of the terms minus the offset.
+
+    Where the block has a single feature, and that is missing, ``y`` is infinite: the block has a side for it.
+    """
+
+    block: int
+    depth: int
+    terms: tuple[Term, ...]  # largest first
+    offset: float
+    y: float
+    side: str  # "left" where y < 0, else "right"
+    n_samples: int
+    weight: float
+    value: float
+    change: float  # of the value, to the next block on the way
+
+
+@dataclass(frozen=True)
+class BoostedLeaf:
+    """The leaf of a boosted tree at the end of the way: ``value`` is what it adds to the raw score."""
+
+    block: int
+    depth: int
+    n_samples: int
+    weight: float
+    value: float
+
+
+@dataclass(frozen=True)
 class Path:
     """The path of a row through one tree."""
 
     tree: int
     target: Any
-    steps: tuple[Step, ...]
-    leaf: LeafStep
+    steps: tuple[Any, ...]  # each a Step, of a boosted model a BoostedStep
+    leaf: Any  # a LeafStep or a BoostedLeaf
 
 
 def make_plain(fact: Any) -> Any:
@@ -101,6 +131,9 @@ def make_plain(fact: Any) -> Any:
 
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     """The paths of one row with values ``x`` through all trees."""
+    if walk.fitted.is_boosted:
+        yield from _find_boosted_paths(walk, x)
+        return
     fitted, trees = walk.fitted, walk.fitted.trees
     name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
     neighbours = find_neighbours(walk)
@@ -113,7 +146,7 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
             "n_samples": int(trees.n_samples[at]),
             "weight": float(trees.weight[at]),
             "n_target": float(trees.n_target[at]),
-            "share": float(walk.share[stop]),
+            "share": float(walk.outcome[stop]),
         }
         if not is_leaf:
             y = float(walk.y[stop])
@@ -141,6 +174,36 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
             **common,
         )
         yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), leaf)
+        steps = []
+
+
+def _find_boosted_paths(walk: Walk, x: Any) -> Iterator[Path]:
+    fitted, trees = walk.fitted, walk.fitted.trees
+    name_terms = _namer(fitted, walk.terms, x)
+    steps: list[BoostedStep] = []
+    for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
+        common: dict[str, Any] = {
+            "block": int(walk.block[stop]),
+            "depth": int(walk.depth[stop]),
+            "n_samples": int(trees.n_samples[at]),
+            "weight": float(trees.weight[at]),
+            "value": float(walk.value[stop] if is_leaf else walk.outcome[stop]),
+        }
+        if not is_leaf:
+            y = float(walk.y[stop])
+            steps.append(
+                BoostedStep(
+                    terms=name_terms(stop),
+                    offset=float(trees.offset[at]),
+                    y=y,
+                    side="left" if y < 0.0 else "right",
+                    change=float(walk.change[stop]),
+                    **common,
+                )
+            )
+            continue
+        tree = int(walk.tree[stop])
+        yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), BoostedLeaf(**common))
         steps = []
 
 

@@ -13,7 +13,8 @@ from ._walk import Walk
 if TYPE_CHECKING:
     import pandas as pd
 
-PARTS = ["offset", "weight", "intercept", "slope"]
+_PARTS = ("offset", "weight", "intercept", "slope")
+_PARTS_BOOSTED = ("offset", "weight", "value", "slope")
 
 
 def flatten(index: Any) -> Any:
@@ -24,8 +25,8 @@ def flatten(index: Any) -> Any:
 def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFrame:
     """One line per row, tree, block and term; ``row`` is its label in ``index``, else its number in X.
 
-    ``part`` is the kind of a term: "weight" or "slope" times z, minus the "offset", or the "intercept". The latter two
-    have no feature.
+    ``part`` is the kind of a term: "weight" or "slope" times z, minus the "offset", or the "intercept" (the "value"
+    of a boosted leaf). The latter have no feature.
     """
     pandas = import_extra("pandas", "pandas")
     fitted, trees = walk.fitted, walk.fitted.trees
@@ -55,7 +56,7 @@ def tabulate_terms(walk: Walk, X: NDArray[Any], index: Any = None) -> pd.DataFra
             "tree": walk.tree[stop],
             "block": walk.block[stop],
             "depth": walk.depth[stop],
-            "part": pandas.Categorical.from_codes(part, PARTS),
+            "part": pandas.Categorical.from_codes(part, _PARTS_BOOSTED if fitted.is_boosted else _PARTS),
             "feature": pandas.Categorical.from_codes(feature, names),
             "value": value,
             "weight": weight,

@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .._palette import AGAINST, FOR
-from ._words import find_moves, signed, tell_course, tell_prediction, tell_way
+from ._phrases import signed
+from ._words import find_moves, tell_course, tell_prediction, tell_way
 
 if TYPE_CHECKING:
     from ._explanation import Explanation

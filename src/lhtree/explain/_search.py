@@ -16,6 +16,10 @@ MOST_ROUNDS = 5
 MOST_BASES = 4  # rows from which the next round goes on
 MOST_REFINED = 24
 _MOST = 1e300  # a distance, so that its multiples are numbers
+MOST_TRIMMED = 8
+_LEAST_GAIN = 0.999  # a distance that shrinks less is short enough
+_LONGER = (1.2, 1.6)
+_WORK_TRIMMING = 100_000_000  # blocks that all rows tried in trimming may pass
 _WORK = 1_000_000  # blocks that the rows tried in a round may pass
 
 
@@ -79,10 +83,18 @@ class Task:
         return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
 
     def leads(self, rows: Floats) -> Floats:
-        """How far the predicted class of the row is ahead of the others (of the wanted one) in probability."""
-        proba: Any = self.fitted.scorer.proba(np.ascontiguousarray(rows))
-        others = np.delete(proba, self.code, axis=1) if self.wanted is None else proba[:, [self.wanted]]
-        return np.asarray(proba[:, self.code] - others.max(axis=1))
+        """How far the predicted class of the row is ahead of the others (of the wanted one).
+
+        In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
+        """
+        rows = np.ascontiguousarray(rows)
+        score: Any = (
+            self.fitted.spread(self.fitted.ask("raw_score", rows), np.negative)
+            if self.fitted.is_boosted
+            else self.fitted.ask("proba", rows)
+        )
+        others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
+        return np.asarray(score[:, self.code] - others.max(axis=1))
 
 
 def search(task: Task) -> Floats:
@@ -106,8 +118,9 @@ def search(task: Task) -> Floats:
     if not len(rows):
         return rows
     rows = _select(task, _shorten(task, rows))
-    fewer = _use_fewer(task, rows)
-    return np.concatenate([rows, _shorten(task, fewer)])
+    fewer = _shorten(task, _use_fewer(task, rows))
+    rows = np.concatenate([rows, fewer])
+    return np.concatenate([rows, _trim(task, rows)]) if task.fitted.is_boosted else rows
 
 
 def _cross(task: Task, x: Floats, share: int) -> Floats:
@@ -246,3 +259,42 @@ def _use_fewer(task: Task, rows: Floats) -> Floats:
         tried += [np.clip(factor * kept[is_fewer], -room.down, room.up) for factor in (1.0, 1.5, 2.5, 5.0)]
     candidates = task.move(task.x, np.concatenate(tried))
     return _select(task, candidates)
+
+
+def _trim(task: Task, rows: Floats) -> Floats:
+    """The shortest rows, made longer; then changes are taken back, wholly or by half, those first that help least.
+
+    Each block of a boosted tree changes the raw score a little, so a direction across many of them changes more
+    features than it has to.
+    """
+    n_blocks = task.fitted.trees.n_trees * len(task.fitted.trees.levels())
+    n_left = _WORK_TRIMMING // n_blocks  # rows that may be tried
+    shortest = rows[np.argsort(task.distances(rows), kind="stable")[:MOST_TRIMMED]]
+    moves = np.nan_to_num(task.measure(shortest, task.x))
+    trimmed = [np.empty((0, len(task.x)))]
+    for longer in _LONGER:
+        for row in task.move(task.x, longer * moves):
+            lead, length = task.leads(row[None])[0], task.distances(row[None])[0]
+            while lead < 0.0 and n_left > 0:
+                tried = _take_back(task, row)
+                n_left -= len(tried)
+                leads, lengths = task.leads(tried), task.distances(tried)
+                worth = (length**2 - lengths**2) / np.maximum(leads - lead, 1e-9)
+                worth[leads >= 0.0] = 0.0
+                best = int(worth.argmax())
+                if worth[best] <= 0.0 or lengths[best] > _LEAST_GAIN * length:
+                    break
+                row, lead, length = tried[best], leads[best], lengths[best]
+            trimmed.append(row[None])
+    found = np.concatenate(trimmed)
+    return _shorten(task, found[task.is_reached(found)])
+
+
+def _take_back(task: Task, row: Floats) -> Floats:
+    """The row with each of its changes taken back, and with each halved."""
+    changed = np.flatnonzero(task.is_changed(row[None])[0])
+    tried = np.repeat(row[None], 2 * len(changed), axis=0)
+    lines = np.arange(len(changed))
+    tried[lines, changed] = task.x[changed]
+    tried[len(changed) + lines, changed] = task.x[changed] / 2 + row[changed] / 2
+    return tried

@@ -32,12 +32,12 @@ class Terms:
         nothing pulls, the sizes of the weights count, and where those are 0 too, each the same.
         """
         size = np.abs(self.weight)
-        part = self._share(size)
+        part = self.share(size)
         pull = np.maximum(sign[self.stop] * (self.value - part * shift[self.stop]), 0.0)
         is_still = np.bincount(self.stop, weights=pull, minlength=len(self.ptr) - 1)[self.stop] == 0.0
-        return self._share(np.where(is_still, part, pull)) * amount[self.stop]
+        return self.share(np.where(is_still, part, pull)) * amount[self.stop]
 
-    def _share(self, values: Floats) -> Floats:
+    def share(self, values: Floats) -> Floats:
         """The share of every value in the sum of its stop; equal shares where that is 0."""
         total = np.bincount(self.stop, weights=values, minlength=len(self.ptr) - 1)[self.stop]
         equal = 1.0 / np.diff(self.ptr)[self.stop]
@@ -57,7 +57,7 @@ class Walk:
     depth: Ints
     is_leaf: NDArray[np.bool_]
     value: Floats  # feature sum of a branching block, estimate p̂ of a leaf, as the core computes them
-    membership: Floats  # μ of every way
+    membership: Floats  # μ of every way; what its leaf adds to the raw score, if boosted
     confidence: Floats  # d of every way, under the model's rule
 
     @cached_property
@@ -80,26 +80,31 @@ class Walk:
         return np.where(self.is_leaf, np.nan, self.value - self.fitted.trees.offset[self.at])
 
     @cached_property
-    def share(self) -> Floats:
-        """Share of the target in the weight of every block passed."""
-        trees = self.fitted.trees
-        return trees.n_target[self.at] / trees.weight[self.at]
+    def outcome(self) -> Floats:
+        """What every block passed says of the target: its share, or its value (see ``Model.outcome``)."""
+        return self.fitted.outcome[self.at]
 
     @cached_property
     def change(self) -> Floats:
-        """Change of the share from each block on the path to the next; at a leaf, from the share to μ."""
+        """Change of the outcome from each block on the path to the next; at a leaf, from the share to μ."""
         change = np.empty(len(self.at))
-        change[:-1] = self.share[1:] - self.share[:-1]
-        change[self.is_leaf] = self.membership - self.share[self.is_leaf]
+        change[:-1] = np.diff(self.outcome)
+        change[self.is_leaf] = self.membership - self.outcome[self.is_leaf]
         return change
 
     def deal(self) -> tuple[tuple[Terms, Floats], ...]:
-        """The changes of all stops divided among their terms, those of hyperplanes and those of memberships."""
+        """The changes of all stops divided among their terms, those of hyperplanes and those of memberships.
+
+        A boosted model shares them by |weight| × spread: its leaves are constant.
+        """
         trees = self.fitted.trees
+        if self.fitted.is_boosted:
+            size = self._gather(trees.hyperplane_ptr, trees.hyperplane_feature, trees.shares).weight
+            return ((self.terms, self.terms.share(size) * self.change[self.terms.stop]),)
         side = np.where(self.y >= 0.0, 1.0, -1.0)
         rise = np.where(self.change >= 0.0, 1.0, -1.0)
         beyond = (
-            self.share - trees.intercept[self.at]
+            self.outcome - trees.intercept[self.at]
         )  # p̂ minus the share is the sum of the slope terms minus this
         return (
             (self.terms, self.terms.deal(self.change, trees.offset[self.at], side)),
@@ -122,8 +127,13 @@ class Walk:
         place = np.arange(own_ptr[-1]) - own_ptr[stop]
         entry = begin[stop] + place
         features, weights = feature[entry], weight[entry].astype(np.float64)
-        value = weights * self.Z[self.row[stop], features]
-        return Terms(own_ptr, stop, features, weights, value)
+        z = self.Z[self.row[stop], features]
+        if not self.fitted.is_boosted:
+            return Terms(own_ptr, stop, features, weights, weights * z)
+        value = weights * np.clip(z, -self.fitted.clip, self.fitted.clip)
+        # A single feature is not clipped, and infinite where it is missing and has a side to go to.
+        is_single = (size == 1) & ~self.is_leaf
+        return Terms(own_ptr, stop, features, weights, np.where(is_single[stop], self.value[stop], value))
 
 
 def walk(fitted: Model, X: NDArray[Any]) -> Walk:

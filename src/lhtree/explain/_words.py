@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._facts import Path, Step, Term
+from ..views import TreeViews
+from ._facts import Path
+from ._phrases import (
+    count,
+    join,
+    name_category,
+    name_class,
+    name_value,
+    percent,
+    signed,
+    tell_single,
+    tell_step,
+)
 
 if TYPE_CHECKING:
     from ._explanation import Explanation
 
 N_MOVES = 5  # features named with their contributions
-N_REASONS = 3  # features named in a step
 N_STEPS = 6  # steps described
-_LONGEST_NAME = 60
 _NEAR = 0.25  # a confidence below is worth a warning
 _LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "typical"), (-2.0, "low"), (-np.inf, "very low"))
 
 
 class Move(NamedTuple):
-    """What one feature adds to the membership of the predicted class."""
+    """What one feature adds to the membership or raw score of the predicted class."""
 
     what: str  # name and value
     level: str  # how the value compares with the training rows; "" where nothing is known of them
@@ -35,25 +44,27 @@ def describe(explanation: Explanation) -> str:
     moves, n_more, rest = find_moves(explanation)
     lines += [f"  {' is '.join(filter(None, move[:2]))}: {signed(move.amount)}" for move in moves]
     if n_more:
-        lines.append(f"  {_count(n_more, 'more feature')}: {signed(rest)}")
+        lines.append(f"  {count(n_more, 'more feature')}: {signed(rest)}")
     way = tell_way(explanation)
     if way:
         lines += ["", way[0], *(f"  {line}" for line in way[1:])]
     return "\n".join(lines)
 
 
-def signed(amount: float) -> str:
-    """An amount with its sign; what rounds to nothing has a plus."""
-    text = f"{amount:+.2f}"
-    return "+0.00" if text == "-0.00" else text
-
-
 def tell_prediction(explanation: Explanation) -> list[str]:
-    """The predicted class with its probability, and the votes of a forest's trees."""
+    """The predicted class with its probability, and the votes of a forest's trees, or raw scores of many classes."""
     proba, prediction = explanation.proba, explanation.prediction
     others = sorted((label for label in proba if label != prediction), key=lambda label: -proba[label])
     also = ", ".join(f"{name_class(label)} {percent(proba[label])}" for label in others[:3])
     lines = [f"Prediction: {name_class(prediction)}, probability {percent(proba[prediction])} ({also})."]
+    if explanation._fitted.is_boosted:
+        if len(others) > 1:
+            scores = [
+                f"{name_class(label)} {_minus(explanation.raw_score[label])}"
+                for label in [prediction, *others[:3]]
+            ]
+            lines.append(f"Raw scores: {', '.join(scores)}.")
+        return lines
     if explanation.n_estimators > 1:
         lines.append(_tell_votes(explanation))
     elif explanation._fitted.confidence is not None:
@@ -77,7 +88,7 @@ def _tell_votes(explanation: Explanation) -> str:
     labels = sorted(filter(votes.get, votes), key=lambda label: -votes[label])
     said = [_predict(f"{votes[labels[0]]} of {explanation.n_estimators} trees", votes[labels[0]], labels[0])]
     said += [_predict(str(votes[label]), votes[label], label) for label in labels[1:4]]
-    return f"{_join(said)}."
+    return f"{join(said)}."
 
 
 def _predict(who: str, n_votes: int, label: Any) -> str:
@@ -85,9 +96,15 @@ def _predict(who: str, n_votes: int, label: Any) -> str:
 
 
 def tell_course(explanation: Explanation) -> str:
-    """Where the membership of the predicted class starts and ends."""
+    """Where the membership or raw score of the predicted class starts and ends."""
     label = explanation.prediction
-    start, end = explanation.base[label], explanation.membership[label]
+    start, end = explanation.base[label], explanation.total[label]
+    if explanation._fitted.is_boosted:
+        whole = f"The raw score of {name_class(label)} is {_minus(end)} = base {_minus(start)}"
+        if not any(explanation.contributions[label].values()):
+            return f"{whole}. The values of this row do not change it."
+        change = signed(end - start)
+        return f"{whole} {change[0].replace('-', '−')} {change[1:]} from the values of this row:"
     whole = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
     share = f"{percent(start)} of the {whole} {name_class(label)}."
     if not any(explanation.contributions[label].values()):
@@ -105,7 +122,7 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
     categories = dict(zip(encoding.names, encoding.categories, strict=True))
     moves = [
         Move(
-            (_name_value if categories[name] is None else _name_category)(name, explanation.row[name]),
+            (name_value if categories[name] is None else name_category)(name, explanation.row[name]),
             levels[name],
             of_class[name],
         )
@@ -115,18 +132,20 @@ def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
 
 
 def tell_way(explanation: Explanation) -> list[str]:
-    """The path through the tree of the predicted class, heading first; empty for a forest."""
+    """The path through the tree of the predicted class, heading first; empty where there are many trees."""
     if explanation.n_estimators > 1:
         return []
     label = explanation.prediction
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
+    if explanation._fitted.is_boosted:
+        return _tell_boosted_way(explanation, path)
     is_mirrored = path.target != label
     levels, is_counted = find_levels(explanation), explanation._fitted.is_counted
     lines = [f"Path through the tree for {name_class(path.target)}:"]
     told, last = _choose_steps(path), -1
     for number in [*told, len(path.steps)]:
         if number > last + 1:
-            lines.append(f"… {_count(number - last - 1, 'more block')}")
+            lines.append(f"… {count(number - last - 1, 'more block')}")
         last = number
         if number < len(path.steps):
             step = path.steps[number]
@@ -139,8 +158,28 @@ def tell_way(explanation: Explanation) -> list[str]:
         near = [
             f"row {neighbour.given} ({name_class(neighbour.label)})" for neighbour in path.leaf.neighbours
         ]
-        lines.append(f"Nearest training rows in this leaf: {_join(near)}.")
+        lines.append(f"Nearest training rows in this leaf: {join(near)}.")
     return lines
+
+
+def _tell_boosted_way(explanation: Explanation, path: Path) -> list[str]:
+    view, levels = TreeViews(explanation._fitted)[path.tree], find_levels(explanation)
+    lines = [f"Path through the tree for {name_class(path.target)}, with the values of its blocks:"]
+    for step in path.steps:
+        why = (
+            tell_step(step, levels) if len(step.terms) > 1 else tell_single(step, view.conditions(step.block))
+        )
+        lines.append(
+            f"block {step.block} ({signed(step.value, 3)}, {count(step.n_samples, 'training row')}): {why}"
+        )
+    leaf = path.leaf
+    lines.append(f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) adds {signed(leaf.value, 3)}.")
+    return lines
+
+
+def _minus(amount: float) -> str:
+    """An amount with two decimals."""
+    return f"{amount:.2f}".replace("-", "−")
 
 
 def _tell_slopes(path: Path, is_mirrored: bool) -> str:
@@ -151,22 +190,6 @@ def _tell_slopes(path: Path, is_mirrored: bool) -> str:
     if f"{share:.2f}" == f"{membership:.2f}":
         return ""
     return f"; the values of this row {'raise' if membership > share else 'lower'} {share:.2f} to {membership:.2f}"
-
-
-def tell_step(step: Step, levels: dict[str, str]) -> str:
-    """Which side, and which features pull there."""
-    feature_sum = step.y + step.offset
-    pulled = "right" if feature_sum > 0.0 else "left"
-    pulling = [term for term in step.terms if term.term * feature_sum > 0.0]
-    if not pulling:
-        return f"goes {step.side}, like any row with typical or missing values."
-    names = _join([_name_term(term, levels) for term in pulling[:N_REASONS]])
-    pull = "pull" if len(pulling[:N_REASONS]) > 1 else "pulls"
-    if pulled != step.side:
-        return f"goes {step.side}: {names} {pull} to the {pulled}, but not strongly enough."
-    against = next((term for term in step.terms[:N_REASONS] if term.term * feature_sum < 0.0), None)
-    but = f"; {_name_term(against, levels)} pulls the other way" if against else ""
-    return f"goes {step.side}, because {names} {pull} that way{but}."
 
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
@@ -209,52 +232,3 @@ def _count_rows(block: Any, label: Any, is_mirrored: bool, is_counted: bool) -> 
     if is_counted:
         return f"{n_own:g} of {block.n_samples} training rows are {name_class(label)}"
     return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
-
-
-def _name_term(term: Term, levels: dict[str, str]) -> str:
-    level = levels[term.feature]
-    return f"{_tidy_term(term)} ({level})" if level else _tidy_term(term)
-
-
-def _tidy_term(term: Term) -> str:
-    return tidy(term.what) if term.column is not None else _name_value(term.feature, term.value)
-
-
-def _name_value(name: str, value: float) -> str:
-    return tidy(name) if np.isnan(value) else f"{tidy(name)} {say_number(value)}"
-
-
-def _name_category(name: str, category: Any) -> str:
-    return tidy(name) if category is None else tidy(f"{name} = {category}")
-
-
-def say_number(value: float) -> str:
-    """A value of a row as one writes it: 28600, not 2.86e+04."""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
-def name_class(label: Any) -> str:
-    """A class as text; a number alone could be mistaken for a value."""
-    return tidy(label) if isinstance(label, str) else f"class {label}"
-
-
-def tidy(name: str) -> str:
-    """A name that fits a sentence: on one line, not too long."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in name)
-    return printable if len(printable) <= _LONGEST_NAME else f"{printable[: _LONGEST_NAME - 1]}…"
-
-
-def percent(share: float) -> str:
-    """A share in per cent, never rounded to all or nothing."""
-    text = f"{100.0 * share:.1f}".removesuffix(".0")
-    if text == "0" and share > 0.0:
-        return "under 0.1 %"
-    return "over 99.9 %" if text == "100" and share < 1.0 else f"{text} %"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _join(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

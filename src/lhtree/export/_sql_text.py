@@ -1,4 +1,4 @@
-"""Values and sums in SQL, exact in SQLite and DuckDB."""
+"""Values and sums in SQL, exact in every engine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from ._labels import Label, check_text
 _POWER = 59  # 2^59 has 18 digits, which SQLite reads exactly
 
 
-def write_number(value: float) -> str:
-    """A float64 as whole numbers times or over powers of 2.
+def write_number(value: float, dialect: str) -> str:
+    """A float64; for SQLite and DuckDB as whole numbers times or over powers of 2.
 
     SQLite may read a decimal fraction a last digit off, and DuckDB reads one without an exponent as a decimal number.
+    PostgreSQL has decimal numbers only, but reads text as the nearest float64.
     """
+    if dialect == "postgresql":
+        return f"float8 '{value!r}'"
     mantissa, power = math.frexp(value)
     whole = int(math.ldexp(mantissa, 53))
     power -= 53
@@ -39,27 +42,36 @@ def quote_name(name: str) -> str:
     return '"' + check_text(name, "name", "SQL").replace('"', '""') + '"'
 
 
-def write_label(label: Label) -> str:
+def write_label(label: Label, dialect: str) -> str:
     """A class, or a category, as a value of its own type."""
     if isinstance(label, str):
         return "'" + check_text(label, "class or category", "SQL").replace("'", "''") + "'"
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
     if not isinstance(label, int):
-        return write_number(label)
+        return write_number(label, dialect)
     return "(-9223372036854775807-1)" if label == -(2**63) else str(label)  # without its sign it has 65 bits
 
 
-def add_terms(terms: Iterable[tuple[int, float]]) -> str:
+def add_terms(terms: Iterable[tuple[int, float]], dialect: str) -> str:
     """A feature sum of the columns z0, z1, ... in the order of the core."""
+    products = (
+        f"z{feature}" if value == 1.0 else f"{write_number(value, dialect)}*z{feature}"
+        for feature, value in terms
+    )
+    return add_lanes(products) or write_number(0.0, dialect)
+
+
+def add_lanes(products: Iterable[str]) -> str:
+    """A sum in the order of the core; nothing of nothing."""
     lanes: list[list[str]] = [[] for _ in range(8)]
-    for place, (feature, value) in enumerate(terms):
-        lanes[place % 8].append(f"z{feature}" if value == 1.0 else f"{write_number(value)}*z{feature}")
+    for place, product in enumerate(products):
+        lanes[place % 8].append(product)
     sums = ["+".join(lane) for lane in lanes]
     while len(sums) > 1:
         half = len(sums) // 2
         sums = [_add(low, high) for low, high in zip(sums[:half], sums[half:], strict=True)]
-    return sums[0] or "0e0"
+    return sums[0]
 
 
 def _add(low: str, high: str) -> str:
@@ -90,32 +102,55 @@ def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
     return f"CASE {' '.join(whens)} ELSE {values[-1]} END"
 
 
-def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
-    """Two names that SQL, which ignores case, considers the same."""
-    ordered = sorted(names, key=str.casefold)
-    return next((pair for pair in pairwise(ordered) if pair[0].casefold() == pair[1].casefold()), None)
+def find_twins(names: Iterable[str], n_bytes: int | None = None) -> tuple[str, str] | None:
+    """Two names that SQL, which ignores case, considers the same; only the first ``n_bytes`` count."""
+
+    def seen(name: str) -> bytes:
+        return name.encode(errors="surrogatepass")[:n_bytes].decode(errors="ignore").casefold().encode()
+
+    return next((pair for pair in pairwise(sorted(names, key=seen)) if seen(pair[0]) == seen(pair[1])), None)
 
 
 class Query:
-    """A SELECT of common table expressions, each made from the one before.
+    """A SELECT of common table expressions, most of them made from the one before.
 
     They are materialised: an engine that put them into one another would double its work with every level. None may
     be called like the table, which SQLite would take for it.
     """
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, dialect: str) -> None:
+        self.dialect = dialect
         self._source = f"{quote_name(table)} AS t"
         self._ending = "" if table.endswith("_") else "_"
         self._parts: list[str] = []
 
+    def name(self, name: str) -> str:
+        """What an expression is called in the text."""
+        return name + self._ending
+
+    def number(self, value: float) -> str:
+        """A float64."""
+        return write_number(value, self.dialect)
+
     def add(self, name: str, columns: Iterable[str]) -> None:
-        """Add an expression with these columns."""
-        name += self._ending
-        self._parts.append(f"{name} AS MATERIALIZED (SELECT {', '.join(columns)}\nFROM {self._source})")
-        self._source = name
+        """Add an expression with these columns of the one before."""
+        self.define(name, f"SELECT {', '.join(columns)}\nFROM {self._source}")
+        self.read(self.name(name))
+
+    def define(self, name: str, text: str, columns: str = "") -> None:
+        """Add an expression aside."""
+        self._parts.append(f"{self.name(name)}{columns} AS MATERIALIZED ({text})")
+
+    def recur(self, name: str, columns: str, text: str) -> None:
+        """Add an expression that reads itself, which cannot be materialised."""
+        self._parts.append(f"{self.name(name)}{columns} AS ({text})")
+
+    def read(self, source: str) -> None:
+        """Make the next expression from this."""
+        self._source = source
 
     def finish(self, columns: Iterable[str]) -> str:
         """The whole text."""
         together = ",\n".join(self._parts)
         shown = ",\n  ".join(columns)
-        return f"WITH {together}\nSELECT {shown}\nFROM {self._source}"
+        return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"

@@ -4,51 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Model
+from ..model import CLIP, Model
 from ._sql_text import Query, quote_name, write_label, write_number
+from ._walks import MISSING
 
-DIALECTS = ("sqlite", "duckdb")
-_MOST_Z = 1e30
+DIALECTS = ("sqlite", "duckdb", "postgresql")
+REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION"}
 _LEAST_NORMAL = 2.0**-126  # of float32; below, its numbers lie 2^-149 apart
 _ROUNDER = 1.5 * 2.0**-97  # added and taken off again, leaves multiples of 2^-149
-_INFINITY = "9e999"  # as SQLite reads it
 _SPLIT_24, _SPLIT_23 = f"{2**29 + 1}e0", f"{2**30 + 1}e0"
+# PostgreSQL raises an error where a difference overflows, and where a quotient does or becomes 0.
+_LARGE = 1e300
+_FAR, _NEAR = 1e35, 1e-200  # quotients beyond are clipped, or 0 as float32
 
 
-def normalise(query: Query, fitted: Model, keys: Sequence[str], dialect: str) -> list[str]:
-    """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite."""
-    features = range(fitted.n_features)
+def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
+    """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite.
+
+    Missing values are 0, or NULL in boosted models, whose planes differ in them.
+    """
+    features, dialect = range(fitted.n_features), query.dialect
     passed = [f"k{i}" for i in range(len(keys))]
     given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
     query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(_read_columns(fitted, dialect)))])
 
-    infinity = "CAST('Infinity' AS DOUBLE)" if dialect == "duckdb" else _INFINITY
-    is_infinite = f"CASE WHEN {infinity} IN ({', '.join(f'abs(x{f})' for f in features)}) THEN 1 ELSE 0 END"
-    centre, scale = ([write_number(value) for value in values.tolist()] for values in fitted.normalisation)
-    quotients = [f"(x{f}-{centre[f]})/{scale[f]} AS q{f}" for f in features]
-    query.add("moved", [*passed, f"{is_infinite} AS is_infinite", *quotients])
+    absolute = ", ".join(f"abs(x{f})" for f in features)
+    is_infinite = f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
+    centre, scale = (values.tolist() for values in fitted.normalisation)
+    if dialect == "postgresql":
+        differences = [f"{_subtract(f'x{f}', centre[f])} AS d{f}, x{f}" for f in features]
+        query.add("differences", [*passed, is_infinite, *differences])
+        quotients = [f"{_divide(f'x{f}', f'd{f}', scale[f])} AS q{f}" for f in features]
+        is_infinite = "is_infinite"
+    else:
+        number = query.number
+        quotients = [f"(x{f}-{number(centre[f])})/{number(scale[f])} AS q{f}" for f in features]
+    query.add("moved", [*passed, is_infinite, *quotients])
     passed.append("is_infinite")
 
-    query.add("clipped", [*passed, *(f"{_clip(f'q{f}')} AS q{f}" for f in features)])
+    def fill(z: str) -> str:
+        return z if fitted.is_boosted else f"COALESCE({z},{query.number(0.0)})"
+
+    query.add("clipped", [*passed, *(f"{_clip(f'q{f}', CLIP, dialect)} AS q{f}" for f in features)])
     if dialect == "duckdb":
-        query.add("rounded", [*passed, *(f"CAST(CAST(q{f} AS FLOAT) AS DOUBLE) AS z{f}" for f in features)])
+        query.add(
+            "rounded",
+            [*passed, *(f"{fill(f'CAST(CAST(q{f} AS FLOAT) AS DOUBLE)')} AS z{f}" for f in features)],
+        )
+        return passed
+    if dialect == "postgresql":
+        query.add("rounded", [*passed, *(f"{fill(_round(f'q{f}'))} AS z{f}" for f in features)])
         return passed
     # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, but for ties:
     # then o = 2q - h, the neighbour on the other side, has 24 bits as well, and the one of even last bit is right.
     query.add("halves", [*passed, *(f"q{f}, {_split(f'q{f}', _SPLIT_24)} AS h{f}" for f in features)])
     query.add("others", [*passed, *(f"q{f}, h{f}, h{f}+(q{f}-h{f})+(q{f}-h{f}) AS o{f}" for f in features)])
-    query.add("rounded", [*passed, *(f"{_settle(f'q{f}', f'h{f}', f'o{f}')} AS z{f}" for f in features)])
+    query.add(
+        "rounded", [*passed, *(f"{fill(_settle(f'q{f}', f'h{f}', f'o{f}'))} AS z{f}" for f in features)]
+    )
     return passed
 
 
-def _clip(q: str) -> str:
-    most, least = write_number(_MOST_Z), write_number(-_MOST_Z)
-    return f"CASE WHEN {q} IS NULL THEN 0e0 WHEN {q}>{most} THEN {most} WHEN {q}<{least} THEN {least} ELSE {q} END"
+def lay_planes(fitted: Model, planes: Sequence[str], dialect: str) -> list[str]:
+    """Values of z0, z1, ... in the planes, without NULL; the first plane is clipped."""
+    missing = {kind: write_number(value, dialect) for kind, value in MISSING.items() if value == 0.0}
+    missing |= {"leftmost": f"-{write_infinity(dialect)}", "rightmost": write_infinity(dialect)}
+    values = []
+    for kind in planes:
+        for f in range(fitted.n_features):
+            z = _clip(f"z{f}", fitted.clip, dialect) if kind == "clipped" and fitted.clip < CLIP else f"z{f}"
+            values.append(f"COALESCE({z},{missing[kind]})")
+    return values
+
+
+def write_infinity(dialect: str) -> str:
+    """An infinity."""
+    return "9e999" if dialect == "sqlite" else f"CAST('Infinity' AS {REAL[dialect]})"
+
+
+def _clip(q: str, most: float, dialect: str) -> str:
+    high, low = write_number(most, dialect), write_number(-most, dialect)
+    return f"CASE WHEN {q}>{high} THEN {high} WHEN {q}<{low} THEN {low} ELSE {q} END"
+
+
+def _subtract(x: str, centre: float) -> str:
+    """A difference without overflow: half of it where x is large."""
+    whole, half = (write_number(value, "postgresql") for value in (centre, centre / 2))
+    return f"CASE WHEN abs({x})>{write_number(_LARGE, 'postgresql')} THEN {x}/2-{half} ELSE {x}-{whole} END"
+
+
+def _divide(x: str, difference: str, scale: float) -> str:
+    """A quotient without overflow and underflow: what is far beyond the bounds, or far below float32, is known."""
+    large, whole, half = (write_number(value, "postgresql") for value in (_LARGE, scale, scale / 2))
+    cases = []
+    if scale * _FAR < _LARGE:
+        far, most, least = (write_number(v, "postgresql") for v in (scale * _FAR, CLIP, -CLIP))
+        cases.append(
+            f"WHEN abs({difference})>{far} THEN CASE WHEN {difference}>0 THEN {most} ELSE {least} END"
+        )
+    if scale * _NEAR > 0.0:
+        near = write_number(scale * _NEAR, "postgresql")
+        cases.append(f"WHEN abs({difference})<{near} THEN {write_number(0.0, 'postgresql')}")
+    cases.append(f"WHEN abs({x})>{large} THEN {difference}/{half}")
+    return f"CASE {' '.join(cases)} ELSE {difference}/{whole} END"
+
+
+def _round(q: str) -> str:
+    """The float32 nearest q in PostgreSQL, which raises an error where that is 0."""
+    tiny, zero = (write_number(value, "postgresql") for value in (2.0**-150, 0.0))
+    return f"CASE WHEN abs({q})<={tiny} THEN {zero} ELSE CAST(CAST({q} AS REAL) AS DOUBLE PRECISION) END"
 
 
 def _settle(q: str, h: str, o: str) -> str:
     """The float32 nearest q, given the two candidates."""
-    small, rounder = write_number(_LEAST_NORMAL), write_number(_ROUNDER)
+    small, rounder = (write_number(value, "sqlite") for value in (_LEAST_NORMAL, _ROUNDER))
     is_tie = f"{o}<>{h} AND {_split(o, _SPLIT_24)}={o}"
     is_odd = f"{_split(h, _SPLIT_23)}<>{h}"
     return f"CASE WHEN abs({q})<{small} THEN ({q}+{rounder})-{rounder} WHEN {is_tie} AND {is_odd} THEN {o} ELSE {h} END"
@@ -66,12 +135,12 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
         if some is None:
             values.append(_read_number(column, dialect))
             continue
-        # Case-sensitive whatever the table's collation is; DuckDB collates text only.
+        # Case-sensitive whatever the table's collation is; DuckDB and PostgreSQL collate text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"
         elif all(isinstance(category, str) for category in some):
-            column = f"CAST({column} AS VARCHAR) COLLATE C"
-        known = [write_label(category) for category in some]
+            column = f'CAST({column} AS VARCHAR) COLLATE "C"'
+        known = [write_label(category, dialect) for category in some]
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"
             for own in known
@@ -81,7 +150,10 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
 
 def _read_number(column: str, dialect: str) -> str:
     """A number, NULL where it is missing. SQLite casts any text to 0: here it becomes an infinity, which is refused."""
-    number = f"CAST({column} AS DOUBLE)"
+    number = f"CAST({column} AS {REAL[dialect]})"
     if dialect == "duckdb":
         return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
-    return f"CASE WHEN typeof({column}) NOT IN ('text', 'blob') OR {number}={column} THEN {number} ELSE {_INFINITY} END"
+    if dialect == "postgresql":
+        return f"NULLIF({number},{write_number(float('nan'), dialect)})"
+    infinity = write_infinity(dialect)
+    return f"CASE WHEN typeof({column}) NOT IN ('text', 'blob') OR {number}={column} THEN {number} ELSE {infinity} END"

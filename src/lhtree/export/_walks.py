@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from ..model import CLIP, Model
 from ..trees import Trees
 
+# Values of a row lie in planes, one behind the other, with a value for every feature in each: clipped, for blocks of
+# several features and slopes, or as they are, with one of these instead of missing values, for blocks of one feature.
+MISSING = {"clipped": 0.0, "at_centre": 0.0, "leftmost": -np.inf, "rightmost": np.inf}
 
-def check_walkable(fitted: Model, where: str) -> None:
+
+def check_walkable(fitted: Model, where: str, *, knows_boosted: bool = False) -> None:
     """Refuse what the walks of exports and of the report's page cannot do yet."""
-    has = {
-        "trees of all classes": (fitted.trees.target < 0).any(),
-        "blocks that route missing values": fitted.trees.missing.any(),
-        f"link={fitted.link!r}": fitted.link != "wolf",
-        "initial scores": fitted.base is not None,
-        f"clip={fitted.clip:g}": fitted.clip != CLIP,
-    }
+    has = {"trees of all classes": (fitted.trees.target < 0).any()}
+    if not knows_boosted:
+        has["blocks that route missing values"] = fitted.trees.missing.any()
+        has[f"link={fitted.link!r}"] = np.bool_(fitted.link != "wolf")
+        has["initial scores"] = np.bool_(fitted.base is not None)
+        has[f"clip={fitted.clip:g}"] = np.bool_(fitted.clip != CLIP)
     refused = [what for what, is_there in has.items() if is_there]
     if refused:
         raise ValueError(
@@ -69,13 +72,27 @@ class Terms(NamedTuple):
         return feature, value
 
 
+def find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
+    """The planes that a model uses, "clipped" first, and all weights, with plane · n_features + feature as feature."""
+    trees = fitted.trees
+    n_terms = np.diff(trees.hyperplane_ptr)
+    at_centre = int(fitted.clip < CLIP)
+    plane = np.where(n_terms == 1, np.array([at_centre, 3, 2])[trees.missing], 0)
+    used = np.union1d(plane, 0)
+    number = np.searchsorted(used, np.repeat(plane, n_terms)) * fitted.n_features
+    feature = (trees.hyperplane_feature + number).astype(np.int32)
+    kinds = tuple(MISSING)
+    return tuple(kinds[one] for one in used), Terms(trees.hyperplane_ptr, feature, trees.hyperplane_weight)
+
+
 class Walks(NamedTuple):
     """Branching blocks and leaves of all trees. A place is the number of a branching block, or -1 - that of a leaf."""
 
     root: NDArray[np.int32]  # place of every tree's root
     child: NDArray[np.int32]  # places of the left and the right child of every branching block, shape (n, 2)
     offset: NDArray[np.float64]
-    weights: Terms
+    planes: tuple[str, ...]
+    weights: Terms  # their features are places in the planes
     intercept: NDArray[np.float64]  # of every leaf
     slopes: Terms
     bounds: (
@@ -85,19 +102,20 @@ class Walks(NamedTuple):
 
 def find_walks(fitted: Model, where: str) -> Walks:
     """Branching blocks and leaves of a model that is written ``where``."""
-    check_walkable(fitted, where)
+    check_walkable(fitted, where, knows_boosted=True)
     trees = fitted.trees
     is_leaf = trees.left < 0
     branching, leaves = np.flatnonzero(~is_leaf), np.flatnonzero(is_leaf)
     place = np.where(is_leaf, -np.cumsum(is_leaf, dtype=np.int64), np.cumsum(~is_leaf) - 1).astype(np.int32)
     first = np.repeat(trees.block_ptr[:-1], np.diff(trees.block_ptr))
     left = (first + trees.left)[branching]
-    weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
+    planes, weights = find_planes(fitted)
     slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
     return Walks(
         root=place[trees.block_ptr[:-1]],
         child=np.stack([place[left], place[left + 1]], axis=1),
         offset=trees.offset[branching],
+        planes=planes,
         weights=weights.take(branching),
         intercept=trees.intercept[leaves],
         slopes=slopes.take(leaves),

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model import Model, read
-from ._c_template import TEMPLATE
+from ..model import CLIP, Model, read
+from . import _exp
+from ._c_template import BOOSTED, LOGISTIC, SOFTMAX, TEMPLATE, WOLF
 from ._labels import check_text, find_labels
-from ._walks import find_walks
+from ._walks import MISSING, Walks, find_walks
 
 _MOST_TEXT = 4095  # bytes of a string that every C99 compiler takes
 _MOST_TERMS = 2**32 - 1
@@ -34,7 +35,7 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     path : str or path
         File to write.
@@ -56,15 +57,10 @@ def _write(fitted: Model, name: str) -> str:
     if max(len(walks.weights.value), len(walks.slopes.value)) > _MOST_TERMS:
         raise ValueError("the model has more than 2**32 - 1 weights or slopes: fit fewer or smaller trees.")
     labels = [str(label) for label in find_labels(fitted, "C")]
-    feature = "uint16_t" if fitted.n_features <= 2**16 else "uint32_t"
-    distance = {
-        "last": "d = y < 0.0 ? -y : y;",
-        "path": "if ((y < 0.0 ? -y : y) < d) d = y < 0.0 ? -y : y;",
-        None: "",
-    }[fitted.confidence]
+    feature = "uint16_t" if len(walks.planes) * fitted.n_features <= 2**16 else "uint32_t"
+    known = {"name": name, "macro": name.upper()}
     return Template(TEMPLATE).substitute(
-        name=name,
-        macro=name.upper(),
+        known,
         version=__version__,
         n_features=fitted.n_features,
         n_classes=fitted.n_classes,
@@ -72,11 +68,8 @@ def _write(fitted: Model, name: str) -> str:
         n_estimators=fitted.n_estimators,
         features=_strings([check_text(text, "feature", "C") for text in fitted.feature_names]),
         classes=_strings([check_text(text, "class", "C") for text in labels]),
-        distance=distance,
-        add=_ADD_TWO if fitted.n_classes == 2 else _ADD,
         centre=_doubles("centre", fitted.normalisation.centre),
         scale=_doubles("scale", fitted.normalisation.scale),
-        prior=_doubles("prior", fitted.prior),
         root=_array("int32_t", "root", map(str, walks.root.tolist())),
         child=_array("int32_t", "child", map(str, walks.child.ravel().tolist())),
         offset=_doubles("offset", walks.offset),
@@ -88,9 +81,66 @@ def _write(fitted: Model, name: str) -> str:
         slope_feature=_array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
         slope=_doubles("slope", walks.slopes.value),
         bounds="" if walks.bounds is None else "\n".join(map(_doubles, ("low", "high"), walks.bounds)),
+        range="0 and 1" if walks.bounds is None else "low and high",
         least="0.0" if walks.bounds is None else "low[-1 - place]",
         most="1.0" if walks.bounds is None else "high[-1 - place]",
+        planes=_fill_planes(fitted, walks, known["macro"]),
+        **(_write_wolf(fitted, known) if fitted.base is None else _write_boosted(fitted, walks, known)),
     )
+
+
+def _write_wolf(fitted: Model, known: dict[str, str]) -> dict[str, str]:
+    """What only models of memberships and confidences have."""
+    distance = {
+        "last": "*d = y < 0.0 ? -y : y;",
+        "path": "if ((y < 0.0 ? -y : y) < *d) *d = y < 0.0 ? -y : y;",
+        None: "(void)d; /* always 1 */",
+    }[fitted.confidence]
+    return {
+        "first_meaning": "the share of every class",
+        "first": _doubles("prior", fitted.prior),
+        "leaf_meaning": "Memberships",
+        "confidence_meaning": ", and its confidence d",
+        "confidence_argument": ", double *d",
+        "distance": distance,
+        "predict": Template(WOLF).substitute(known, add=_ADD_TWO if fitted.n_classes == 2 else _ADD),
+    }
+
+
+def _write_boosted(fitted: Model, walks: Walks, known: dict[str, str]) -> dict[str, str]:
+    """What only boosted models have."""
+    assert fitted.base is not None
+    return {
+        "first_meaning": "the raw scores before the first tree",
+        "first": _doubles("base", fitted.base),
+        "leaf_meaning": "Values",
+        "confidence_meaning": "",
+        "confidence_argument": "",
+        "distance": "",
+        "predict": Template(BOOSTED).substitute(
+            known,
+            tail=", ".join(map(repr, _exp.TAIL)),
+            n_tail=len(_exp.TAIL),
+            least_exponent=_exp.LEAST,
+            n_planes=len(walks.planes),
+            link=LOGISTIC if fitted.link == "logistic" else SOFTMAX,
+        ),
+    }
+
+
+def _fill_planes(fitted: Model, walks: Walks, macro: str) -> str:
+    """Lines that put a value into every plane."""
+    clip = f"{np.float32(fitted.clip)}f"
+    lines = [
+        "z[f] = value;"
+        if fitted.clip >= CLIP
+        else f"z[f] = value > {clip} ? {clip} : value < -{clip} ? -{clip} : value;"
+    ]
+    for number, kind in enumerate(walks.planes[1:], 1):
+        missing = MISSING[kind]
+        value = "value" if missing == 0.0 else f"x[f] == x[f] ? value : {'-' * (missing < 0)}INFINITY"
+        lines.append(f"z[{number} * {macro}_N_FEATURES + f] = {value};")
+    return "\n".join(f"        {line}" for line in lines)
 
 
 _ADD = """\

@@ -15,13 +15,14 @@ import numpy as np
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model import Model, read
+from ..model import CLIP, Model, read
 from ._labels import check_text, find_labels
 from ._onnx_graph import Graph, as_shape
-from ._walks import Terms, Walks, find_walks
+from ._onnx_rows import Rows
+from ._onnx_scores import score_boosted, score_wolf
+from ._walks import MISSING, Terms, Walks, find_walks
 
 _MOST_BYTES = 2_000_000_000  # a protobuf message ends at 2 GiB
-_MOST_Z = 1e30
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float64") -> None:
@@ -34,7 +35,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     path : str or path
         File to write.
@@ -52,17 +53,16 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
             check_text(label, "class", "ONNX")
 
     graph = Graph()
-    z = _normalise(graph, fitted, dtype)
+    z = _lay_planes(graph, _normalise(graph, fitted, dtype), fitted, walks.planes)
     n_rows = graph.add("Shape", "X", start=0, end=1)
-    rows = _Rows(graph, z, n_rows, fitted)
+    rows = Rows(graph, z, n_rows, fitted, len(walks.planes))
     place, confidence = _walk(graph, rows, walks, fitted.confidence)
-    membership = _estimate(graph, rows, walks, place)
-    scores = _score(graph, rows, membership, confidence)
-    total = graph.add_up(scores, rows.fill(graph, n_rows, 0.0), 2, 1)
-    column = graph.add("Unsqueeze", total, graph.constant(as_shape([1])))
-    probabilities = graph.add("Div", scores, column)
+    estimate = _estimate(graph, rows, walks, place)
+    if fitted.base is None:
+        first, probabilities = score_wolf(graph, rows, estimate, confidence)
+    else:
+        first, probabilities = score_boosted(graph, rows, estimate, fitted.base)
     known = np.array(labels, dtype=np.int64 if type(labels[0]) is int else None)
-    first = graph.add("ArgMax", scores, axis=1, keepdims=0)
     label = graph.add("Gather", graph.constant(known, name="labels"), first)
     file = graph.finish(
         {"X": (dtype, ["n", fitted.n_features])},
@@ -93,7 +93,7 @@ def _width(n_terms: int) -> int:
 
 
 def _normalise(graph: Graph, fitted: Model, dtype: str) -> str:
-    """Normalise: z = float32((x - centre) / scale), clipped; NaN becomes 0."""
+    """Normalise: z = float32((x - centre) / scale), between the core's bounds; NaN stays NaN."""
     x = "X" if dtype == "float64" else graph.cast("X", np.float64)
     # Nothing but a place outside an array makes a run fail, as it must where a value is infinite.
     is_infinite = graph.cast(graph.add("IsInf", x), np.int64)
@@ -104,54 +104,21 @@ def _normalise(graph: Graph, fitted: Model, dtype: str) -> str:
     centre, scale = (np.resize(values, max(2, fitted.n_features)) for values in fitted.normalisation)
     moved = graph.add("Sub", x, graph.constant(centre, name="centre"))
     quotient = graph.add("Div", moved, graph.constant(scale, name="scale"))
-    clipped = graph.add("Clip", quotient, graph.constant(-_MOST_Z), graph.constant(_MOST_Z))
-    known = graph.add("Where", graph.add("IsNaN", x), graph.constant(0.0), clipped)
+    clipped = graph.add("Clip", quotient, graph.constant(-CLIP), graph.constant(CLIP))
+    known = graph.add("Where", graph.add("IsNaN", x), x, clipped)
     if fitted.n_features == 1:
         known = graph.add("Gather", known, graph.constant(as_shape([0])), axis=1)
     return graph.cast(known, np.float32)
 
 
-class _Rows:
-    """The normalised rows, and where the walks of every row through every tree lie: tree after tree of a row."""
-
-    def __init__(self, graph: Graph, z: str, n_rows: str, fitted: Model) -> None:
-        self.fitted = fitted
-        self.flat = graph.add("Reshape", z, graph.constant(as_shape([-1])))
-        self.n_rows = n_rows
-        self._n_trees = graph.constant(as_shape([fitted.trees.n_trees]))
-        self.n_walks = graph.add("Mul", n_rows, self._n_trees)
-
-    def fill(self, graph: Graph, shape: str, value: float) -> str:
-        """An array of one value."""
-        tensor = graph.onnx.numpy_helper.from_array(np.array([value]))
-        return graph.add("ConstantOfShape", shape, value=tensor)
-
-    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
-        """Feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,)."""
-        feature, value, width = terms
-        row = graph.add("Div", walk, self._n_trees)
-        start = graph.add(
-            "Unsqueeze",
-            graph.add("Mul", row, graph.constant(as_shape([self.fitted.n_features]))),
-            graph.constant(as_shape([1])),
-        )
-        at = graph.add("Add", graph.cast(graph.add("Gather", feature, number), np.int64), start)
-        z = graph.cast(graph.add("Gather", self.flat, at), np.float64)
-        product = graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
-        lanes = product
-        if width > 8:
-            first, *others = graph.add_many(
-                "Split", product, n_outputs=width // 8, axis=1, num_outputs=width // 8
-            )
-            lanes = first
-            for more in others:
-                lanes = graph.add("Add", lanes, more)
-        n_lanes = min(width, 8)
-        while n_lanes > 1:
-            low, high = graph.add_many("Split", lanes, n_outputs=2, axis=1, num_outputs=2)
-            lanes = graph.add("Add", low, high)
-            n_lanes //= 2
-        return graph.add("Squeeze", lanes, graph.constant(as_shape([1])))
+def _lay_planes(graph: Graph, z: str, fitted: Model, planes: tuple[str, ...]) -> str:
+    """All planes beside each other, shape (n, n_planes · m); the first is clipped."""
+    is_missing = graph.add("IsNaN", z)
+    filled = [graph.add("Where", is_missing, graph.constant(MISSING[kind], np.float32), z) for kind in planes]
+    if fitted.clip < CLIP:
+        ends = (graph.constant(end, np.float32) for end in (-fitted.clip, fitted.clip))
+        filled[0] = graph.add("Clip", filled[0], *ends)
+    return graph.add("Concat", *filled, axis=1) if len(planes) > 1 else filled[0]
 
 
 def _store(graph: Graph, terms: Terms, name: str) -> tuple[str, str, int]:
@@ -165,7 +132,7 @@ def _find(graph: Graph, condition: str) -> str:
     return graph.add("Squeeze", graph.add("NonZero", condition), graph.constant(as_shape([0])))
 
 
-def _walk(graph: Graph, rows: _Rows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
+def _walk(graph: Graph, rows: Rows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
     """The leaf of every walk, as -1 - its number, and d(x) (None where it is 1)."""
     shape = graph.add("Concat", rows.n_rows, graph.constant(as_shape([len(walks.root)])), axis=0)
     roots = graph.add("Expand", graph.constant(walks.root, np.int64, "root"), shape)
@@ -201,7 +168,7 @@ def _walk(graph: Graph, rows: _Rows, walks: Walks, confidence: str | None) -> tu
     return place, last[0] if last else None
 
 
-def _estimate(graph: Graph, rows: _Rows, walks: Walks, place: str) -> str:
+def _estimate(graph: Graph, rows: Rows, walks: Walks, place: str) -> str:
     """μ(x) of the leaf of every walk (eq. 15)."""
     leaf = graph.add("Sub", graph.constant(-1, np.int64), place)
     estimate = graph.add("Gather", graph.constant(walks.intercept, name="intercept"), leaf)
@@ -219,32 +186,3 @@ def _estimate(graph: Graph, rows: _Rows, walks: Walks, place: str) -> str:
         return graph.add("Clip", estimate, graph.constant(0.0), graph.constant(1.0))
     low, high = (graph.add("Gather", graph.constant(ends, name="bound"), leaf) for ends in walks.bounds)
     return graph.add("Min", graph.add("Max", estimate, low), high)
-
-
-def _score(graph: Graph, rows: _Rows, membership: str, confidence: str | None) -> str:
-    """WOLF values of every row and class, with their fall-backs, shape (n, K)."""
-    fitted = rows.fitted
-    n_trees = graph.constant(as_shape([fitted.n_estimators, fitted.n_targets]))
-    n_classes = graph.constant(as_shape([fitted.n_classes]))
-    by_class = graph.add("Concat", rows.n_rows, n_trees, axis=0)
-    zeros = rows.fill(graph, graph.add("Concat", rows.n_rows, n_classes, axis=0), 0.0)
-
-    def arrange(values: str) -> str:
-        return graph.add("Reshape", values, by_class, allowzero=1)
-
-    def average(values: str) -> str:
-        mean = graph.add_up(values, zeros, 3, 1)
-        return graph.add("Div", mean, graph.constant(float(fitted.n_estimators)))
-
-    def fall_back(scores: str, on: str) -> str:
-        largest = graph.add("ReduceMax", scores, graph.constant(as_shape([1])), keepdims=1)
-        return graph.add("Where", graph.add("Equal", largest, graph.constant(0.0)), on, scores)
-
-    membership = arrange(membership)
-    if fitted.n_classes == 2:
-        other = graph.add("Sub", graph.constant(1.0), membership)
-        membership = graph.add("Concat", other, membership, axis=2)
-    scores = average(membership)
-    if confidence is not None:
-        scores = fall_back(average(graph.add("Mul", arrange(confidence), membership)), scores)
-    return fall_back(scores, graph.constant(fitted.prior, name="prior"))

@@ -5,6 +5,7 @@ from ._curves import plot_coverage, plot_sparsity
 from ._membership import plot_membership
 from ._path import plot_path
 from ._regions import plot_decision_regions
+from ._rounds import plot_rounds
 from ._tree import plot_tree
 from ._weights import plot_importances, plot_weights
 
@@ -15,6 +16,7 @@ __all__ = [
     "plot_importances",
     "plot_membership",
     "plot_path",
+    "plot_rounds",
     "plot_sparsity",
     "plot_tree",
     "plot_weights",

@@ -12,6 +12,7 @@ from .._palette import find_pair
 from .._parameters import is_integer, refuse
 from ..model import read
 from ..tables.labels import encode_known
+from ..views import TreeView
 from ._layout import spread
 from ._style import INK, SMALL, fit, measure, name_class, strip, take_axes
 from ._take import take_tree, width_of
@@ -38,6 +39,7 @@ class BlockSums:
     goes_left: NDArray[np.bool_]
     extremes: dict[str, float]
     below: tuple[str, str]  # names of the two child blocks
+    without: str = ""  # rows that have no feature sum, in words
 
     def count(self, left: bool) -> tuple[int, int]:
         """Number of rows on one side, and how many of them are of the target."""
@@ -55,16 +57,19 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
     rows = fitted.encode(X)
     codes = encode_known(y, fitted.classes, len(rows))
     estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
+    # A row whose single feature is missing may have no feature sum, but a side.
     ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
     way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     at = np.flatnonzero((passed == block) & (way % fitted.n_targets == target))
     inside, sums = way[at] // fitted.n_targets, value[at]
     left = int(view.left[block])
     is_target = codes[inside] == fitted.trees.target[tree]
+    has_sum = np.isfinite(sums)
     extremes: dict[str, float] = {}
     for name, own in (("TFS", is_target), ("NFS", ~is_target)):
-        if own.any():
-            extremes |= {f"min {name}": float(sums[own].min()), f"max {name}": float(sums[own].max())}
+        if (own & has_sum).any():
+            known = sums[own & has_sum]
+            extremes |= {f"min {name}": float(known.min()), f"max {name}": float(known.max())}
     return BlockSums(
         target=view.target,
         fills=find_pair(int(fitted.trees.target[tree]), fitted.n_classes),
@@ -75,7 +80,16 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
         goes_left=passed[at + 1] == left,
         extremes=extremes,
         below=tuple(f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (left, left + 1)),  # type: ignore[arg-type]
+        without=_say_missing(view, block, int((~has_sum).sum())),
     )
+
+
+def _say_missing(view: TreeView, block: int, n_rows: int) -> str:
+    if not n_rows:
+        return ""
+    side = "left" if view.missing[block] < 0 else "right"
+    name = fit(view.conditions(block).subject, 120.0, SMALL)
+    return f"; not drawn: {n_rows} row{'s' * (n_rows > 1)} to the {side}, where {name} is missing"
 
 
 def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
@@ -83,10 +97,11 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
 
     Rows of the target are above the line, the others below. The plot marks the smallest and the largest feature sum of
     the target (TFS) and of the rest (NFS), and the offset c: rows with a smaller feature sum go left, the others right.
+    Rows of a boosted model whose single feature is missing have no feature sum; they are counted below the plot.
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     X : array-like of shape (n, m)
         Rows, for example the training data.
@@ -131,7 +146,7 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     _write_sides(ax, facts)
     ticks = [tick for tick in ax.get_yticks() if abs(tick) <= tallest and tick == round(tick)]
     ax.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
-    ax.set_xlabel("feature sum of normalised values", fontsize=SMALL)
+    ax.set_xlabel(f"feature sum of normalised values{facts.without}", fontsize=SMALL)
     target = fit(name_class(facts.target), 70.0, SMALL)
     ax.set_ylabel(f"rows: rest  |  {target}", fontsize=SMALL)
     strip(ax)

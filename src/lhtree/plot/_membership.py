@@ -1,4 +1,4 @@
-"""Plot of the membership along one or two features."""
+"""Plot of the membership, or the probability, along one or two features."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ def plot_membership(
 ) -> Axes:
     """Draw the membership μ along one feature, a line per class, or over two features, as a map for one class.
 
-    A categorical column is drawn as bars, one per category and class.
+    A categorical column is drawn as bars, one per category and class. For a boosted model, which has no
+    memberships, probabilities are drawn.
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     features : str, int or sequence of one or two
         Names or indices of features.
@@ -79,12 +80,12 @@ def plot_membership(
         if rows is not None:
             _draw_density(ax, rows[:, along[0]], ranges[0])
         ax.set_xlabel(names[0], fontsize=NORMAL)
-        ax.set_ylabel("membership μ", fontsize=NORMAL)
+        ax.set_ylabel(_name_degree(fitted), fontsize=NORMAL)
         ax.set_title(say_held(fitted, 1, where), fontsize=SMALL)
         return ax
     ax = take_axes(ax, 5.6, 4.4)
     grids, X = make_grid(held, along, ranges, points)
-    every: Any = fitted.scorer.membership(X)
+    every = ask_degree(fitted, X)
     code = choose_class(every) if code is None else code
     membership = every[:, code].reshape(points, points)
     image = ax.pcolormesh(
@@ -94,13 +95,23 @@ def plot_membership(
     if row is not None and np.isfinite(held[along]).all():
         ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
     bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label(f"membership μ of class {fit(fitted.labels[code], 120.0, SMALL)}", fontsize=SMALL)
+    bar.set_label(f"{_name_degree(fitted)} of class {fit(fitted.labels[code], 120.0, SMALL)}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     ax.set_xlabel(names[0], fontsize=NORMAL)
     ax.set_ylabel(names[1], fontsize=NORMAL)
     ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
+
+
+def ask_degree(fitted: Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much every row belongs to every class, shape (n, K): memberships, or probabilities of a boosted model."""
+    degree: NDArray[np.float64] = fitted.ask("proba" if fitted.is_boosted else "membership", X)
+    return degree
+
+
+def _name_degree(fitted: Model) -> str:
+    return "probability" if fitted.is_boosted else "membership μ"
 
 
 def say_where(row: Any) -> str:
@@ -135,7 +146,7 @@ def _draw_categories(
     assert categories is not None
     X = np.repeat(held[None], len(categories), axis=0)
     X[:, own] = np.eye(len(categories))
-    membership: Any = fitted.scorer.membership(X)
+    membership = ask_degree(fitted, X)
     codes = list(range(fitted.n_classes)) if code is None else [code]
     ax = take_axes(ax, max(4.0, 1.6 + 0.9 * len(categories)), 3.6)
     at, width = np.arange(len(categories)), 0.8 / len(codes)
@@ -154,7 +165,7 @@ def _draw_categories(
             text.set_fontweight("bold" if is_on else "normal")
     ax.set_ylim(0.0, 1.03)
     ax.set_xlabel(fit(fitted.column_names[column], _LABEL, NORMAL), fontsize=NORMAL)
-    ax.set_ylabel("membership μ", fontsize=NORMAL)
+    ax.set_ylabel(_name_degree(fitted), fontsize=NORMAL)
     ax.set_title(say_held(fitted, 1, say_where(row)), fontsize=SMALL)
     _add_legend(ax)
     strip(ax)
@@ -187,7 +198,7 @@ def _draw_lines(
     x = np.linspace(*limits, n_points)
     X = np.repeat(held[None], n_points, axis=0)
     X[:, feature] = x
-    membership: Any = fitted.scorer.membership(X)
+    membership = ask_degree(fitted, X)
     codes = range(fitted.n_classes) if code is None else [code]
     labels = fit_all(fitted.labels, 90.0, SMALL)
     for own in codes:

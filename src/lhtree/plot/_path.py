@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
-from ..explain._facts import LeafStep, Path, Step, Term
-from ..explain._words import say_number
-from ..trees import Trees
+from ..explain._facts import BoostedStep, LeafStep, Path, Step, Term
+from ..explain._phrases import say_number
+from ..views import TreeView, TreeViews
 from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
 from ._take import take_class
+from ._tree import find_lift
 from ._waterfall import draw_waterfall
 
 if TYPE_CHECKING:
@@ -39,37 +40,53 @@ class Section(NamedTuple):
     lift: float = 1.0  # above 0 a positive bar is evidence for the class, below 0 against it
 
 
-def find_sections(trees: Trees, path: Path, n_features: int, max_steps: int) -> list[Section]:
+def find_sections(view: TreeView, path: Path, n_features: int, max_steps: int) -> list[Section]:
     """The sections of a path; the middle of a long one is left out and counted."""
     steps = list(path.steps)
+    is_boosted = view.round is not None
     n_first = max_steps // 2
     n_last = max_steps - n_first
     shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
-    sections = [
-        _describe_step(step, path.target, n_features, _find_lift(trees, path.tree, step.block))
-        for step in shown
-    ]
+    describe = _describe_boosted if is_boosted else _describe_step
+    sections = [describe(step, view, n_features) for step in shown]
     if len(shown) < len(steps):
         n_left = len(steps) - len(shown)
         sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the path", ()))
+    if is_boosted:
+        adds = f"adds {_sign(path.leaf.value)} to the raw score of {_name(path.target)}"
+        return [*sections, Section(f"leaf {path.leaf.block}: {adds}", ())]
     return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
 
 
-def _find_lift(trees: Trees, tree: int, block: int) -> float:
-    """Share of the target right of a branching block less that left of it."""
-    first = trees.block_ptr[tree]
-    left = first + trees.left[first + block]
-    share = trees.n_target[left : left + 2] / trees.weight[left : left + 2]
-    return float(share[1] - share[0])
+def _describe_boosted(step: BoostedStep, view: TreeView, n_features: int) -> Section:
+    """A block of a boosted tree; a single feature needs no bars."""
+    value = f"block {step.block}: value {_sign(step.value)}"
+    change = f"so it goes {step.side}: {_sign(step.change)}"
+    if len(step.terms) > 1:
+        ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
+        title = f"{value}; y {'<' if step.y < 0.0 else '≥'} 0, {change}"
+        return Section(title, (*_name_terms(step.terms, n_features), *ends), find_lift(view, step.block))
+    (term,), conditions = step.terms, view.conditions(step.block)
+    if isnan(term.value):
+        why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
+    else:
+        number = f"{say_number(term.value)} " if term.column is None else ""
+        bound = getattr(conditions, step.side).removesuffix(" or missing")
+        why = f"{fit(conditions.subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
+    return Section(f"{value}; {why}, {change}", ())
 
 
-def _describe_step(step: Step, target: Any, n_features: int, lift: float) -> Section:
+def _sign(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def _describe_step(step: Step, view: TreeView, n_features: int) -> Section:
     title = (
-        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
+        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(view.target)}; "
         f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-    return Section(title, (*_name_terms(step.terms, n_features), *ends), lift)
+    return Section(title, (*_name_terms(step.terms, n_features), *ends), find_lift(view, step.block))
 
 
 def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
@@ -113,7 +130,8 @@ def plot_path(
 
     For a tree, every block shows the terms that add up to y, and the leaf those that add up to p̂. For a forest, a
     waterfall starts at the share of the class in the training data, adds the largest contributions (means over all
-    trees) and ends at the membership; ``tree`` draws the path through one of the trees instead.
+    trees) and ends at the membership; ``tree`` draws the path through one of the trees instead. For a
+    boosted model, the waterfall leads from the base to the raw score, and ``tree`` draws the path through one round.
 
     Violet bars are evidence for the class (in a branching block, they pull to the side with more of it), red bars
     evidence against it. Bars are to scale within a block.
@@ -125,7 +143,7 @@ def plot_path(
     target : class, optional
         Class whose tree or contributions to draw; by default the predicted class. With two classes there is one tree.
     tree : int, optional
-        In a forest, the index of the tree to draw.
+        In a forest, the index of the tree to draw; in a boosted model, the round.
     n_features : int, optional
         Terms per block (4 by default) or contributions (10) to draw, largest first; the others are added up.
     max_steps : int, default=5
@@ -149,7 +167,7 @@ def plot_path(
         ax.set_title(_say_outcome(explanation, None), fontsize=SMALL + 1.5, loc="left")
         return ax
     path = take_path(explanation, target, 0 if tree is None else tree)
-    sections = find_sections(explanation._fitted.trees, path, n_features, max_steps)
+    sections = find_sections(TreeViews(explanation._fitted)[path.tree], path, n_features, max_steps)
     n_lines = sum(len(section.bars) + 1.5 for section in sections)
     ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
     ax.set_axis_off()
@@ -177,8 +195,11 @@ def _say_outcome(explanation: Explanation, tree: int | None) -> str:
     )
     if n_trees == 1:
         return outcome
+    is_boosted = explanation._fitted.is_boosted
     if tree is not None:
-        return f"{outcome} (tree {tree} of {n_trees})"
+        return f"{outcome} ({'round' if is_boosted else 'tree'} {tree} of {n_trees})"
+    if is_boosted:
+        return f"{outcome}\nsum of {n_trees} rounds"
     return f"{outcome}\n{explanation.votes[label]} of {n_trees} trees predict it"
 
 

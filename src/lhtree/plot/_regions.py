@@ -39,7 +39,7 @@ def plot_decision_regions(
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     X, y : array-like, optional
         Rows to draw as points, and their classes. If the model has more than two features and no ``row`` is given, the
@@ -51,7 +51,7 @@ def plot_decision_regions(
         Values for the other features. Without ``row`` and X they are held at their centres.
     hyperplanes : bool, optional
         Draw each hyperplane within its block; by default if there are at most 60. Not available if regions are averaged
-        over rows.
+        over rows, nor for boosted models.
     n_points : int, optional
         Grid points per feature; by default 300, or 100 if regions are averaged over rows.
     ax : Axes, optional
@@ -69,6 +69,10 @@ def plot_decision_regions(
         check_count("n_points", n_points, 2)
     points, codes = take_points(fitted, model, X, y)
     is_mean = points is not None and len(points) > 0 and row is None and len(fitted.column_names) > 2
+    if hyperplanes and fitted.is_boosted:
+        raise refuse(
+            "hyperplanes", hyperplanes, "None or False: no hyperplane parts what boosted trees add up to"
+        )
     if is_mean and hyperplanes:
         expected = "None or False, or a row as well: regions averaged over rows have no hyperplanes"
         raise refuse("hyperplanes", hyperplanes, expected)
@@ -88,7 +92,7 @@ def plot_decision_regions(
     regions = predicted.reshape(n_points, n_points)
     _draw_regions(ax, fitted, regions, ranges)
     _label_regions(ax, fitted, regions, grids)
-    lines = [] if is_mean else find_lines(fitted, held, along, ranges)
+    lines = [] if is_mean or fitted.is_boosted else find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
             own = INK if fitted.n_classes == 2 else class_colour(line.target)

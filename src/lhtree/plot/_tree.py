@@ -28,6 +28,7 @@ _LARGEST = (14.0, 10.0)  # picture without max_depth
 _LONGEST, _HUGE = 200.0, 4000.0  # inches and square inches beyond which pixels would be too many
 _READABLE = 0.8  # size to which a given ax may shrink the picture
 _LEGIBLE = 3.0  # points
+_OR_MISSING = " or missing"
 _SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixels
 
 
@@ -39,9 +40,13 @@ def plot_tree(
     A bar is a weight of the block's hyperplane. Positive weights point right: larger values send a row to the right.
     A bar is violet if larger values lead to the side with more of the target, red if with less, grey if with the same.
 
+    Of a boosted model, cards show the value of a block, violet where it raises the raw score of the target, red where
+    it lowers it; lines below a block with a single feature have its bound in the user's units, and the side of
+    missing values.
+
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     tree : int, default=0
         Index of the tree in ``trees_``.
@@ -99,9 +104,8 @@ def plan_tree(
 
 
 def find_lift(view: TreeView, block: int) -> float:
-    """Share of the target right of a branching block less that left of it."""
-    left, right = int(view.left[block]), int(view.right[block])
-    return float(view.n_target[right] / view.weight[right] - view.n_target[left] / view.weight[left])
+    """Outcome right of a branching block less that left of it."""
+    return float(view.outcome[view.right[block]] - view.outcome[view.left[block]])
 
 
 def _choose_depth(view: TreeView, sizes: Sizes, room: tuple[float, float]) -> int:
@@ -126,8 +130,9 @@ class _Drawing:
         for card in self.layout.cards.values():
             left = int(self.view.left[card.block])
             if left in self.layout.cards:
-                self._draw_edge(card, self.layout.cards[left], "<")
-                self._draw_edge(card, self.layout.cards[left + 1], "≥")
+                _, *sides = self.view.conditions(card.block)
+                for below, side in zip((left, left + 1), sides, strict=True):
+                    self._draw_edge(card, self.layout.cards[below], side)
         for card in self.layout.cards.values():
             self._draw_card(card)
 
@@ -148,20 +153,22 @@ class _Drawing:
         )
         end = f": {blocks}"
         room = (max(self.layout.width, 4.3) - 0.1) * 72.0
-        name = fit(name_class(view.target), room - measure(f"Tree for {end}", NORMAL + 1), NORMAL + 1)
-        self._text(0.0, -_HEADER + 0.1, f"Tree for {name}{end}", NORMAL + 1)
+        start = "Tree for" if view.round is None else f"Round {view.round}, tree for"
+        name = fit(name_class(view.target), room - measure(f"{start} {end}", NORMAL + 1), NORMAL + 1)
+        self._text(0.0, -_HEADER + 0.1, f"{start} {name}{end}", NORMAL + 1)
         y = -_HEADER + 0.36
         target = fit(name_class(view.target), 90.0, SMALL)
         at = 0.0
-        keys = zip(
-            (target, "rest", "evidence for", "evidence against"), (*self.fills, FOR, AGAINST), strict=True
-        )
+        keys = [("evidence for", FOR), ("evidence against", AGAINST)]
+        keys = [(target, self.fills[0]), ("rest", self.fills[1]), *keys]
+        if view.round is not None:
+            keys = [(f"raises the raw score of {target}", FOR), ("lowers it", AGAINST)]
         for text, fill in keys:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
             self._text(at + 0.22, y, text)
             at += 0.36 + measure(text, SMALL) / 72.0
 
-    def _draw_edge(self, card: Card, below: Card, sign: str) -> None:
+    def _draw_edge(self, card: Card, below: Card, condition: str) -> None:
         share = self.view.weight[below.block] / self.view.weight[0]
         x, start, end = below.x + self.shift, card.y + card.height, below.y
         bend = start + 0.12
@@ -173,7 +180,8 @@ class _Drawing:
             solid_joinstyle="round",
             zorder=0.5,
         )
-        text = f"{sign} {self.view.offset[card.block]:.3g}".replace("-", "−")
+        bound, missing = condition.removesuffix(_OR_MISSING), condition.endswith(_OR_MISSING)
+        text = fit(bound.replace("-", "−"), _LEAF_WIDTH * 72.0, SMALL) + "\nor missing" * missing
         behind = {"facecolor": "white", "alpha": 0.85, "pad": 0.8, "linewidth": 0}
         self._text(x, (bend + end) / 2, text, ha="center", bbox=behind)
 
@@ -189,19 +197,36 @@ class _Drawing:
         self._text(inside, y, f"{'leaf' if is_leaf else 'block'} {block}")
         if is_small:
             y += _LINE
-        counts = f"{view.n_target[block]:.5g} of {view.weight[block]:.5g}"
-        self._text(inside + width, y, counts, ha="right")
-        y += _LINE
-        share = view.n_target[block] / view.weight[block]
-        low, height = y - _LINE * 0.36, _LINE * 0.72
-        self._box(inside, low, width, height, f"rest-{block}", facecolor=self.fills[1], linewidth=0)
-        self._box(inside, low, width * share, height, f"target-{block}", facecolor=self.fills[0], linewidth=0)
-        self._box(inside, low, width, height, f"mix-{block}", facecolor="none")
-        y += _LINE * 1.1
+        draw = self._draw_mix if view.round is None else self._draw_value
+        self._text(inside + width, y, draw(block, inside, y + _LINE, width), ha="right")
+        y += _LINE * 2.1
         if card.n_folded:
             self._text(inside, y, f"… {card.n_folded} below", style="italic")
         elif not is_leaf:
             self._draw_weights(card, inside, y)
+
+    def _draw_mix(self, block: int, x: float, y: float, width: float) -> str:
+        """A bar with the share of the target; gives the counts."""
+        low, height = y - _LINE * 0.36, _LINE * 0.72
+        share = width * self.view.outcome[block]
+        self._box(x, low, width, height, f"rest-{block}", facecolor=self.fills[1], linewidth=0)
+        self._box(x, low, share, height, f"target-{block}", facecolor=self.fills[0], linewidth=0)
+        self._box(x, low, width, height, f"mix-{block}", facecolor="none")
+        return f"{self.view.n_target[block]:.5g} of {self.view.weight[block]:.5g}"
+
+    def _draw_value(self, block: int, x: float, y: float, width: float) -> str:
+        """A bar from the middle with the value of a block, the largest of the tree to the edge; gives the rows."""
+        value, most = float(self.view.value[block]), float(abs(self.view.value).max()) or 1.0
+        number, room = f"{value:+.3f}".replace("-", "−"), width - 0.42
+        self._text(x + width, y, number, ha="right")
+        zero, length = x + room / 2, abs(value) / most * room / 2
+        start = zero if value > 0.0 else zero - length
+        fill = FOR if value > 0.0 else AGAINST
+        self._box(
+            start, y - _LINE * 0.36, length, _LINE * 0.72, f"value-{block}", facecolor=fill, linewidth=0
+        )
+        self.ax.plot([zero, zero], [y - _LINE / 2, y + _LINE / 2], color=INK, linewidth=0.6 * self.scale)
+        return f"{self.view.n_samples[block]} rows"
 
     def _draw_weights(self, card: Card, x: float, y: float) -> None:
         heaviest, more = find_heaviest(self.view, card.block, self.n_features)

@@ -1,4 +1,4 @@
-"""Waterfall plot of the contributions to one row's membership, starting at the share of the class."""
+"""Waterfall plot of the contributions to one row's membership or raw score, from the share of the class or the base."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._palette import AGAINST, FOR, class_colour
 from ..explain import Explanation
-from ..explain._words import say_number
+from ..explain._phrases import say_number
 from ._style import INK, LINE, NORMAL, SMALL, fit, fit_all, name_class, strip, take_axes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Rung(NamedTuple):
 
 
 def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[Rung]:
-    """The share of the class, what the features with the largest contributions add, and the membership."""
+    """The base of the class, what the features with the largest contributions add, and what they add up to."""
     at = explanation.base[target]
     parts = sorted(explanation.contributions[target].items(), key=lambda part: -abs(part[1]))
     parts = [part for part in parts if part[1] != 0.0]
@@ -36,11 +36,12 @@ def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[R
     ]
     if others:
         added.append((f"{len(others)} more features", sum(value for _, value in others)))
-    rungs = [Rung("share in the training data", 0.0, at)]
+    is_boosted = explanation._fitted.is_boosted
+    rungs = [Rung("base" if is_boosted else "share in the training data", 0.0, at)]
     for label, value in added:
         rungs.append(Rung(label, at, at + value))
         at += value
-    return [*rungs, Rung("membership μ", 0.0, explanation.membership[target])]
+    return [*rungs, Rung("raw score" if is_boosted else "membership μ", 0.0, explanation.total[target])]
 
 
 def _name_value(name: str, value: Any) -> str:
@@ -61,7 +62,7 @@ def draw_waterfall(explanation: Explanation, target: Any, n_features: int, ax: A
         ax.barh(y, change, left=rung.start, height=0.7, color=fill)
         if y + 1 < len(rungs):
             ax.plot([rung.end, rung.end], [y - 0.35, y + 1.35], color=LINE, linewidth=0.7, zorder=0.5)
-        text = f"{change:.3f}" if is_total else f"{change:+.3f}".replace("-", "−")
+        text = (f"{change:.3f}" if is_total else f"{change:+.3f}").replace("-", "−")
         ax.annotate(
             text,
             (max(rung.start, rung.end), y),
@@ -73,8 +74,14 @@ def draw_waterfall(explanation: Explanation, target: Any, n_features: int, ax: A
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
         )
     ends = [end for rung in rungs for end in rung[1:]]
-    ax.set(xlim=(min(0.0, *ends) - 0.02, max(1.0, *ends) + 0.1), ylim=(len(rungs) - 0.4, -0.6))
+    is_boosted = explanation._fitted.is_boosted
+    low, high = min(0.0, *ends), max(0.0 if is_boosted else 1.0, *ends)
+    width = high - low or 1.0
+    ax.set(xlim=(low - 0.02 * width, high + 0.1 * width), ylim=(len(rungs) - 0.4, -0.6))
     ax.set_yticks(range(len(rungs)), fit_all([rung.label for rung in rungs], _LABEL, SMALL))
-    ax.set_xlabel(f"membership of {fit(name_class(target), _LABEL, NORMAL)}", fontsize=NORMAL)
+    if low < 0.0:
+        ax.axvline(0.0, color=LINE, linewidth=0.7, zorder=0.4)
+    what = "raw score" if is_boosted else "membership"
+    ax.set_xlabel(f"{what} of {fit(name_class(target), _LABEL, NORMAL)}", fontsize=NORMAL)
     strip(ax)
     return ax

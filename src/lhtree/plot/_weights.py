@@ -37,6 +37,7 @@ _MEANING = {
     "contribution": "mean |contribution| to the membership",
     "permutation": "drop in accuracy when permuted",
 }
+_MEANING_BOOSTED = {"gain": "share of the gain", "contribution": "mean |contribution| to the raw score"}
 _MOST_PANELS = 12
 _MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
 
@@ -51,11 +52,11 @@ def plot_weights(
     for the class, red ones against it. They apply to normalised features, so they can be compared. Their sign refers to
     the class, as in ``weight_table(model).per_class()``: if the left side has more of the class, the hyperplane itself
     has the opposite sign (which ``plot_tree`` and ``export_text`` show). If both sides have the same share, weights are
-    white and marked ±.
+    white and marked ±. In a boosted model, the side with the larger value has more of the class.
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     tree : int, optional
         Index of the only tree in ``trees_`` to draw.
@@ -101,7 +102,7 @@ def plot_weights(
 
 def _choose_trees(fitted: Model) -> list[int]:
     """Trees of the classes with most rows, in the order of the classes."""
-    size = fitted.trees.n_target[fitted.trees.block_ptr[:-1]]
+    size = fitted.prior if fitted.n_targets > 1 else np.ones(1)
     return sorted(np.argsort(-size, kind="stable")[:_MOST_PANELS].tolist())
 
 
@@ -146,9 +147,13 @@ class _Panel(NamedTuple):
 
 
 def choose_features(tables: list[WeightTable], n_features: int) -> NDArray[np.int64]:
-    """Numbers, ascending, of the features with the largest |weight|, blocks counted by their samples."""
+    """Numbers, ascending, of the features with the largest |weight|, blocks counted by their samples.
+
+    Features without any weight are left out, unless no feature has one.
+    """
     heaviness = np.sum([table.weight @ np.abs(table.weights) for table in tables], axis=0)
-    return np.sort(np.argsort(-heaviness, kind="stable")[:n_features])
+    n_used = int((heaviness > 0.0).sum()) or len(heaviness)
+    return np.sort(np.argsort(-heaviness, kind="stable")[: min(n_features, n_used)])
 
 
 def _measure_cell(n_blocks: int, n_panels: int) -> float:
@@ -256,7 +261,7 @@ def plot_importances(
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     X, y : array-like, optional
         Rows, required for contributions and permutations, and their classes, required for permutations.
@@ -304,6 +309,7 @@ def plot_importances(
         measure(written[0], SMALL) + 6.0,
     )  # beside the longest bar there is its number
     ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
-    ax.set_xlabel(_MEANING[kind], fontsize=SMALL)
+    meaning = _MEANING | _MEANING_BOOSTED if read(model).is_boosted else _MEANING
+    ax.set_xlabel(meaning[kind], fontsize=SMALL)
     strip(ax)
     return ax

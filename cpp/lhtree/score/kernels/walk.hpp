@@ -42,10 +42,11 @@ inline double block_sum(const Wide& block, const float* z) {
 // Several walks go on at once, a block each in turn: while one waits for its next block to come from memory,
 // the others have work. Nothing in the loop branches on the data, since a wrong guess would throw away the
 // work of all: a walk that has ended stays at the block that leads nowhere (number 0) until, every few steps,
-// its place is given to the next.
+// its place is given to the next; in low trees, when all have ended.
 template <class Block, std::size_t n_terms, Confidence mode>
 void walk_alone(const Walks& walks, std::size_t n_walks, std::uint32_t* leaf, double* confidence) {
-    constexpr std::size_t max_walkers = 12, n_steps = 4;
+    constexpr std::size_t max_walkers = 12;
+    const std::int32_t depth = walks.forest.depth, n_steps = depth > 0 && depth <= 6 ? depth : 4;
     Start* const starts = walks.space.starts;
     const auto nobody = static_cast<std::uint32_t>(walks.n_trees * walks.rows.n_rows);
     starts[n_walks] = {leaf_bit, nobody, walks.rows[0]};  // for walkers without a walk
@@ -66,7 +67,7 @@ void walk_alone(const Walks& walks, std::size_t n_walks, std::uint32_t* leaf, do
     }
     const std::uint64_t* const blocks = walks.forest.blocks.data();
     while (n_ended < n_walks) {
-        for (std::size_t step = 0; step < n_steps; ++step)
+        for (std::int32_t step = 0; step < n_steps; ++step)
             for (std::size_t i = 0; i < n_walkers; ++i) {
                 const Ref is_over = -(ref[i] >> 31);  // all ones or none
                 const auto& block = *reinterpret_cast<const Block*>(blocks + (ref[i] & ~is_over));

@@ -7,24 +7,26 @@ function showAnswer(explorer) {
   const order = classes.map((_, c) => c).sort((a, b) => score.proba[b] - score.proba[a]);
   const parts = [
     el("div", { role: "status" },
-      el("p", { class: "note" }, explorer.isWhole ? "Prediction of the model" : `Prediction of the first ${facts.trees.n_shown} trees per class`),
+      el("p", { class: "note" }, explorer.isWhole ? "Prediction of the model" : `Prediction of the first ${facts.trees.n_shown} ${model.isBoosted ? "rounds" : "trees per class"}`),
       el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` (probability ${percent(score.proba[best])})`)),
     bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
     describeTruth(explorer),
     el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
     showContributions(facts, model, values, score, best),
-    unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
+    model.isBoosted ? unfold("Raw scores", () => table(["class", "raw score", "probability"],
+      classes.map((_, c) => [short(facts.labels[c], 40), format(score.rawScore[c]), percent(score.proba[c])])))
+    : unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
       classes.map((_, c) => [short(facts.labels[c], 40), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
   ];
   renew(find("answer"), parts);
 }
 
-function describeTruth({ facts, chosen, isOwn, isWhole, proba }) {
+function describeTruth({ facts, model, chosen, isOwn, isWhole, proba }) {
   if (isOwn) return el("p", { class: "note" }, "Prediction for the edited values.");
   const { classes, samples } = facts;
   const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
   const said = own.indexOf(Math.max(...own));
-  const forest = isWhole ? [] : ["The whole forest predicts ", named(classes[said]), ` (probability ${percent(own[said])}). `];
+  const forest = isWhole ? [] : [`The whole ${model.isBoosted ? "model" : "forest"} predicts `, named(classes[said]), ` (probability ${percent(own[said])}). `];
   return el("p", { class: "note" }, ...forest, "True class: ", named(classes[samples.codes[chosen]]), ".");
 }
 
@@ -47,9 +49,9 @@ function nameOf(column, values) {
   return category < 0 ? column.name : `${column.name} = ${column.categories[category]}`;
 }
 
-// "proline 1065 (high, +12 points)", against the typical value; "colour = red (+12 points)".
+// "proline 1065 (high, +12 points)", against the typical value; "colour = red (+12 points)". Raw scores have no unit.
 function tell(facts, model, values, z, { column, value }) {
-  const points = `${signed(100 * value, 2)} points`;
+  const points = model.isBoosted ? signed(value, 2) : `${signed(100 * value, 2)} points`;
   const f = column.features[0];
   const level = levelOf(model, values[f], z[f]);
   if (level === "missing") return [named(column.name), ` (missing, ${points})`];
@@ -61,7 +63,10 @@ const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.l
 
 function describe(facts, model, values, score, cls) {
   const { base, parts } = contributionsOf(facts, model, score, cls);
-  const words = [`${percent(base)} of the ${model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(facts.classes[cls]), ". "];
+  const end = parts.reduce((sum, part) => sum + part.value, base);
+  const words = model.isBoosted
+    ? ["The raw score of ", named(facts.classes[cls]), ` is ${format(end, 3)}, starting from the base ${format(base, 3)}. `]
+    : [`${percent(base)} of the ${model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(facts.classes[cls]), ". "];
   const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
   if (speaks.length) words.push("Main reasons for it: ", ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
@@ -69,7 +74,7 @@ function describe(facts, model, values, score, cls) {
   if (score.fallback === "membership") words.push("The row lies on a hyperplane in every tree (confidence 0), so the memberships alone decide. ");
   if (score.fallback === "prior") words.push("Every membership is 0, so the class frequencies decide. ");
   const missing = facts.columns.filter((column) => Number.isNaN(values[column.features[0]])).length;
-  if (missing) words.push(`${count(missing, "value is", "values are")} missing and ${missing === 1 ? "is" : "are"} replaced by the typical value. `);
+  if (missing) words.push(`${count(missing, "value is", "values are")} missing${model.isBoosted ? "" : ` and ${missing === 1 ? "is" : "are"} replaced by the typical value`}. `);
   const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
   const outside = values.map((_, f) => f).filter((f) => values[f] < low[f] || values[f] > high[f]);
   if (outside.length) words.push("Outside the training range: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
@@ -81,12 +86,15 @@ function showContributions(facts, model, values, score, cls) {
   if (!parts.length) return null;
   const end = parts.reduce((sum, part) => sum + part.value, base);
   const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : format(values[f], facts.features.digits[f]));
-  const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(100 * value, 3), note: note(column) }));
+  const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(model.isBoosted ? value : 100 * value, 3), note: note(column) }));
+  const how = model.isBoosted
+    ? `In raw score. They add up from the base ${format(base, 3)} to the raw score ${format(end, 3)}. The change of value at each block is divided among its features by |weight| × spread.`
+    : `In percentage points. They add up from ${percent(base)}, the share of ${model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms.`;
   return el("div", { id: "contributions" }, el("h3", {}, "Contributions to ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
-    el("p", { class: "note" }, `In percentage points. They add up from ${percent(base)}, the share of ${model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms. Contributions describe the model; they do not show causes.`));
+    el("p", { class: "note" }, `${how} Contributions describe the model; they do not show causes.`));
 }
 
-function showPath(facts, model, score, tree, explorer) {
+function showPath(facts, model, score, values, tree, explorer) {
   const place = find("path");
   place.hidden = !score;
   if (!score) return;
@@ -94,22 +102,23 @@ function showPath(facts, model, score, tree, explorer) {
   const { names } = facts.features;
   const target = facts.classes[model.target[tree]];
   const share = (block) => {
+    if (model.isBoosted) return [`value ${signed(model.share(tree, block))} for `];
     const at = model.blockStart[tree] + block;
     const [rows, share] = [count(model.n_samples[at], "row"), percent(model.share(tree, block))];
     return model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `;
   };
   const turn = (kind, block) => (kind === "hyperplane" ? model.lift(tree, block) : 1);
-  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.z).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.z[term.feature], 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
+  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.clipped).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.clipped[term.feature], 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
   const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
   const steps = way.steps.map((step) => el("li", {},
     el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)}`, named(target)),
-    el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
-    unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
+    model.single(tree, step.block) !== null ? el("p", { class: "formula" }, ...reasonOf(facts, model, values, tree, step), `: goes ${step.side}`) : el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
+    model.single(tree, step.block) !== null ? null : unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
   steps.push(el("li", { class: "end" },
     el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)}`, named(target)),
-    el("p", { class: "formula" }, `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
+    el("p", { class: "formula" }, model.isBoosted ? `adds ${signed(way.membership, 4)} to the raw score` : `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
     model.terms("membership", tree, way.leaf).length ? unfold("Terms of the membership", () => terms("membership", way.leaf)) : null));
-  const number = facts.model.n_estimators > 1 ? ` (tree ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";
+  const number = facts.model.n_estimators > 1 ? ` (${model.isBoosted ? "round" : "tree"} ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";
   const inner = steps.length > 40 ? [steps.slice(0, 20), el("li", {}, unfold(`${steps.length - 25} more blocks`, () => el("ol", { class: "steps" }, steps.slice(20, -5)))), steps.slice(-5)] : steps;
   renew(place,
     el("h3", {}, "Path through the tree for ", named(target), number),

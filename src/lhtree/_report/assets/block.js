@@ -8,13 +8,19 @@ function showBlock(facts, model, tree, block) {
   const share = model.share(tree, block);
   const parts = [
     el("h3", {}, `${isLeaf ? "Leaf" : "Block"} ${block}`),
-    el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
+    model.isBoosted ? showValue(model, target, at, isLeaf, share) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
       model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`),
     showMix(facts, model, at),
   ];
-  if (!isLeaf) parts.push(el("h3", {}, "Hyperplane"), ...showHyperplane(model, names, target, tree, block));
-  parts.push(el("h3", {}, "Membership function"), ...showMembership(facts, model, names, target, tree, block));
+  if (!isLeaf) parts.push(el("h3", {}, model.single(tree, block) === null ? "Hyperplane" : "Condition"), ...showHyperplane(facts, model, names, target, tree, block));
+  if (!model.isBoosted) parts.push(el("h3", {}, "Membership function"), ...showMembership(facts, model, names, target, tree, block));
   find("block").replaceChildren(...parts);
+}
+
+// The value of a block of a boosted tree.
+function showValue(model, target, at, isLeaf, value) {
+  return el("p", {}, `${count(model.n_samples[at], "training row")}; value ${signed(value, 4)}: ${isLeaf ? "what the leaf adds" : "what the block would add if it were a leaf"} to the raw score of `, named(target), ".",
+    model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`);
 }
 
 function showMix(facts, model, at) {
@@ -40,16 +46,19 @@ function rowsOfWeights(terms, names, turn = 1) {
   return terms.map((term) => ({ name: names[term.feature], value: term.weight, figure: signed(term.weight), note: `${signed(term.unitWeight)} per unit`, own: evidence(term.weight * turn) }));
 }
 
-function showHyperplane(model, names, target, tree, block) {
+function showHyperplane(facts, model, names, target, tree, block) {
   const at = model.blockStart[tree] + block;
   const terms = model.terms("hyperplane", tree, block);
   const offset = terms.reduce((sum, term) => sum + term.unitWeight * model.centre[term.feature], model.offset[at]);
   const [left, right] = [model.left[at], model.left[at] + 1];
-  const child = (block) => [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
+  const child = (block) => model.isBoosted ? [`block ${block} (value ${signed(model.share(tree, block))})`] : [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
+  const single = conditionsOf(facts, model, tree, block);
+  if (single)
+    return [el("p", {}, "If ", named(single.subject), ` ${single.left}, the row goes left to `, ...child(left), "; otherwise right to ", ...child(right), ".")];
   return [
     el("p", {}, `If the feature sum is below the offset, the row goes left to `, ...child(left), "; otherwise right to ", ...child(right), `. The hyperplane uses ${count(terms.length, "feature")}:`),
     bars(rowsOfWeights(terms, names, model.lift(tree, block)), { most: 1 }),
-    el("p", { class: "note" }, `Bars: weights of the normalised features, comparable with each other; below them, weights per unit of the feature. Offset: ${format(model.offset[at])}.`),
+    el("p", { class: "note" }, `Bars: weights of the normalised features, comparable with each other; below them, weights per unit of the feature. Offset: ${format(model.offset[at])}.${model.isBoosted ? ` Normalised values are clipped to ±${model.most}; a missing value counts as 0.` : ""}`),
     unfold("Formula in original units", () => el("p", { class: "formula" }, "Right if ", ...sumOf(terms, names), ` ≥ ${format(offset)}`)),
   ];
 }

@@ -17,7 +17,7 @@ const trees = new TreeExplorer(facts, model, (tree, block) => {
 function showWay(tree, score) {
   Object.assign(shown, { tree, score });
   trees.markWay(score);
-  showPath(facts, model, score, tree, trees);
+  showPath(facts, model, score, score && score.values, tree, trees);
 }
 const row = new RowExplorer(facts, model, (score, isPicked) => {
   showWay(shown.tree, score);
@@ -50,5 +50,6 @@ window.lhtree = {
   row: () => row.values.map((value) => (Number.isNaN(value) ? null : value)),
   predict: (values) => model.score(values.map((value) => (value === null ? NaN : value))),
   percent, levelOf,
+  visit: (block) => trees.visit(block),
   contributions: (values, cls) => model.contributions(window.lhtree.predict(values), cls),
 };

@@ -49,6 +49,10 @@ class Model {
     this.scale = decodeArray(facts.features.scale);
     this.prior = decodeArray(facts.prior);
     this.confidence = facts.model.confidence;
+    this.link = facts.model.link;
+    this.isBoosted = this.link !== "wolf";
+    this.base = this.isBoosted ? decodeArray(facts.model.base) : null;
+    this.most = facts.model.clip;
     this.hasBranchingMembership = trees.has_branching_membership;
     this.mix = this.countMix();
     this.isCounted = facts.model.is_counted;
@@ -94,15 +98,27 @@ class Model {
     return (lanes[0] + lanes[4] + (lanes[2] + lanes[6])) + (lanes[1] + lanes[5] + (lanes[3] + lanes[7]));
   }
 
+  // Feature sum of a block. In a boosted model several features are clipped; a single one is not, and where it is
+  // missing, its block has a side for it.
+  featureSum(at, { z, clipped, values }) {
+    const [begin, end] = [this.weightStart[at], this.weightStart[at + 1]];
+    if (!this.isBoosted || end - begin > 1)
+      return this.laneSum(this.hyperplane_weight, this.hyperplane_feature, begin, end, clipped);
+    const feature = this.hyperplane_feature[begin];
+    if (Number.isNaN(values[feature]) && this.missing[at] !== 1) return this.missing[at] === 0 ? -Infinity : Infinity;
+    return this.hyperplane_weight[begin] * z[feature];
+  }
+
   // The way of a row down one tree. Block numbers are those within the tree.
-  walk(tree, z) {
+  walk(tree, row) {
+    const z = row.clipped;
     const start = this.blockStart[tree];
     const steps = [];
     let block = 0;
     let confidence = 1;
     while (this.left[start + block]) {
       const at = start + block;
-      const sum = this.laneSum(this.hyperplane_weight, this.hyperplane_feature, this.weightStart[at], this.weightStart[at + 1], z);
+      const sum = this.featureSum(at, row);
       const y = sum - this.offset[at];
       const distance = Math.min(Math.abs(y), 1);
       if (this.confidence === "last") confidence = distance;
@@ -122,19 +138,31 @@ class Model {
     return this.intercept[at] + this.laneSum(this.membership_slope, this.membership_feature, begin, end, z);
   }
 
-  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf.
+  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf; boosted leaves are constant.
   clip(tree, block, estimate) {
+    if (this.isBoosted) return estimate;
     const at = this.blockStart[tree] + block;
     return this.low ? clip(estimate, this.low[at], this.high[at]) : clip(estimate);
   }
 
-  // WOLF values with their fall-backs, as predict and predict_proba do.
-  score(values) {
+  // What a row needs on its ways: its values, and z, whole and clipped.
+  prepare(values) {
     const z = this.normalise(values);
+    return { values, z, clipped: this.isBoosted ? z.map((each) => clip(each, -this.most, this.most)) : z };
+  }
+
+  score(values) {
+    const row = this.prepare(values);
+    return this.isBoosted ? scoreBoosted(this, row) : this.scoreWolf(row);
+  }
+
+  // WOLF values with their fall-backs, as predict and predict_proba do.
+  scoreWolf(row) {
+    const { z } = row;
     const [wolf, membership, confidence, counts] = [0, 1, 2, 3].map(() => new Array(this.nClasses).fill(0));
     const walks = [];
     for (let tree = 0; tree < this.nTrees; tree++) {
-      const way = this.walk(tree, z);
+      const way = this.walk(tree, row);
       const target = this.target[tree];
       walks.push(way);
       const add = (cls, mu) => {
@@ -156,7 +184,7 @@ class Model {
     const total = settled.reduce((sum, score) => sum + score, 0);
     const proba = settled.map((score) => score / total);
     const prediction = settled.indexOf(Math.max(...settled));
-    return { z, walks, wolf, membership, confidence, proba, prediction, fallback };
+    return { ...row, walks, wolf, membership, confidence, proba, prediction, fallback };
   }
 
   // Terms of a block's hyperplane or membership, with z of a row if given; largest first.
@@ -175,15 +203,23 @@ class Model {
     return terms.sort((a, b) => Math.abs(b.term) - Math.abs(a.term) || Math.abs(b.weight) - Math.abs(a.weight));
   }
 
+  // What a block says of the target: its share; in a boosted model, its value.
   share(tree, block) {
     const at = this.blockStart[tree] + block;
-    return this.n_target[at] / this.weight[at];
+    return this.isBoosted ? this.intercept[at] : this.n_target[at] / this.weight[at];
   }
 
-  // Share of the target right of a branching block less that left of it: what going right says about the class.
+  // The same right of a branching block less that left of it: what going right says about the class.
   lift(tree, block) {
     const left = this.left[this.blockStart[tree] + block];
     return this.share(tree, left + 1) - this.share(tree, left);
+  }
+
+  // The feature of a block that has no other; null where several make a hyperplane.
+  single(tree, block) {
+    const at = this.blockStart[tree] + block;
+    const begin = this.weightStart[at];
+    return this.isBoosted && this.weightStart[at + 1] - begin === 1 ? this.hyperplane_feature[begin] : null;
   }
 
   // How the membership of a class came about: every change on the way, from the share of the root to the membership
@@ -191,6 +227,7 @@ class Model {
   // the offset in proportion to its weight (where nothing pulls, the sizes of the weights count; where all are 0,
   // each alike). Base and contributions add up to the mean membership. The same as Walk.deal in explain/_walk.py.
   contributions(score, cls) {
+    if (this.isBoosted) return addChanges(this, score, cls);
     const isMirrored = this.nClasses === 2 && cls === 0;
     const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
     const sign = (isMirrored ? -1 : 1) / own.length;

@@ -19,7 +19,7 @@ function showOverview(facts) {
     tile(format(facts.data.n_rows, 7), "supplied rows"),
     tile(`${facts.features.n_used} of ${facts.columns.length}`, "columns used"),
     tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
-  find("charts").append(showConfusion(facts, figures, where), showCoverage(figures, where), showCalibration(figures, where));
+  find("charts").append(showConfusion(facts, figures, where), showCoverage(figures, where, facts.model.link !== "wolf"), showCalibration(figures, where));
 }
 
 function showConfusion(facts, figures, where) {
@@ -38,14 +38,14 @@ function showConfusion(facts, figures, where) {
     el("p", { class: "note" }, "Recall: the share of a class that is predicted as such. Precision: the share of predictions of a class that are correct."));
 }
 
-function showCoverage(figures, where) {
+function showCoverage(figures, where, isBoosted) {
   const { coverage, accuracy, threshold } = figures.coverage;
   const low = Math.min(0.9, Math.floor(10 * Math.min(...accuracy)) / 10);
   return chart({
     title: "Accuracy at each coverage", x: "coverage (share of rows decided)", y: "accuracy", low, high: 1,
-    note: `Accuracy on the ${where} that are decided when those with the smallest WOLF values are left out.`,
+    note: `Accuracy on the ${where} that are decided when those with the smallest ${isBoosted ? "probabilities" : "WOLF values"} of the predicted class are left out.`,
     series: [{ points: coverage.map((share, i) => [share, accuracy[i]]), dot: coverage.length > 30 ? null : "dot" }],
-    heads: ["coverage", "accuracy", "WOLF at least"],
+    heads: ["coverage", "accuracy", isBoosted ? "probability at least" : "WOLF at least"],
     rows: coverage.map((share, i) => [percent(share), percent(accuracy[i]), format(threshold[i])]),
   });
 }
@@ -77,10 +77,28 @@ function showFeatures(facts) {
   const place = find("feature-charts");
   place.append(el("figure", { class: "card" }, el("figcaption", {}, "Feature importances"),
     rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column is more informative than chance."),
-    el("p", { class: "note" }, "Share of the decrease in impurity over all blocks, corrected for chance."
+    el("p", { class: "note" }, (facts.model.link !== "wolf" ? "Share of the decrease of the loss over all blocks." : "Share of the decrease in impurity over all blocks, corrected for chance.")
       + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be distinguished from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
+  if (facts.model.link !== "wolf") {
+    if (facts.rounds) place.append(showRounds(facts));
+    return;
+  }
   if (facts.sparsity) place.append(...showSparsity(facts.sparsity));
   else place.append(el("p", { class: "hint" }, "The sparsity curve was not measured for this report."));
+}
+
+// Log loss before the first round and after each.
+function showRounds({ rounds: { training, validation }, model }) {
+  const last = training.length - 1;
+  const at = (losses) => losses.map((loss, i) => [i / last, loss]);
+  const high = Math.max(...training, ...(validation || []));
+  const series = [{ points: at(training), className: "even", dot: null }];
+  if (validation) series.push({ points: at(validation), dot: null });
+  return chart({
+    title: "Log loss after each round", x: "round", y: "log loss", low: 0, high, series,
+    xFormat: (share) => format(Math.round(share * last), 6), yFormat: (loss) => format(loss, 2),
+    note: `Dashed: training rows.${validation ? " Solid: held-out rows." : ""} The model kept ${count(model.n_estimators, "round")}.`,
+  });
 }
 
 function showSparsity(curve) {
@@ -115,14 +133,17 @@ function showCard(facts) {
       list([["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
       table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
     el("div", { class: "card" }, el("h3", {}, "Model"),
-      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
+      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], model.link !== "wolf" ? ["Rounds", model.n_estimators] : ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
       table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)])),
       el("p", { class: "note" }, "Bold: differs from the default.")),
     el("div", { class: "card" }, el("h3", {}, "Glossary"), el("dl", { class: "words" }, [
       ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
       ["Feature sum", "the weighted sum of the normalised values of a row. Below the offset the row goes left, otherwise right."],
-      ["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
+      ...(model.link !== "wolf" ? [
+        ["Value", "what a leaf adds to the raw score of the tree’s class. Other blocks have one, too: contributions follow its changes."],
+        ["Raw score", facts.classes.length === 2 ? "the base plus the values of the leaves that a row reaches, one per tree: the log odds of the second class." : "the base of a class plus the values of the leaves that a row reaches in its trees. The class with the largest raw score is predicted; probabilities are their softmax."],
+      ] : [["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
       ["Confidence", `the distance of the row from the ${model.confidence === "path" ? "nearest" : "last"} hyperplane on its path, at most 1. It is not a probability.`],
-      ["WOLF", "membership times confidence, averaged over the trees of a class. The class with the largest value is predicted."]].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));
+      ["WOLF", "membership times confidence, averaged over the trees of a class. The class with the largest value is predicted."]])].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));
 }

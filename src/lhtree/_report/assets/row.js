@@ -35,7 +35,9 @@ class RowExplorer {
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
     find("row-hint").append("Pick a row or enter values. The page computes the prediction exactly as the model does. An empty field is a missing value.");
     if (!this.isWhole)
-      find("row-hint").after(el("p", { class: "notice", id: "partial" }, `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
+      find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.isBoosted
+        ? `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} rounds, because the whole model would make it too large. Predictions below are those after these rounds, not of the model.`
+        : `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
     this.makePicker();
     this.makeFields();
     this.pick(0);

@@ -6,7 +6,8 @@ const FIRST_SHOWN = 31;
 class TreeExplorer {
   constructor(facts, model, onselect) {
     Object.assign(this, { facts, model, onselect, tree: 0, block: 0, way: new Set() });
-    find("trees-hint").append(facts.classes.length === 2
+    if (model.isBoosted) find("trees-hint").append(...this.hintBoosted());
+    else find("trees-hint").append(facts.classes.length === 2
       ? "One tree for both classes: it separates "
       : "Each class has its own tree, which separates it from the other classes. ",
       ...(facts.classes.length === 2 ? [named(facts.classes[1]), " from ", named(facts.classes[0]), ". "] : []),
@@ -25,6 +26,23 @@ class TreeExplorer {
     responsive(this.mapPlace, () => this.paintMap());
   }
 
+  hintBoosted() {
+    const { facts } = this;
+    const two = facts.classes.length === 2;
+    return [
+      `${two ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to the raw score of `,
+      two ? named(facts.classes[1]) : "the class", ". Select a block to see its hyperplane. In the map, the width of a block is ",
+      this.model.isCounted ? "its number of training rows" : "the weight of its training rows",
+      ", and its colour the value: violet raises the raw score, red lowers it."];
+  }
+
+  // Largest size of a value in the tree.
+  get most() {
+    let most = 1e-300;
+    for (let block = 0; block < this.size; block++) most = Math.max(most, Math.abs(this.model.share(this.tree, block)));
+    return most;
+  }
+
   // To choose the class and the tree; used beside the way of a row, too.
   makeControls() {
     const { model, facts } = this;
@@ -33,8 +51,8 @@ class TreeExplorer {
       controls.push(choose("Class", facts.classes, this.tree % model.nTargets, (cls) => this.show(Math.floor(this.tree / model.nTargets) * model.nTargets + cls, 0)));
     const shown = facts.trees.n_shown;
     if (shown > 1) {
-      const names = Array.from({ length: shown }, (_, i) => `Tree ${i + 1} of ${facts.model.n_estimators}`);
-      controls.push(choose("Tree", names, Math.floor(this.tree / model.nTargets), (i) => this.show(i * model.nTargets + (this.tree % model.nTargets), 0)));
+      const names = Array.from({ length: shown }, (_, i) => `${model.isBoosted ? "Round" : "Tree"} ${i + 1} of ${facts.model.n_estimators}`);
+      controls.push(choose(model.isBoosted ? "Round" : "Tree", names, Math.floor(this.tree / model.nTargets), (i) => this.show(i * model.nTargets + (this.tree % model.nTargets), 0)));
     }
     return controls;
   }
@@ -43,6 +61,7 @@ class TreeExplorer {
   tell(block) {
     const { model, facts } = this;
     const at = this.start + block;
+    if (model.isBoosted) return `value ${signed(model.share(this.tree, block))}, ${count(model.n_samples[at], "row")}`;
     const [own, all] = [format(model.n_target[at], 7), format(model.weight[at], 7)];
     return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[this.tree]];
   }
@@ -119,8 +138,10 @@ class TreeExplorer {
     const isLeaf = !this.left(block);
     const up = this.parent[block];
     const isOpen = this.open.has(block);
-    const share = model.n_target[at] / model.weight[at];
-    const way = up < 0 ? "" : `${block === this.left(up) ? "<" : "≥"} ${format(model.offset[this.start + up], 3)}`;
+    const share = model.share(this.tree, block);
+    const side = up < 0 || block === this.left(up) ? "left" : "right";
+    const above = up < 0 ? null : conditionsOf(facts, model, this.tree, up);
+    const way = up < 0 ? "" : above ? `${cut(above.subject, 30)} ${above[side]}` : `${side === "left" ? "<" : "≥"} ${format(model.offset[this.start + up], 3)}`;
     const names = isLeaf ? [] : model.terms("hyperplane", this.tree, block).slice(0, 3).map((term) => facts.features.names[term.feature]);
     const depth = this.depth[block];
     const target = model.target[this.tree];
@@ -138,8 +159,14 @@ class TreeExplorer {
     el("span", { class: "twist", "aria-hidden": "true" }, isLeaf ? "·" : isOpen ? "▾" : "▸"),
     el("span", { class: "what", title: names.join(", ") || null }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
       el("small", {}, ` ${[depth > 8 ? `depth ${depth}` : "", way].filter(Boolean).join(" · ")}`, names.map((name, i) => [i ? ", " : " · ", named(name)]))),
-    el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * share}%` } }) : null),
-    el("span", { class: "count" }, `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+    model.isBoosted ? this.makeValue(share) : el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * share}%` } }) : null),
+    el("span", { class: "count" }, model.isBoosted ? signed(share) : `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+  }
+
+  // The value of a boosted block as a bar from the middle.
+  makeValue(value) {
+    const length = (50 * Math.abs(value)) / this.most;
+    return el("span", { class: "track both", own: evidence(value) }, el("i", { class: value < 0 ? "less" : null, style: { left: `${value < 0 ? 50 - length : 50}%`, width: `${length}%` } }));
   }
 
   toggle(block) {
@@ -181,6 +208,7 @@ class TreeExplorer {
     const wide = new Float64Array(this.size);
     wide[0] = width;
     const late = [];
+    const most = model.isBoosted ? this.most : 1;
     for (let block = 0; block < this.size; block++) {
       if (this.depth[block] >= levels) continue;
       const left = this.left(block);
@@ -195,16 +223,18 @@ class TreeExplorer {
       const rect = draw("rect", {
         class: [this.way.has(block) ? "way" : "", block === this.block ? "chosen" : ""].join(" ").trim(), "data-block": block,
         x: from[block], y, width: Math.max(1, wide[block]), height, rx: 3, onclick: () => this.show(this.tree, block),
-        style: { fill: `color-mix(in srgb, ${colour(target)} ${Math.round(6 + 52 * share)}%, var(--wash))` },
+        style: { fill: `color-mix(in srgb, ${model.isBoosted ? evidence(share) : colour(target)} ${Math.round(6 + (52 * Math.abs(share)) / most)}%, var(--wash))` },
       }, draw("title", {}, `${left ? "block" : "leaf"} ${block}: ${this.tell(block)}`));
       if (this.way.has(block) || block === this.block) late.push(rect);
       else svg.append(rect);
       if (wide[block] > 56 && height > 20)
-        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, whole(share)));
+        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, model.isBoosted ? signed(share, 2) : whole(share)));
     }
     svg.append(...late);
     this.mapPlace.replaceChildren(svg);
-    this.mapNote.replaceChildren("Colour: ", el("span", { class: "key", own: colour(target) }), named(facts.classes[target]), ". ",
+    this.mapNote.replaceChildren(...(model.isBoosted
+      ? ["Colour: what the block adds to the raw score of ", named(facts.classes[target]), ". "]
+      : ["Colour: ", el("span", { class: "key", own: colour(target) }), named(facts.classes[target]), ". "]),
       deepest + 1 > levels ? `The map shows the upper ${levels} of ${deepest + 1} levels; the list shows all. ` : "",
       this.way.size ? "Outlined: the path of the row in “Try a row”." : "");
   }

@@ -1,0 +1,226 @@
+"""A boosted model in SQL: its blocks as a table, which walks join once per level.
+
+All numbers of the table are integers, float64 ones with a power of 2: every engine reads those exactly, and quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Model
+from ._sql_link import link
+from ._sql_text import Query, add_lanes, choose
+from ._sql_z import REAL, lay_planes
+from ._walks import Walks, find_walks
+
+
+def score_joins(
+    query: Query, passed: list[str], fitted: Model, labels: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Walk and add up; expressions of the class and of the probabilities."""
+    walks = find_walks(fitted, "SQL")
+    _number_rows(query, passed, fitted, walks)
+    blocks = _Blocks(query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features)
+    add_up = _add_up_one_by_one if query.dialect == "sqlite" else _add_up_in_order
+    add_up(query, fitted, blocks)
+    targets = range(fitted.n_targets)
+    by_target = ", ".join(f"max(CASE WHEN target={t} THEN raw END) AS raw{t}" for t in targets)
+    query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
+    query.read(f"{query.name('numbered')} AS r JOIN {query.name('raws')} AS s ON s.n=r.n")
+    return link(query, passed, fitted, labels)
+
+
+def _number_rows(query: Query, passed: list[str], fitted: Model, walks: Walks) -> None:
+    """Add the values in planes and the number n of every row: keys need not tell rows apart."""
+    planes = lay_planes(fitted, walks.planes, query.dialect)
+    if query.dialect == "sqlite":  # which has no arrays
+        values = [f"{value} AS p{place}" for place, value in enumerate(planes)]
+    else:
+        values = [f"{'ARRAY' if query.dialect == 'postgresql' else ''}[{', '.join(planes)}] AS p"]
+    query.add("numbered", [*passed, "row_number() OVER () AS n", *values])
+
+
+class _Blocks:
+    """The table of blocks, and what a walk does in one. A block's number is its place, below 0 that of a leaf.
+
+    Below and above are the children; those of a leaf are the leaf, so that all walks have as many steps.
+    """
+
+    def __init__(self, query: Query, walks: Walks, n_levels: int, width: int) -> None:
+        self._query, self.n_levels, self._width = query, n_levels, width
+        n_leaves = len(walks.intercept)
+        leaves = -1 - np.arange(n_leaves)
+        zeros = np.zeros(n_leaves)
+        low, high = walks.bounds or (zeros, zeros + 1.0)
+        self._n_weights, self.n_slopes = walks.weights.widest, walks.slopes.widest
+        constant = walks.intercept if self.n_slopes else np.clip(walks.intercept, low, high)
+
+        def of_leaves(values: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([np.zeros(len(walks.offset), dtype=values.dtype), values])
+
+        whole = {
+            "id": np.concatenate([np.arange(len(walks.offset)), leaves]),
+            "below": np.concatenate([walks.child[:, 0], leaves]),
+            "above": np.concatenate([walks.child[:, 1], leaves]),
+            "n_terms": np.concatenate([np.diff(walks.weights.ptr), np.zeros(n_leaves, dtype=np.int64)]),
+        }
+        real = {"c": np.concatenate([walks.offset, zeros]), "v": of_leaves(constant)}
+        for name, value, terms in (("f", "w", walks.weights), ("g", "s", walks.slopes)):
+            feature, values = terms.pad(terms.widest)
+            more = ((0, n_leaves), (0, 0)) if name == "f" else ((len(walks.offset), 0), (0, 0))
+            for place, column in enumerate(np.pad(feature, more).T):
+                whole[f"{name}{place}"] = column
+            for place, column in enumerate(np.pad(values, more).T):
+                real[f"{value}{place}"] = column
+        if self.n_slopes:
+            real |= {"low": of_leaves(low), "high": of_leaves(high)}
+        define_table(query, "blocks", whole, real)
+
+    def join(self, alias: str, place: str) -> str:
+        """A join with the block of this number."""
+        blocks, kind = self._query.name("blocks"), "JOIN"
+        if self._query.dialect == "postgresql":  # or it would expect a hundred blocks of every number
+            blocks = f"(SELECT DISTINCT ON (id) * FROM {blocks})"
+        elif self._query.dialect == "sqlite":
+            kind = "CROSS JOIN"  # in this order
+        return f"\n{kind} {blocks} AS {alias} ON {alias}.id={place}"
+
+    def step(self, block: str) -> str:
+        """The child that a row goes to."""
+        if not self._n_weights:
+            return f"{block}.id"
+        products = [f"{block}.w{i}*{self._value(f'{block}.f{i}')}" for i in range(self._n_weights)]
+        feature_sum = products[0]
+        if len(products) > 1:
+            feature_sum = f"CASE WHEN {block}.n_terms<2 THEN {products[0]} ELSE {add_lanes(products)} END"
+        return f"CASE WHEN {feature_sum}<{block}.c THEN {block}.below ELSE {block}.above END"
+
+    def estimate(self, block: str) -> str:
+        """The value of a leaf."""
+        if not self.n_slopes:
+            return f"{block}.v"
+        products = [f"{block}.s{i}*{self._value(f'{block}.g{i}')}" for i in range(self.n_slopes)]
+        value, low, high = f"({block}.v+({add_lanes(products)}))", f"{block}.low", f"{block}.high"
+        return f"CASE WHEN {value}<{low} THEN {low} WHEN {value}>{high} THEN {high} ELSE {value} END"
+
+    def _value(self, feature: str) -> str:
+        """What row r has in the planes at a place."""
+        if self._query.dialect == "sqlite":
+            return choose(feature, ((place, f"r.p{place}") for place in range(self._width)), "NULL")
+        return f"r.p[{feature}+1]"
+
+
+def define_table(
+    query: Query, name: str, whole: dict[str, NDArray[Any]], real: dict[str, NDArray[Any]]
+) -> None:
+    """Add a table of integers and float64 numbers, all of them written as integers."""
+    integers, columns = dict(whole), list(whole)
+    for column, values in real.items():
+        mantissas, powers = _as_integers(values)
+        unit = int(powers.min())
+        factor = query.number(2.0**unit)
+        if (powers == unit).all():
+            integers[column] = mantissas
+        else:
+            integers |= {column: mantissas, f"{column}_power": powers}
+            cases = ((power, query.number(2.0**power)) for power in np.unique(powers).tolist())
+            factor = choose(f"{column}_power", cases, "NULL")
+        columns.append(f"CAST({column} AS {REAL[query.dialect]})*{factor} AS {column}")
+    names = f"({', '.join(integers)})"
+    listed = [column.tolist() for column in integers.values()]
+    if query.dialect == "sqlite":
+        rows = ",".join(f"({','.join(map(str, row))})" for row in zip(*listed, strict=True))
+        query.define(f"{name}_given", f"VALUES {rows}", names)
+    elif query.dialect == "duckdb":  # which reads a text of numbers fifty times as fast as VALUES
+        lists = ", ".join(f"unnest(CAST('[{_join(values)}]' AS BIGINT[]))" for values in listed)
+        query.define(f"{name}_given", f"SELECT {lists}", names)
+    else:
+        lists = ", ".join(f"CAST('{{{_join(values)}}}' AS BIGINT[])" for values in listed)
+        query.define(f"{name}_given", f"SELECT * FROM unnest({lists})", names)
+    query.define(name, f"SELECT {', '.join(columns)} FROM {query.name(f'{name}_given')}")
+
+
+def _join(values: Iterable[int]) -> str:
+    return ",".join(map(str, values))
+
+
+def _as_integers(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Integers and powers of 2, of one power where integers below 2^53 have one in common."""
+    fractions, exponents = np.frexp(values.astype(np.float64))
+    mantissas = np.ldexp(fractions, 53).astype(np.int64)
+    lowest = np.where(mantissas == 0, 1, mantissas & -mantissas)
+    shift = np.log2(lowest).astype(np.int64)
+    mantissas, powers = mantissas >> shift, exponents.astype(np.int64) - 53 + shift
+    is_zero = mantissas == 0
+    if is_zero.all():
+        return mantissas, np.zeros_like(powers)
+    powers[is_zero] = powers[~is_zero].min()
+    unit = int(powers.min())
+    if int(exponents[~is_zero].max()) - unit <= 53:
+        return mantissas << (powers - unit), np.full_like(powers, unit)
+    return mantissas, powers
+
+
+def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
+    """Raw scores by row and target, tree after tree of a target: SQLite's sum is rounded in ways of its own."""
+    n_trees, n_targets = fitted.trees.n_trees, fitted.n_targets
+    _define_trees(query, fitted)
+    name = query.name
+    walk = blocks.join("b0", "t.root")
+    for level in range(blocks.n_levels):
+        walk += blocks.join(f"b{level + 1}", blocks.step(f"b{level}"))
+    # SQLite lets no recursive expression be materialised.
+    query.recur(
+        "added",
+        "(n, tree, raw)",
+        f"SELECT r.n, t.target, t.v FROM {name('numbered')} AS r CROSS JOIN {name('bases')} AS t\nUNION ALL\n"
+        f"SELECT s.n, s.tree+{n_targets}, s.raw+({blocks.estimate(f'b{blocks.n_levels}')})\n"
+        f"FROM {name('added')} AS s CROSS JOIN {name('trees')} AS t ON t.tree=s.tree "
+        f"CROSS JOIN {name('numbered')} AS r ON r.n=s.n{walk}",
+    )
+    query.define(
+        "sums", f"SELECT n, tree-{n_trees} AS target, raw FROM {name('added')} WHERE tree>={n_trees}"
+    )
+
+
+def _add_up_in_order(query: Query, fitted: Model, blocks: _Blocks) -> None:
+    """Raw scores by row and target, as sums in the order of the trees; the first term is the score before them."""
+    _define_trees(query, fitted)
+    name, n_targets, last = query.name, fitted.n_targets, blocks.n_levels
+    rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"
+    if query.dialect == "postgresql":
+        walk = blocks.join("b0", "t.root")
+        for level in range(last):
+            walk += blocks.join(f"b{level + 1}", blocks.step(f"b{level}"))
+        walks = (
+            f"SELECT r.n, t.tree, {blocks.estimate(f'b{last}')} AS v\nFROM {rows} CROSS JOIN {trees}{walk}"
+        )
+    else:  # DuckDB would join blocks with blocks first
+        query.define("level0", f"SELECT r.n, t.tree, t.root AS place FROM {rows} CROSS JOIN {trees}")
+        for level in range(last + 1):
+            is_last = level == last
+            value = f"{blocks.estimate('b')} AS v" if is_last else f"{blocks.step('b')} AS place"
+            source = f"{name(f'level{level}')} AS w{blocks.join('b', 'w.place')}"
+            source += f" JOIN {rows} ON r.n=w.n" * (not is_last or blocks.n_slopes > 0)
+            walks = f"SELECT w.n, w.tree, {value}\nFROM {source}"
+            if not is_last:
+                query.define(f"level{level + 1}", walks)
+    bases = f"SELECT r.n, t.target-{n_targets}, t.v FROM {rows} CROSS JOIN {name('bases')} AS t"
+    query.define("walks", f"{walks}\nUNION ALL\n{bases}")
+    query.define(
+        "sums",
+        f"SELECT n, (tree+{n_targets})%{n_targets} AS target, sum(v ORDER BY tree) AS raw\n"
+        f"FROM {name('walks')} GROUP BY n, (tree+{n_targets})%{n_targets}",
+    )
+
+
+def _define_trees(query: Query, fitted: Model) -> None:
+    """Add the roots of the trees, and the raw scores before the first."""
+    assert fitted.base is not None
+    roots = find_walks(fitted, "SQL").root
+    define_table(query, "trees", {"tree": np.arange(len(roots)), "root": roots}, {})
+    define_table(query, "bases", {"target": np.arange(len(fitted.base))}, {"v": fitted.base})

@@ -1,0 +1,294 @@
+"""Explanations of boosted models: what features add to the raw score."""
+
+import json
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lhtree
+from lhtree import (
+    LHBoostClassifier,
+    LHTClassifier,
+    coverage_curve,
+    export_graphviz,
+    export_text,
+    weight_table,
+)
+from lhtree.model import read
+from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
+from support.clouds import make_clouds
+from support.explained import near
+
+KINDS = ["adult", "clouds"]
+
+
+@pytest.fixture(params=KINDS)
+def fitted(request):
+    return fit_boosted(request.param)
+
+
+def take(X, rows):
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+def some_rows(X):
+    """Rows with and without gaps."""
+    gaps = np.flatnonzero(np.asarray(pd.DataFrame(X).isna().any(axis=1)))
+    return [0, 3, 5, *gaps[:4].tolist()]
+
+
+def test_contributions_add_up_to_the_raw_score(fitted):
+    model, X, _ = fitted
+    raw = model.decision_function(X)
+    raw = np.stack([-raw, raw], axis=1) if raw.ndim == 1 else raw
+    frame = model.explain_batch(X)
+    known = ["prediction", "proba", "raw_score", "base"]
+    assert list(frame.columns[:4]) == known
+    np.testing.assert_array_equal(frame.raw_score.to_numpy().reshape(raw.shape), raw)
+    total = frame.base + frame.filter(regex="^contribution").sum(axis=1)
+    np.testing.assert_allclose(total, frame.raw_score, rtol=0, atol=1e-9)
+    for number in some_rows(X):
+        explanation = model.explain(take(X, number))
+        for label, score in zip(explanation.classes, raw[number], strict=True):
+            parts = explanation.contributions[label]
+            assert explanation.raw_score[label] == explanation.total[label] == score
+            assert explanation.base[label] + math.fsum(parts.values()) == near(score)
+            line = frame.loc[(number, label)]
+            assert line.filter(like="contribution.").tolist() == pytest.approx(
+                list(parts.values()), abs=1e-12
+            )
+            assert line.proba == explanation.proba[label]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_changes_of_value_are_shared_by_the_shares_of_the_block(n_classes):
+    # Slowly, block by block, with shares of any size and with blocks that do not know them.
+    rng = np.random.default_rng(0)
+    model = boosted_model(rng, 4, n_classes, rounds=3, depth=3)
+    trees = model.trees
+    for x in boosted_rows(rng, model, 5):
+        explanation = lhtree.Scorer(model).explain(np.where(np.abs(x) > 1e30, np.nan, x))
+        expected = np.zeros((model.n_targets, 4))
+        base = model.base.copy()
+        for path in explanation.paths:
+            root, target = trees.block_ptr[path.tree], path.tree % model.n_targets
+            base[target] += trees.intercept[root]
+            ways = [*(step.block for step in path.steps), path.leaf.block]
+            for here, there in pairwise(ways):
+                change = trees.intercept[root + there] - trees.intercept[root + here]
+                some = slice(*trees.hyperplane_ptr[root + here : root + here + 2])
+                size = np.abs(trees.hyperplane_weight[some])  # shares are unknown here
+                expected[target, trees.hyperplane_feature[some]] += change * size / size.sum()
+        for target, label in enumerate(explanation.classes[-model.n_targets :]):
+            assert list(explanation.contributions[label].values()) == pytest.approx(
+                expected[target], abs=1e-7
+            )
+            assert explanation.base[label] == near(base[target])
+
+
+def test_paths_are_those_of_the_model(fitted):
+    model, X, _ = fitted
+    for number in some_rows(X):
+        leaves = model.apply(take(X, [number]))[0]
+        explanation = model.explain(take(X, number))
+        assert [path.leaf.block for path in explanation.paths] == leaves.tolist()
+        for path, view in zip(explanation.paths, model.trees_, strict=True):
+            values = [*(step.value for step in path.steps), path.leaf.value]
+            assert values == view.value[[*(step.block for step in path.steps), path.leaf.block]].tolist()
+            assert [step.change for step in path.steps] == np.diff(values).tolist()
+            for step in path.steps:
+                terms = [term.term for term in step.terms]
+                assert sum(terms) - step.offset == (step.y if math.isinf(step.y) else near(step.y, terms))
+                if math.isinf(step.y):
+                    assert math.isnan(step.terms[0].value)
+                    assert (step.y < 0.0) == (view.missing[step.block] < 0)
+        json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+def test_terms_of_many_rows(fitted):
+    model, X, _ = fitted
+    frame = model.explain_batch(take(X, [0, 1]), terms=True)
+    assert set(frame.part.unique()) == {"offset", "weight", "value"}
+    own = frame[frame.row == 1].drop(columns="row").reset_index(drop=True)
+    explanation = model.explain(take(X, 1))
+    pd.testing.assert_frame_equal(own, explanation.to_frame())
+    added = frame[(frame.part == "value") & (frame.row == 1)].groupby("target", observed=True).term.sum()
+    last = explanation.classes[-1]
+    assert added[last] + read(model).base[-1] == near(explanation.raw_score[last])
+
+
+def test_sentences():
+    model, X, _ = fit_boosted("adult")
+    number = int(np.flatnonzero(X.age.isna())[0])
+    explanation = model.explain(X.iloc[number])
+    label = explanation.prediction
+    text = str(explanation)
+    assert f"The raw score of {label} is {explanation.raw_score[label]:.2f} = base" in text
+    assert f"  age is missing: {explanation.contributions[label]['age']:+.2f}" in text
+    assert "Raw scores:" not in text
+    three = fit_boosted("clouds")[0].explain([0.0] * 5)
+    scores = sorted(three.raw_score.values(), reverse=True)
+    assert f"Raw scores: class {three.prediction} {scores[0]:.2f}".replace("-", "−") in str(three)
+
+
+def test_one_round_is_told_step_by_step():
+    model, X, _ = fit_boosted("adult")
+    told = "\n".join(str(model.explain(X.iloc[n]).tree(t)) for n in some_rows(X) for t in range(4))
+    for words in (
+        "for >50K, with the values of its blocks:",
+        "is missing.",
+        " < ",
+        " ≥ ",
+        "because school = ",
+        "adds +",
+    ):
+        assert words in told
+    assert not find_wrong_words(told)
+
+
+def test_nothing_speaks_of_what_boosted_models_have_not(fitted):
+    model, X, _ = fitted
+    explanation = model.explain(take(X, 3))
+    told = [str(explanation), explanation._repr_html_(), json.dumps(explanation.to_dict()), repr(explanation)]
+    told += [
+        export_text(model),
+        export_graphviz(model),
+        repr(model.trees_),
+        str(explanation.counterfactuals()),
+    ]
+    told += [str(list(model.explain_batch(X).columns)), str(model.predict_or_abstain(X, coverage=0.5))]
+    told += [str(model.predict_or_abstain(X, coverage=0.5).to_frame()), repr(model.importances())]
+    assert [find_wrong_words(text) for text in told] == [[]] * len(told)
+    for name in ("wolf", "membership", "confidence", "votes"):
+        with pytest.raises(AttributeError, match=f"has no {name}: use raw_score"):
+            getattr(explanation, name)
+    with pytest.raises(AttributeError, match="no n_target: use value"):
+        _ = model.trees_[0].n_target
+    tree = LHTClassifier().fit(*make_clouds(60, 3, 2))
+    with pytest.raises(AttributeError, match="has no raw_score: use membership"):
+        _ = tree.explain([0.0] * 3).raw_score
+
+
+def test_text_of_a_round():
+    model, _, _ = fit_boosted("adult")
+    view = model.trees_[2]
+    text = export_text(model, tree=2)
+    assert text.startswith(
+        f"round 2, tree for class >50K: {view.n_blocks} blocks, {view.n_leaves} leaves\nblock 0 "
+    )
+    assert "or missing" in text
+    for line in text.split("\n")[1:]:
+        (number,) = re.findall(r"(?:block|leaf) (\d+) ", line)
+        assert f" {view.value[int(number)]:+.4f} " in line
+        assert f" {view.n_samples[int(number)]} rows" in line
+    frame = view.to_frame()
+    assert frame.value.tolist() == view.value.tolist()
+    assert "n_target" not in frame
+
+
+def test_conditions_hold_for_the_rows_that_meet_them():
+    model, X, _ = fit_boosted("adult")
+    view, leaves = model.trees_[0], model.decision_path(X)[0].toarray()[:, : model.trees_[0].n_blocks] > 0
+    n_checked = 0
+    for block in np.flatnonzero(~view.is_leaf):
+        subject, left, right = view.conditions(block)
+        if not subject:
+            continue
+        n_checked += 1
+        inside, goes_left = leaves[:, block], leaves[:, view.left[block]]
+        column = X[subject]
+        is_missing = column.isna().to_numpy()
+        if left.startswith("≠"):
+            meets = (column != right.removeprefix("= ").removesuffix(" or missing")).to_numpy() & ~is_missing
+        else:
+            bound = float(left.removeprefix("< ").removesuffix(" or missing"))
+            meets = column.to_numpy(dtype=float, na_value=np.nan) < bound
+        meets = np.where(is_missing, view.missing[block] < 0, meets)
+        assert (goes_left[inside] == meets[inside]).all()
+        assert left.endswith("or missing") == (view.missing[block] < 0 and is_missing.any())
+    assert n_checked > 3
+
+
+def test_weights_are_turned_by_values(fitted):
+    model, _, _ = fitted
+    table, views = weight_table(model), model.trees_
+    for tree, block, lift in zip(table.tree, table.block, table.lift, strict=True):
+        view = views[int(tree)]
+        assert lift == view.value[view.right[block]] - view.value[view.left[block]]
+
+
+@pytest.mark.parametrize("kind", ["gain", "contribution", "permutation"])
+def test_importances_find_what_matters(kind):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(300, 4))
+    y = (X[:, 2] > 0.0).astype(int)
+    model = LHBoostClassifier(5, learning_rate=0.3, random_state=0).fit(X, y)
+    found = model.importances(X, y, kind=kind)
+    assert found.order[0] == 2
+    assert found.values[2] > 5.0 * np.delete(found.values, 2).max()
+    if kind == "contribution":
+        frame = model.explain_batch(X)
+        of_truth = frame[frame.index.get_level_values("class") == np.repeat(y, 2)]
+        assert found.values == pytest.approx(
+            of_truth.filter(like="contribution.").mean().to_numpy(), abs=1e-12
+        )
+
+
+def test_abstaining_goes_by_probability(fitted):
+    model, X, y = fitted
+    proba = model.predict_proba(X).max(axis=1)
+    decisions = model.predict_or_abstain(X, threshold=0.8)
+    np.testing.assert_array_equal(decisions.sureness, proba)
+    np.testing.assert_array_equal(decisions.is_decided, proba >= 0.8)
+    assert 0.0 < decisions.coverage < 1.0
+    assert "probability below 0.8" in str(decisions)
+    assert list(decisions.to_frame()) == ["label", "is_decided", "proba"]
+    curve = coverage_curve(model, X, y)
+    assert curve.threshold.tolist() == np.unique(proba)[::-1].tolist()
+    assert curve.accuracy[-1] == pytest.approx(model.score(X, y))
+
+
+def test_counterfactuals_are_predicted_otherwise(fitted):
+    model, X, _ = fitted
+    n_found = 0
+    for number in some_rows(X):
+        row = take(X, number)
+        explanation = model.explain(row)
+        for found in explanation.counterfactuals():
+            n_found += 1
+            changed = pd.DataFrame([found.row], columns=list(found.row))
+            values = changed if isinstance(X, pd.DataFrame) else changed.to_numpy()
+            assert model.predict(values)[0] == found.prediction != explanation.prediction
+            assert found.distance < 8.0 or number == 3  # which is far from all others
+            for name, (before, _) in found.changes.items():
+                assert before == explanation.row[name]  # so none of them was missing
+    assert n_found >= 8
+
+
+def test_counterfactuals_change_no_more_than_they_have_to():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 6))
+    y = (X[:, 0] + X[:, 1] > 0.0).astype(int)
+    model = LHBoostClassifier(30, learning_rate=0.2, random_state=0).fit(X, y)
+    row = np.array([1.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+    found = model.explain(row).counterfactuals()
+    assert found[0].distance < 2.5
+    assert any(set(one.changes) <= {"x0", "x1"} for one in found)
+
+
+def test_a_loaded_model_explains_alike(fitted, tmp_path):
+    model, X, y = fitted
+    lhtree.save(model, tmp_path / "model.lht")
+    scorer = lhtree.load_scorer(tmp_path / "model.lht")
+    row = take(X, 3)
+    assert str(scorer.explain(row)) == str(model.explain(row))
+    assert (
+        scorer.predict_or_abstain(X, threshold=0.7).coverage
+        == model.predict_or_abstain(X, threshold=0.7).coverage
+    )
+    assert lhtree.evaluate(scorer, X, y).to_dict() == lhtree.evaluate(model, X, y).to_dict()
+    assert export_text(scorer, tree=0) == export_text(model, tree=0)

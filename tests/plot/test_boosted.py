@@ -1,0 +1,171 @@
+"""Pictures of boosted models: values instead of shares, raw scores instead of memberships."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+from lhtree import (
+    LHBoostClassifier,
+    LHTClassifier,
+    coverage_curve,
+    plot_block,
+    plot_coverage,
+    plot_decision_regions,
+    plot_importances,
+    plot_membership,
+    plot_path,
+    plot_rounds,
+    plot_tree,
+    plot_weights,
+    sparsity_curve,
+)
+from lhtree._palette import AGAINST, FOR
+from lhtree.plot._block import find_sums
+from lhtree.plot._rounds import find_losses
+from lhtree.plot._waterfall import find_rungs
+from support import pictures
+from support.boosted import find_wrong_words, fit_boosted
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+PICTURES = {
+    "tree": lambda model, X, y: plot_tree(model, tree=2),
+    "waterfall": lambda model, X, y: plot_path(model.explain(X[:1])),
+    "round": lambda model, X, y: plot_path(model.explain(X[:1]), tree=1),
+    "weights": lambda model, X, y: plot_weights(model)[0],
+    "weights of a round": lambda model, X, y: plot_weights(model, tree=1)[0],
+    "block": lambda model, X, y: plot_block(model, X, y, 0, tree=1),
+    "gain": lambda model, X, y: plot_importances(model),
+    "contribution": lambda model, X, y: plot_importances(model, X, y, kind="contribution"),
+    "curve": lambda model, X, y: plot_membership(model, 0, X=X),
+    "regions": lambda model, X, y: plot_decision_regions(
+        model, X, y, features=number_columns(X), n_points=20
+    ),
+    "coverage": lambda model, X, y: plot_coverage(coverage_curve(model, X, y)),
+    "rounds": lambda model, X, y: plot_rounds(model, X, y),
+}
+
+
+def number_columns(X):
+    return ["age", "hours"] if hasattr(X, "columns") else [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["adult", "clouds"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_nothing_overlaps_and_nothing_speaks_of_memberships(name, kind):
+    model, X, y = fit_boosted(kind)
+    ax = PICTURES[name](model, X, y)
+    assert pictures.find_flaws(ax) == ([], [])
+    every = [pictures.written(each) for each in ax.figure.axes]
+    assert not find_wrong_words(str(every))
+
+
+def test_a_waterfall_leads_from_the_base_to_the_raw_score():
+    model, X, _ = fit_boosted("adult")
+    number = int(np.flatnonzero(X.age.isna())[0])
+    explanation = model.explain(X.iloc[number])
+    for label in explanation.classes:
+        rungs = find_rungs(explanation, label, 20)
+        assert (rungs[0].label, rungs[0].end) == ("base", explanation.base[label])
+        assert (rungs[-1].label, rungs[-1].end) == ("raw score", explanation.raw_score[label])
+        assert rungs[-2].end == pytest.approx(rungs[-1].end, abs=1e-9)
+        assert "age = missing" in [rung.label for rung in rungs]
+        low, high = plot_path(explanation, target=label).get_xlim()
+        assert low < min(rung.end for rung in rungs) < max(rung.end for rung in rungs) < high
+        plt.close("all")
+
+
+def test_cards_of_a_round_have_values_and_missing_sides():
+    model, _, _ = fit_boosted("adult")
+    view, ax = model.trees_[2], plot_tree(model, tree=2)
+    bars = {patch.get_gid(): patch for patch in ax.patches}
+    written = pictures.written(ax)
+    for block in range(view.n_blocks):
+        if f"value-{block}" in bars:
+            colour = FOR if view.value[block] > 0 else AGAINST
+            assert plt.matplotlib.colors.to_hex(bars[f"value-{block}"].get_facecolor()) == colour.lower()
+            assert f"{view.value[block]:+.3f}".replace("-", "−") in written
+    assert "value-0" in bars
+    assert any(text.endswith("\nor missing") for text in written)
+    assert any(text.startswith("Round 2, tree for >50K") for text in written)
+
+
+def test_a_round_names_what_is_missing():
+    model, X, _ = fit_boosted("adult")
+    gaps = np.flatnonzero(X.isna().any(axis=1))[:6]
+    told = [
+        t
+        for n in gaps
+        for i in range(3)
+        for t in pictures.written(plot_path(model.explain(X.iloc[n]), tree=i))
+    ]
+    assert any("is missing, so it goes" in text for text in told)
+    assert any("to the raw score of >50K" in text for text in told)
+
+
+def test_rows_without_a_feature_sum_are_counted():
+    model, X, y = fit_boosted("clouds")
+    trees = model.trees_
+    tree, block = next(
+        (tree, block)
+        for tree, view in enumerate(trees)
+        for block in np.flatnonzero(~view.is_leaf)
+        if view.conditions(block).subject == "x1"
+    )
+    facts = find_sums(model, X, y, block, tree)
+    indicator, block_ptr = model.decision_path(X)
+    inside = indicator[:, block_ptr[tree] + block].toarray()[:, 0] == 1
+    is_missing = np.isnan(X[inside, 1])
+    assert is_missing.sum() > 1
+    assert f"{is_missing.sum()} rows to the" in facts.without
+    assert np.isinf(facts.feature_sum).sum() == is_missing.sum()
+    assert np.isfinite(list(facts.extremes.values())).all()
+    assert sum(facts.count(side)[0] for side in (True, False)) == inside.sum()
+    assert facts.without in plot_block(model, X, y, block, tree=tree).get_xlabel()
+
+
+def test_curves_are_probabilities():
+    model, X, _ = fit_boosted("adult")
+    ax = plot_membership(model, "age", row=X.iloc[5], n_points=7)
+    for line, label in zip(ax.lines, model.classes_, strict=False):
+        rows = X.iloc[[5] * 7].assign(age=line.get_xdata())
+        code = list(model.classes_).index(label)
+        np.testing.assert_allclose(line.get_ydata(), model.predict_proba(rows)[:, code])
+    assert ax.get_ylabel() == "probability"
+
+
+def test_losses_are_those_of_the_rounds():
+    X, y = pictures.make_clouds(300, 4, 3)
+    model = LHBoostClassifier(12, learning_rate=0.3, early_stopping=True, n_iter_no_change=3, random_state=0)
+    model.fit(X[:200], y[:200])
+    losses = find_losses(model, X[200:], y[200:])
+    assert list(losses) == ["training rows", "held-out rows", "rows passed"]
+    expected = [log_loss(y[200:], proba) for proba in model.staged_predict_proba(X[200:])]
+    np.testing.assert_allclose(losses["rows passed"][1:], expected, rtol=1e-9)
+    np.testing.assert_array_equal(losses["held-out rows"], -model.validation_score_)
+    ax = plot_rounds(model, X[200:], y[200:])
+    assert len(ax.lines) == 3 + (model.n_iter_ < len(model.train_score_) - 1)
+    two, X, y = fit_boosted("adult")
+    assert find_losses(two, X, y)["rows passed"][-1] == pytest.approx(
+        log_loss(y, two.predict_proba(X)), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda m, X, y: plot_rounds(m), ValueError, "pass X and y, or fit it with early_stopping=True"),
+        (lambda m, X, y: plot_rounds(m, X), ValueError, "pass both, or neither"),
+        (lambda m, X, y: plot_rounds(LHTClassifier().fit(X, y)), TypeError, "pass an LHBoostClassifier"),
+        (
+            lambda m, X, y: plot_decision_regions(m, row=X[0], hyperplanes=True),
+            ValueError,
+            "pass None or False",
+        ),
+        (lambda m, X, y: sparsity_curve(X, y, estimator=m), TypeError, "pass an LHTClassifier"),
+    ],
+)
+def test_what_is_refused_says_what_to_do(ask, error, message):
+    with pytest.raises(error, match=message):
+        ask(*fit_boosted("clouds"))

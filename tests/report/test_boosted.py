@@ -1,0 +1,90 @@
+"""The report on a boosted model: what it says, and how much of the model it holds."""
+
+import numpy as np
+import pytest
+
+from lhtree import LHBoostClassifier, report
+from support.boosted import find_wrong_words, fit_boosted
+from support.browser import PREDICT, as_json, plain
+from support.clouds import make_clouds
+from support.reports import make_summary
+
+
+@pytest.mark.parametrize("kind", ["adult", "clouds"])
+def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
+    model, X, y = fit_boosted(kind)
+    page = open_report(model, X, y)
+    for details in page.locator("details").all():
+        details.evaluate("node => (node.open = true)")
+    page.wait_for_timeout(50)
+    text = plain(page.locator("body").text_content())
+    assert not find_wrong_words(text.partition('{"lhtree"')[0])
+    for words in (
+        "Round 1 of 8",
+        "raw score",
+        "adds ",
+        "Share of the decrease of the loss",
+        "probability at least",
+    ):
+        assert words in text
+    assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
+    if kind == "adult":
+        assert "or missing" in plain(page.locator("#outline").text_content())
+
+
+def test_the_page_tells_conditions_as_the_tree_does(open_report):
+    model, X, y = fit_boosted("adult")
+    page = open_report(model, X, y)
+    view = model.trees_[0]
+    branching = np.flatnonzero(~view.is_leaf)
+    script = """blocks => blocks.map((block) => {
+        lhtree.visit(block);
+        return document.getElementById("block").textContent;
+    })"""
+    found = page.evaluate(script, branching.tolist())
+    for block, text in zip(branching, found, strict=True):
+        conditions = view.conditions(block)
+        if conditions.subject:
+            assert f"If {conditions.of('left')}, the row goes left".replace("-", "−") in plain(text)
+
+
+def test_a_page_without_room_has_the_first_rounds(open_report):
+    X, y = make_clouds(200, 5, 2)
+    model = LHBoostClassifier(30, random_state=0).fit(X, y)
+    page = open_report(model, X, y, report_options={"max_megabytes": 0.01})
+    n_shown = page.evaluate("lhtree.facts.trees.n_shown")
+    assert 1 <= n_shown < 30
+    assert f"only the first {n_shown} of 30 rounds" in page.locator("#partial").text_content()
+    found = page.evaluate(PREDICT, as_json(X[:20]))
+    staged = list(model.staged_predict_proba(X[:20]))[n_shown - 1]
+    assert np.abs(np.array([each["proba"] for each in found]) - staged).max() <= 1e-12
+
+
+def test_losses_are_drawn_where_the_fit_kept_them(open_report):
+    X, y = make_clouds(200, 5, 2)
+    model = LHBoostClassifier(10, early_stopping=True, random_state=0).fit(X, y)
+    facts = make_summary(model, X, y)["rounds"]
+    assert facts["validation"] == (-model.validation_score_).tolist()
+    page = open_report(model, X, y)
+    assert f"kept {model.n_iter_} round" in plain(page.locator("#features").text_content())
+    assert make_summary(*fit_boosted("clouds"))["rounds"] is None
+
+
+def test_what_a_boosted_model_has_not_is_refused(tmp_path):
+    model, X, y = fit_boosted("clouds")
+    with pytest.raises(ValueError, match="a boosted model has no beta"):
+        report(model, X, y, tmp_path / "report.html", betas=[0.0, 0.5])
+    one = LHBoostClassifier(1, random_state=0).fit(X, y)
+    assert make_summary(one, X, y, betas="auto")["sparsity"] is None
+
+
+def test_warnings_are_about_boosted_models():
+    X, y = make_clouds(200, 5, 2)
+    X[::5, 1] = np.nan
+    y = (np.arange(200) % 11 == 0).astype(int)
+    warned = {
+        one["kind"]: one["text"] for one in make_summary(LHBoostClassifier(3).fit(X, y), X, y)["warnings"]
+    }
+    assert "the side that suited the training rows" in warned["missing"]
+    assert warned["imbalance"].endswith('class_weight="balanced".')
+    assert "tiny-leaves" not in warned
