@@ -1,5 +1,6 @@
 """Learning Hyperplane Trees: fast, accurate and fully interpretable oblique trees.
 
+``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees.
 scikit-learn is loaded when an estimator is first touched, so ``import lhtree`` costs little more than NumPy.
 """
 

@@ -289,7 +289,8 @@ def read(model: Any) -> Model:
         name = type(model).__name__
         kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {name}"
         raise TypeError(
-            f"model is {kind}: pass a fitted LHTClassifier or LHForestClassifier{_INSIDE.get(name, '')}."
+            f"model is {kind}: pass a fitted LHTClassifier, LHForestClassifier or LHBoostClassifier"
+            f"{_INSIDE.get(name, '')}."
         )
     learned: Model = model._read()
     return learned

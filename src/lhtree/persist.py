@@ -29,7 +29,7 @@ def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] |
 
     Parameters
     ----------
-    model : LHTClassifier or LHForestClassifier
+    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
         Fitted model.
     path : str or path
         File to write; the usual extension is ``.lht``.
@@ -40,7 +40,8 @@ def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] |
     name = type(model).__name__
     if type(model) is not _ESTIMATORS.get(name):
         raise TypeError(
-            f"model is a {name}: only LHTClassifier and LHForestClassifier can be saved, not subclasses."
+            f"model is a {name}: only LHTClassifier, LHForestClassifier and LHBoostClassifier can be saved, not "
+            "subclasses."
         )
     parameters = model.get_params(deep=False)
     header = {
@@ -64,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    LHTClassifier or LHForestClassifier
+    LHTClassifier, LHForestClassifier or LHBoostClassifier
         Predictions, explanations and parameters are bitwise equal to the saved model's; a warm start continues.
     """
     file = read_file(path)

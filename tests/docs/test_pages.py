@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support.pages import Trimmed
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -41,7 +41,7 @@ def test_there_are_pages() -> None:
     assert "explaining.md" in [page.name for page in PAGES]
 
 
-@pytest.mark.parametrize("estimator", [LHTClassifier(), LHForestClassifier()])
-def test_parameters_are_listed(estimator: LHTClassifier | LHForestClassifier) -> None:
+@pytest.mark.parametrize("estimator", [LHTClassifier(), LHForestClassifier(), LHBoostClassifier()])
+def test_parameters_are_listed(estimator: LHTClassifier | LHForestClassifier | LHBoostClassifier) -> None:
     page = (DOCS / "parameters.md").read_text(encoding="utf-8")
     assert not [name for name in estimator.get_params() if f"`{name}`" not in page]

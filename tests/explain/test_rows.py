@@ -44,7 +44,7 @@ def test_a_row_may_have_any_form():
             r"row has shape \(2, 13\): pass one row, for example X\[0\], or use explain_batch",
         ),
         (lambda X: X.to_numpy()[0, :12], "row has 12 values, but the model has 13 features"),
-        (lambda X: X.iloc[0].drop("ash"), "row has no value for 'ash': pass a value for every feature"),
+        (lambda X: X.iloc[0].drop("ash"), "row has no value for 'ash': pass exactly the features"),
         (
             lambda X: {**X.iloc[0], "acid": 1, "x": 2, "y": 3, "z": 4},
             "has 'acid', 'x', 'y' and 1 more, which",
@@ -86,7 +86,7 @@ def test_hostile_names_are_harmless():
 
 
 def test_only_fitted_models_are_read():
-    with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier or LHForestClassifier"):
+    with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier, LHForest"):
         read({})
     with pytest.raises(NotFittedError):
         LHTClassifier().explain([1.0])
