@@ -25,7 +25,7 @@ _MOST_JOINS = 60  # SQLite joins 64 tables
 _MOST_SECONDS = 60.0
 _SECONDS = 1.2e-5  # per column squared and level: engines look every column up among all, at every level
 _SECONDS_OF_A_BLOCK = 1.5e-4  # of a table of blocks
-_FEWER = "Fit one tree or a few, with a larger gamma, min_samples_leaf or beta or a smaller max_depth"
+_FEWER = "Fit fewer trees, or smaller ones (larger gamma, min_samples_leaf or beta, smaller max_depth)"
 
 
 def export_sql(
