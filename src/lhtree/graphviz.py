@@ -7,7 +7,7 @@ from typing import Any
 from ._palette import AGAINST, FOR, class_colour, tint
 from ._parameters import check_count
 from .model import choose_trees, read
-from .text import find_heaviest, tell_outcome, title_tree
+from .text import find_heaviest, tell_outcome, title_tree, write_condition
 from .views import TreeView, TreeViews
 
 
@@ -71,7 +71,7 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{fill}"];')
         if not is_leaf and depth < max_depth:
             for child, side in ((view.left[block], "left"), (view.right[block], "right")):
-                label = _quote(view.conditions(block).of(side).replace("≥", ">="))
+                label = _quote(write_condition(view.conditions(block), side))
                 lines.append(f"    t{number}_{block} -> t{number}_{child} [label={label}];")
     return lines
 

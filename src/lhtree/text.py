@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._parameters import check_count
 from .model import choose_trees, read
-from .views import TreeView, TreeViews
+from .views import Conditions, TreeView, TreeViews
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
@@ -92,9 +92,16 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
             continue
         conditions = view.conditions(block)
         for child, sign, side in ((view.right, ">=", "right"), (view.left, "< ", "left")):
-            told = conditions.of(side) if conditions.subject else f"{sign}{conditions.left[1:]}"
+            told = write_condition(conditions, side) if conditions.subject else f"{sign}{conditions.left[1:]}"
             work.append((int(child[block]), f"{told}  "))
     return lines
+
+
+def write_condition(conditions: Conditions, side: str) -> str:
+    """The condition of a side with signs that every terminal has."""
+    bound: str = getattr(conditions, side)
+    signs = {"≥": ">=", "≠": "!="}
+    return f"{conditions.subject} {signs.get(bound[0], bound[0])}{bound[1:]}".lstrip()
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:

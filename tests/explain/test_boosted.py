@@ -132,7 +132,7 @@ def test_sentences():
     assert "Raw scores:" not in text
     three = fit_boosted("clouds")[0].explain([0.0] * 5)
     scores = sorted(three.raw_score.values(), reverse=True)
-    assert f"Raw scores: class {three.prediction} {scores[0]:.2f}".replace("-", "−") in str(three)
+    assert f"Raw scores: class {three.prediction} {scores[0]:+.2f}, class " in str(three)
 
 
 def test_one_round_is_told_step_by_step():

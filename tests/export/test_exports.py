@@ -92,7 +92,7 @@ def test_forests(direction, n_classes, tmp_path):
 @pytest.mark.parametrize("direction", ["mixed", "single"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_boosted_models(direction, n_classes, tmp_path):
-    X, y = make_clouds(300, 6, n_classes)
+    X, y = make_clouds(150, 6, n_classes)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     settings = {"max_iter": 12, "min_samples_leaf": 5, "direction": direction, "random_state": 0}
     model = LHBoostClassifier(**settings).fit(X, y)
@@ -266,6 +266,9 @@ def test_trees_that_are_a_leaf(tmp_path):
     assert model.depth_ == 0
     check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
     model = LHForestClassifier(n_estimators=3, direction="mixed").fit(np.vstack([X, X + 1]), np.tile(y, 2))
+    check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
+    model = LHBoostClassifier(max_iter=2).fit(X, y)
+    assert not (model._model.trees.left >= 0).any()
     check(model, np.array([[1.0, 2.0], [np.nan, 0.0]]), tmp_path)
 
 

@@ -31,7 +31,6 @@ from lhtree.export import _sql_z, onnx, sql
 from lhtree.export._labels import find_labels
 from lhtree.export._sql_text import write_number
 from lhtree.export._walks import check_walkable
-from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
@@ -250,14 +249,6 @@ def test_trees_of_all_classes_are_refused(model, write, tmp_path):
     object.__setattr__(other, "trees", trees)
     with pytest.raises(ValueError, match="trees of all classes"):
         write(other, tmp_path / "file")
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_report_refuses_boosted_models(tmp_path):
-    other = LHTClassifier().fit(*make_clouds(90, 3, 3))
-    other._model = boosted_model(np.random.default_rng(0), 3, 3, 2, 2)
-    with pytest.raises(ValueError, match=r"link='softmax'|boosted"):
-        report_on(other, tmp_path / "file")
     assert not list(tmp_path.iterdir())
 
 

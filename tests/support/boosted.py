@@ -2,7 +2,6 @@
 
 import re
 from collections import deque
-from functools import lru_cache
 
 import numpy as np
 
@@ -67,12 +66,8 @@ def boosted_rows(rng, model, n_rows, dtype=np.float64):
     return (centre + scale * z).astype(dtype)
 
 
-@lru_cache
 def fit_boosted(kind):
-    """A fitted model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes.
-
-    Every caller gets the same objects: they must not be changed.
-    """
+    """A model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes."""
     if kind == "adult":
         X, y = make_adult(400)
     else:

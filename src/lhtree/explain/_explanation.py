@@ -175,7 +175,8 @@ class Explanation:
         suffices, and smaller changes are skipped if there are others. Values stay within the training range (a value
         outside it may only move towards it), and missing values stay missing. For a categorical column every other
         category is tried, with the rest of the row unchanged or, if nothing else is found, together with numeric
-        changes. A change that is nearly parallel to a smaller one, or changes the same features and more, is dropped.
+        changes. For a boosted model, changes of single features are taken back as far as the prediction stays changed.
+        A change that is nearly parallel to a smaller one, or changes the same features and more, is dropped.
         If n is above 1, one place is reserved for the smallest change of a single feature.
 
         Parameters

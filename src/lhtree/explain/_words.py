@@ -60,7 +60,7 @@ def tell_prediction(explanation: Explanation) -> list[str]:
     if explanation._fitted.is_boosted:
         if len(others) > 1:
             scores = [
-                f"{name_class(label)} {_minus(explanation.raw_score[label])}"
+                f"{name_class(label)} {signed(explanation.raw_score[label])}"
                 for label in [prediction, *others[:3]]
             ]
             lines.append(f"Raw scores: {', '.join(scores)}.")
@@ -100,11 +100,11 @@ def tell_course(explanation: Explanation) -> str:
     label = explanation.prediction
     start, end = explanation.base[label], explanation.total[label]
     if explanation._fitted.is_boosted:
-        whole = f"The raw score of {name_class(label)} is {_minus(end)} = base {_minus(start)}"
+        whole = f"The raw score of {name_class(label)} is {end:.2f} = base {start:.2f}"
         if not any(explanation.contributions[label].values()):
             return f"{whole}. The values of this row do not change it."
         change = signed(end - start)
-        return f"{whole} {change[0].replace('-', '−')} {change[1:]} from the values of this row:"
+        return f"{whole} {change[0]} {change[1:]} from the values of this row:"
     whole = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
     share = f"{percent(start)} of the {whole} {name_class(label)}."
     if not any(explanation.contributions[label].values()):
@@ -175,11 +175,6 @@ def _tell_boosted_way(explanation: Explanation, path: Path) -> list[str]:
     leaf = path.leaf
     lines.append(f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) adds {signed(leaf.value, 3)}.")
     return lines
-
-
-def _minus(amount: float) -> str:
-    """An amount with two decimals."""
-    return f"{amount:.2f}".replace("-", "−")
 
 
 def _tell_slopes(path: Path, is_mirrored: bool) -> str:

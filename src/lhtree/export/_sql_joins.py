@@ -25,12 +25,18 @@ def score_joins(
     walks = find_walks(fitted, "SQL")
     _number_rows(query, passed, fitted, walks)
     blocks = _Blocks(query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features)
-    add_up = _add_up_one_by_one if query.dialect == "sqlite" else _add_up_in_order
-    add_up(query, fitted, blocks)
+    define_table(query, "trees", {"tree": np.arange(len(walks.root)), "root": walks.root}, {})
+    assert fitted.base is not None
+    define_table(query, "bases", {"target": np.arange(len(fitted.base))}, {"v": fitted.base})
+    if query.dialect == "sqlite":
+        _add_up_one_by_one(query, fitted, blocks)
+    else:
+        _add_up_in_order(query, fitted, blocks)
     targets = range(fitted.n_targets)
     by_target = ", ".join(f"max(CASE WHEN target={t} THEN raw END) AS raw{t}" for t in targets)
     query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
-    query.read(f"{query.name('numbered')} AS r JOIN {query.name('raws')} AS s ON s.n=r.n")
+    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite looks at all rows for every row
+    query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
     return link(query, passed, fitted, labels)
 
 
@@ -88,6 +94,14 @@ class _Blocks:
         elif self._query.dialect == "sqlite":
             kind = "CROSS JOIN"  # in this order
         return f"\n{kind} {blocks} AS {alias} ON {alias}.id={place}"
+
+    def chain(self) -> str:
+        """Joins from the root of tree t to block b of the last level, one per level."""
+        joins, place = "", "t.root"
+        for level in range(self.n_levels):
+            joins += self.join(f"b{level}", place)
+            place = self.step(f"b{level}")
+        return joins + self.join("b", place)
 
     def step(self, block: str) -> str:
         """The child that a row goes to."""
@@ -167,20 +181,15 @@ def _as_integers(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
     """Raw scores by row and target, tree after tree of a target: SQLite's sum is rounded in ways of its own."""
-    n_trees, n_targets = fitted.trees.n_trees, fitted.n_targets
-    _define_trees(query, fitted)
-    name = query.name
-    walk = blocks.join("b0", "t.root")
-    for level in range(blocks.n_levels):
-        walk += blocks.join(f"b{level + 1}", blocks.step(f"b{level}"))
-    # SQLite lets no recursive expression be materialised.
-    query.recur(
+    name, n_trees, n_targets = query.name, fitted.trees.n_trees, fitted.n_targets
+    query.define(
         "added",
-        "(n, tree, raw)",
         f"SELECT r.n, t.target, t.v FROM {name('numbered')} AS r CROSS JOIN {name('bases')} AS t\nUNION ALL\n"
-        f"SELECT s.n, s.tree+{n_targets}, s.raw+({blocks.estimate(f'b{blocks.n_levels}')})\n"
+        f"SELECT s.n, s.tree+{n_targets}, s.raw+({blocks.estimate('b')})\n"
         f"FROM {name('added')} AS s CROSS JOIN {name('trees')} AS t ON t.tree=s.tree "
-        f"CROSS JOIN {name('numbered')} AS r ON r.n=s.n{walk}",
+        f"CROSS JOIN {name('numbered')} AS r ON r.n=s.n{blocks.chain()}",
+        "(n, tree, raw)",
+        is_kept=False,
     )
     query.define(
         "sums", f"SELECT n, tree-{n_trees} AS target, raw FROM {name('added')} WHERE tree>={n_trees}"
@@ -189,38 +198,26 @@ def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
 
 def _add_up_in_order(query: Query, fitted: Model, blocks: _Blocks) -> None:
     """Raw scores by row and target, as sums in the order of the trees; the first term is the score before them."""
-    _define_trees(query, fitted)
     name, n_targets, last = query.name, fitted.n_targets, blocks.n_levels
     rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"
     if query.dialect == "postgresql":
-        walk = blocks.join("b0", "t.root")
-        for level in range(last):
-            walk += blocks.join(f"b{level + 1}", blocks.step(f"b{level}"))
         walks = (
-            f"SELECT r.n, t.tree, {blocks.estimate(f'b{last}')} AS v\nFROM {rows} CROSS JOIN {trees}{walk}"
+            f"SELECT r.n, t.tree, {blocks.estimate('b')} AS v\nFROM {rows} CROSS JOIN {trees}{blocks.chain()}"
         )
     else:  # DuckDB would join blocks with blocks first
         query.define("level0", f"SELECT r.n, t.tree, t.root AS place FROM {rows} CROSS JOIN {trees}")
-        for level in range(last + 1):
-            is_last = level == last
-            value = f"{blocks.estimate('b')} AS v" if is_last else f"{blocks.step('b')} AS place"
-            source = f"{name(f'level{level}')} AS w{blocks.join('b', 'w.place')}"
-            source += f" JOIN {rows} ON r.n=w.n" * (not is_last or blocks.n_slopes > 0)
-            walks = f"SELECT w.n, w.tree, {value}\nFROM {source}"
-            if not is_last:
-                query.define(f"level{level + 1}", walks)
+        for level in range(last):
+            source = f"{name(f'level{level}')} AS w{blocks.join('b', 'w.place')} JOIN {rows} ON r.n=w.n"
+            query.define(
+                f"level{level + 1}", f"SELECT w.n, w.tree, {blocks.step('b')} AS place\nFROM {source}"
+            )
+        source = f"{name(f'level{last}')} AS w{blocks.join('b', 'w.place')}"
+        source += f" JOIN {rows} ON r.n=w.n" * (blocks.n_slopes > 0)
+        walks = f"SELECT w.n, w.tree, {blocks.estimate('b')} AS v\nFROM {source}"
     bases = f"SELECT r.n, t.target-{n_targets}, t.v FROM {rows} CROSS JOIN {name('bases')} AS t"
-    query.define("walks", f"{walks}\nUNION ALL\n{bases}")
+    query.define("walks", f"{walks}\nUNION ALL\n{bases}", is_kept=False)
+    target = f"(tree+{n_targets})%{n_targets}"
     query.define(
         "sums",
-        f"SELECT n, (tree+{n_targets})%{n_targets} AS target, sum(v ORDER BY tree) AS raw\n"
-        f"FROM {name('walks')} GROUP BY n, (tree+{n_targets})%{n_targets}",
+        f"SELECT n, {target} AS target, sum(v ORDER BY tree) AS raw\nFROM {name('walks')} GROUP BY n, {target}",
     )
-
-
-def _define_trees(query: Query, fitted: Model) -> None:
-    """Add the roots of the trees, and the raw scores before the first."""
-    assert fitted.base is not None
-    roots = find_walks(fitted, "SQL").root
-    define_table(query, "trees", {"tree": np.arange(len(roots)), "root": roots}, {})
-    define_table(query, "bases", {"target": np.arange(len(fitted.base))}, {"v": fitted.base})

@@ -137,13 +137,10 @@ class Query:
         self.define(name, f"SELECT {', '.join(columns)}\nFROM {self._source}")
         self.read(self.name(name))
 
-    def define(self, name: str, text: str, columns: str = "") -> None:
-        """Add an expression aside."""
-        self._parts.append(f"{self.name(name)}{columns} AS MATERIALIZED ({text})")
-
-    def recur(self, name: str, columns: str, text: str) -> None:
-        """Add an expression that reads itself, which cannot be materialised."""
-        self._parts.append(f"{self.name(name)}{columns} AS ({text})")
+    def define(self, name: str, text: str, columns: str = "", *, is_kept: bool = True) -> None:
+        """Add an expression aside; one that reads itself, or is read once, need not be kept."""
+        kept = "MATERIALIZED " * is_kept
+        self._parts.append(f"{self.name(name)}{columns} AS {kept}({text})")
 
     def read(self, source: str) -> None:
         """Make the next expression from this."""
