@@ -16,7 +16,7 @@ from lhtree.cli.explain import parse_values
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.errors import TableError
 from lhtree.tables.treatments import Numbers, OneHot
-from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
+from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 ROW = ("explain", "model.lht", "data.csv", "--row", 17)
 
@@ -32,6 +32,16 @@ class TestExplain:
     def test_the_sentences_of_the_library(self, capsys, row):
         ran = succeed(capsys, "explain", "model.lht", "data.csv", "--row", row)
         assert ran == (0, f"{explain_row(row)}\n", "")
+
+    def test_a_boosted_model(self, capsys):
+        asked = ("explain", "boosted.lht", "data.csv", "--row", 17)
+        expected = fit_boosted().explain(make_table().drop(columns="y").iloc[[17]])
+        assert succeed(capsys, *asked).out == f"{expected}\n"
+        assert "raw score" in str(expected)
+        other = expected.counterfactuals()[0]
+        assert f"  {other}\n" in succeed(capsys, *asked, "--counterfactual").out
+        facts = json.loads(succeed(capsys, *asked, "--json").out)
+        assert facts == json.loads(json.dumps(expected.to_dict()))
 
     def test_json(self, capsys):
         ran = succeed(capsys, *ROW, "--json")

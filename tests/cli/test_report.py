@@ -6,19 +6,21 @@ from pathlib import Path
 import pytest
 
 import lhtree
-from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
+from support.shop import fail, make_table, shop, succeed  # noqa: F401
 
 
 @pytest.mark.usefixtures("shop")
 class TestReport:
-    @pytest.mark.parametrize("has_test", [False, True])
-    def test_the_page_of_the_library(self, capsys, has_test):
+    @pytest.mark.parametrize(
+        ("name", "has_test"), [("tree.lht", False), ("tree.lht", True), ("boosted.lht", False)]
+    )
+    def test_the_page_of_the_library(self, capsys, name, has_test):
         X = make_table()
         y = X.pop("y")
         held = {"X_test": X[200:], "y_test": y[200:]} if has_test else {}
-        lhtree.report(fit_models()[1], X, y, "expected.html", title="What [sells]", **held)
+        lhtree.report(lhtree.load(name), X, y, "expected.html", title="What [sells]", **held)
         more = ["--test", "test.csv"] if has_test else []
-        asked = ("report", "tree.lht", "data.csv", "-t", "y", "-o", "r.html", "--title", "What [sells]")
+        asked = ("report", name, "data.csv", "-t", "y", "-o", "r.html", "--title", "What [sells]")
         ran = succeed(capsys, *asked, *more)
         assert Path("r.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
         assert ran.out == ""

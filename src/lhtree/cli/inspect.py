@@ -30,9 +30,10 @@ def inspect(
     import lhtree
 
     with reading(model):
-        if tree is not None:
-            return _show_tree(lhtree.load(model), tree, is_json=is_json)
+        loaded = None if tree is None else lhtree.load(model)
         facts = lhtree.inspect(model)
+    if tree is not None:
+        return _show_tree(loaded, tree, is_json=is_json)
     if is_json:
         return show_json(facts)
     show_facts(_list_facts(model, facts))
