@@ -18,8 +18,7 @@ _ROWS_AT_ONCE = 4096
 
 def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
     """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
-    if not fitted.is_boosted:
-        check_walkable(fitted, "a report")
+    check_walkable(fitted, "a report", knows_boosted=fitted.is_boosted)
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)
