@@ -20,7 +20,7 @@ void add_entry(const Part& part, const Entry& entry, Sums& to) {
 template <class AnySums>
 void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size_t last, AnySums* sums) {
     const std::uint32_t* const ptr = bins.ptr.data();
-    AnySums* const origin = sums - ptr[first];
+    const std::uint32_t origin = ptr[first];
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < part.size; ++i) {
         if (i + ahead < part.size)
@@ -28,7 +28,7 @@ void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size
         AnySums one;
         add_entry(part, part.entries[i], one);
         const std::uint8_t* const codes = part.codes + part.entries[i].row * part.n_features;
-        for (std::size_t f = first; f < last; ++f) origin[ptr[f] + codes[f]] += one;
+        for (std::size_t f = first; f < last; ++f) sums[ptr[f] - origin + codes[f]] += one;
     }
 }
 
