@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lhtree.datasets
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 
 HASHES = Path(__file__).parents[1] / "models" / "hashes.json"
 DATA = os.environ.get("LHTREE_DATA", "")
@@ -37,6 +37,7 @@ ARRAYS = (
     "membership_slope",
 )
 SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply")
+BOOSTED_SCORES = ("predict_proba", "decision_function", "apply")
 
 
 def digest(arrays):
@@ -60,6 +61,10 @@ def fit_models(X, y):
     yield "tree weighted", tree.fit(gaps, y, sample_weight=weight)
     forest = LHForestClassifier(3, direction="fisher", bootstrap=True, confidence="last", random_state=3)
     yield "forest weighted", forest.fit(gaps, y, sample_weight=weight)
+    boosted = LHBoostClassifier(2 * few, random_state=7)
+    yield "boosted", boosted.fit(X, y)
+    boosted = LHBoostClassifier(few, random_state=3, class_weight="balanced")
+    yield "boosted weighted", boosted.fit(gaps, y, sample_weight=weight)
 
 
 def hash_models(name):
@@ -68,7 +73,9 @@ def hash_models(name):
     for title, model in fit_models(X, y):
         hashes[title] = {
             "arrays": digest(getattr(model._model.trees, array) for array in ARRAYS),
-            "scores": digest(getattr(model, score)(X) for score in SCORES),
+            "scores": digest(
+                getattr(model, score)(X) for score in (BOOSTED_SCORES if model._model.is_boosted else SCORES)
+            ),
         }
     return hashes
 

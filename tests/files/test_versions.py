@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
 from lhtree.files.upgrades import VERSION
 
 MODELS = Path(__file__).parents[1] / "models"
 METHODS = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply", "predict")
+BOOSTED = ("predict_proba", "decision_function", "predict")
 FILES = sorted(MODELS.glob("*.lht"))
 
 
@@ -34,10 +35,10 @@ def columns(X, is_table):
     return table
 
 
-def asked(model, X):
+def asked(model, X, methods):
     """What a model says, in a form that JSON keeps to the last bit."""
     answers = {}
-    for method in METHODS:
+    for method in methods:
         values = getattr(model, method)(X)
         answers[method] = [
             value.hex() if isinstance(value, float) else value for value in values.ravel().tolist()
@@ -50,7 +51,8 @@ def test_it_predicts_what_it_predicted(path):
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     model = load(path)
     X = columns(rows(), is_table=expected["is_table"])
-    assert asked(model, X) == asked(load_scorer(path), X) == expected["answers"]
+    answers = expected["answers"]
+    assert asked(model, X, answers) == asked(load_scorer(path), X, answers) == answers
     assert type(model).__name__ == expected["estimator"] == inspect(path)["estimator"]
     assert model.classes_.tolist() == expected["classes"]
     assert len(model.explain(X[3]).to_dict()) > 3
@@ -63,6 +65,7 @@ def test_every_version_is_there():
         "tree",
         "forest",
         "categories",
+        "boosted",
     }
 
 
@@ -78,6 +81,9 @@ def write():
         ).fit(X, y),
         "pair": LHForestClassifier(3, random_state=0).fit(X, y > 0),
         "categories": LHTClassifier(gamma=3, categorical_features=[3]).fit(columns(X, is_table=True), words),
+        "boosted": LHBoostClassifier(4, min_samples_leaf=5, early_stopping=True, random_state=0).fit(
+            X, words
+        ),
     }
     for name, model in models.items():
         path = MODELS / f"version-{VERSION[0]}-{name}.lht"
@@ -89,7 +95,7 @@ def write():
             "estimator": type(model).__name__,
             "classes": model.classes_.tolist(),
             "is_table": is_table,
-            "answers": asked(model, columns(X, is_table=is_table)),
+            "answers": asked(model, columns(X, is_table=is_table), BOOSTED if name == "boosted" else METHODS),
         }
         path.with_suffix(".json").write_text(json.dumps(told), encoding="utf-8")
 
