@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .abstain import coverage_curve
     from .boost import LHBoostClassifier
     from .evaluation import Evaluation, evaluate
+    from .evaluation.threshold import choose_threshold
     from .export import export_c, export_onnx, export_sql
     from .files import ModelFileError, inspect
     from .forest import LHForestClassifier
@@ -46,6 +47,7 @@ __all__ = [
     "Scorer",
     "Tuning",
     "__version__",
+    "choose_threshold",
     "coverage_curve",
     "evaluate",
     "export_c",
@@ -81,6 +83,7 @@ _HOMES = {
     "ModelFileError": ".files",
     "Scorer": ".scorer",
     "Tuning": ".selection.tuning",
+    "choose_threshold": ".evaluation.threshold",
     "coverage_curve": ".abstain",
     "evaluate": ".evaluation",
     "export_c": ".export",

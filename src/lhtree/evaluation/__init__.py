@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN = 20  # classes
+_RARE = 0.1  # share of the rarest class below which accuracy says little
 
 
 class ClassScores(NamedTuple):
@@ -165,20 +166,31 @@ class Evaluation:
         frame: pd.DataFrame = pandas.DataFrame(self.classes, columns=ClassScores._fields).set_index("label")
         return frame
 
+    @property
+    def has_rare_class(self) -> bool:
+        """Whether a class has less than a tenth of the rows: then balanced accuracy and average precision lead."""
+        share = self.confusion.sum(axis=1) / self.confusion.sum()
+        return bool((share[share > 0.0] < _RARE).any())
+
     def figures(self) -> list[tuple[str, str]]:
-        """The main measures, as names and text."""
+        """The main measures, as names and text; those that suit rare classes first if there is one."""
         rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
         interval = f"95 % interval {100 * self.accuracy_low:.2f} to {100 * self.accuracy_high:.2f}"
-        ranked = (("ROC AUC", self.roc_auc, ""), ("average precision", self.average_precision, rarer))
-        return [
-            ("rows", f"{self.n_rows:,}"),
-            ("accuracy", f"{write_percent(self.accuracy)} ({interval})"),
-            ("most frequent class", write_percent(self.most_frequent)),
-            ("balanced accuracy", write_percent(self.balanced_accuracy)),
-            *((name, f"{value:.4f}{of}") for name, value, of in ranked if value is not None),
-            ("log loss", f"{self.log_loss:.4f}"),
-            ("Brier score", f"{self.brier:.4f}"),
-        ]
+        figures = {
+            "rows": f"{self.n_rows:,}",
+            "accuracy": f"{write_percent(self.accuracy)} ({interval})",
+            "most frequent class": write_percent(self.most_frequent),
+            "balanced accuracy": write_percent(self.balanced_accuracy),
+        }
+        for name, value, of in (
+            ("ROC AUC", self.roc_auc, ""),
+            ("average precision", self.average_precision, rarer),
+        ):
+            if value is not None:
+                figures[name] = f"{value:.4f}{of}"
+        figures |= {"log loss": f"{self.log_loss:.4f}", "Brier score": f"{self.brier:.4f}"}
+        leading = ("rows", "balanced accuracy", "average precision") if self.has_rare_class else ()
+        return [(name, figures[name]) for name in dict.fromkeys((*leading, *figures)) if name in figures]
 
     def __str__(self) -> str:
         lines = [f"{name:<19}  {text}" for name, text in self.figures()]
