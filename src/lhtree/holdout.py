@@ -37,7 +37,7 @@ def take_validation(
     try:
         rows = training.encoding.encode(X, unseen=estimator.unseen, owner=type(estimator).__name__)
     except ValueError as error:
-        raise ValueError(f"X_val: {error}") from error
+        raise ValueError("X_val" + str(error).removeprefix("X")) from error
     if np.isinf(rows).any():
         raise ValueError("X_val contains infinity: replace it by NaN (missing) or by a finite number.")
     if rows.dtype != training.X.dtype:
@@ -76,8 +76,8 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
         raise refuse(
             "validation_fraction",
             share,
-            f"X_val and y_val to fit, or validation_fraction=None (the training loss): the {n_rows} rows are too few "
-            "to hold some out",
+            f"X_val and y_val to fit, or validation_fraction=None (the training loss): {n_rows} rows are too few to "
+            f"hold out {n_held}",
         )
     return Validation(None, np.empty(0, dtype=np.int32), None, held)
 
