@@ -24,6 +24,7 @@ from ._validate import Training
 from .holdout import Validation, check_fraction, join
 from .model import Bins, BoostRecord, Model
 from .tables.frames import refuse_infinity
+from .tables.names import find_nearest
 from .tables.normalise import Normalisation
 from .trees import Trees
 
@@ -185,8 +186,9 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     if isinstance(constraints, dict):
         unknown = [name for name in constraints if name not in names]
         if unknown:
+            nearest = find_nearest(str(unknown[0]), names)
             raise refuse(
-                "monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one of them"
+                "monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one ({nearest})"
             )
         values = [constraints.get(name, 0) for name in names]
     else:

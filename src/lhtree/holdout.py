@@ -32,7 +32,7 @@ def take_validation(
         return None
     if X is None or y is None:
         raise ValueError(
-            "X_val and y_val belong together, and sample_weight_val with them: pass both, or none."
+            "X_val and y_val must be passed together, and sample_weight_val only with both of them."
         )
     try:
         rows = training.encoding.encode(X, unseen=estimator.unseen, owner=type(estimator).__name__)

@@ -49,9 +49,9 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("given", "told"),
         [
-            ({"X_val": np.zeros((3, 5))}, "X_val and y_val belong together"),
-            ({"y_val": [0, 1]}, "X_val and y_val belong together"),
-            ({"sample_weight_val": [1.0]}, "sample_weight_val with them: pass both, or none"),
+            ({"X_val": np.zeros((3, 5))}, "X_val and y_val must be passed together"),
+            ({"y_val": [0, 1]}, "X_val and y_val must be passed together"),
+            ({"sample_weight_val": [1.0]}, "sample_weight_val only with both of them"),
             ({"X_val": np.zeros((3, 4)), "y_val": [0, 1, 1]}, "^X_val has 4 features, .* expecting 5"),
             ({"X_val": np.zeros((0, 5)), "y_val": []}, "^X_val: Found .*0 sample"),
             ({"X_val": np.zeros(5), "y_val": [0]}, "^X_val: Expected 2D array"),
