@@ -10,11 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._parameters import BOOST_DIRECTIONS, UNSEEN, check_count, check_number, choose, is_real, refuse
+from ._parameters import (
+    BOOST_DIRECTIONS,
+    UNSEEN,
+    check_count,
+    check_number,
+    choose,
+    is_integer,
+    is_real,
+    refuse,
+)
 from ._validate import Training
 from .holdout import Validation, check_fraction, join
 from .model import Bins, BoostRecord, Model
 from .tables.frames import refuse_infinity
+from .tables.names import find_nearest
 from .tables.normalise import Normalisation
 from .trees import Trees
 
@@ -47,8 +57,8 @@ class BoostSettings:
         rate = params["learning_rate"]
         if not (isinstance(rate, str) and rate == "auto") and not (is_real(rate) and 0.0 < rate <= 1.0):
             raise refuse("learning_rate", rate, "'auto' or a number in (0, 1]")
-        max_bins = check_count("max_bins", params["max_bins"], 2)
-        if max_bins > 255:
+        max_bins = params["max_bins"]
+        if not is_integer(max_bins) or not 2 <= max_bins <= 255:
             raise refuse("max_bins", max_bins, "an integer from 2 to 255")
         stops = params["early_stopping"]
         if not isinstance(stops, (bool, np.bool_)) and not (isinstance(stops, str) and stops == "auto"):
@@ -65,7 +75,7 @@ class BoostSettings:
             max_iter=max_iter,
             n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
-            max_bins=max_bins,
+            max_bins=int(max_bins),
             stops=len(training.X) > _MANY_ROWS if isinstance(stops, str) else bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
@@ -176,8 +186,9 @@ def _monotonic(constraints: Any, training: Training) -> NDArray[np.int8] | None:
     if isinstance(constraints, dict):
         unknown = [name for name in constraints if name not in names]
         if unknown:
+            nearest = find_nearest(str(unknown[0]), names)
             raise refuse(
-                "monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one of them"
+                "monotonic_cst", constraints, f"columns of X only: {unknown[0]!r} is not one ({nearest})"
             )
         values = [constraints.get(name, 0) for name in names]
     else:

@@ -24,7 +24,7 @@ _CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
 class LHBoostClassifier(Predictor):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
 
-    Every block is parted at a single feature or at a hyperplane over a few of them, whichever gains more. Parameters
+    Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
     that scikit-learn's ``HistGradientBoostingClassifier`` has too have its meaning, unless noted.
 
     Parameters
@@ -45,9 +45,9 @@ class LHBoostClassifier(Predictor):
     max_features : float, default=0.5
         Share of the features that a block tries as single features, drawn for each block.
     n_directed : int, default=4
-        Number of features of a block's hyperplane, drawn for each block.
+        Number of features of a block's hyperplane, drawn for each block; at most all of them.
     direction : {"mixed", "single"}, default="mixed"
-        "single" leaves out hyperplanes: all blocks are parted at single features.
+        "single" leaves out hyperplanes: all blocks are cut along single features.
     shrinkage : float, default=0.01
         Ridge parameter of the hyperplanes, relative to the mean variance.
     max_bins : int, default=255

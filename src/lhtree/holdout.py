@@ -32,12 +32,12 @@ def take_validation(
         return None
     if X is None or y is None:
         raise ValueError(
-            "X_val and y_val belong together, and sample_weight_val with them: pass both, or none."
+            "X_val and y_val must be passed together, and sample_weight_val only with both of them."
         )
     try:
         rows = training.encoding.encode(X, unseen=estimator.unseen, owner=type(estimator).__name__)
     except ValueError as error:
-        raise ValueError(f"X_val: {error}") from error
+        raise ValueError("X_val" + str(error).removeprefix("X")) from error
     if np.isinf(rows).any():
         raise ValueError("X_val contains infinity: replace it by NaN (missing) or by a finite number.")
     if rows.dtype != training.X.dtype:
@@ -76,8 +76,8 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
         raise refuse(
             "validation_fraction",
             share,
-            f"X_val and y_val to fit, or validation_fraction=None (the training loss): the {n_rows} rows are too few "
-            "to hold some out",
+            f"X_val and y_val to fit, or validation_fraction=None (the training loss): {n_rows} rows are too few to "
+            f"hold out {n_held}",
         )
     return Validation(None, np.empty(0, dtype=np.int32), None, held)
 

@@ -94,7 +94,7 @@ class TestModels:
         asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "boost", "--rounds", 5)
         assert "\n5 trees of 5 rounds fitted on all rows in " in succeed(capsys, *asked).out
         shown = succeed(capsys, *asked, "--early-stopping").out
-        assert "rounds fitted on all rows, some of them to decide when to stop, in " in shown
+        assert "rounds fitted on all rows but a tenth, held out for early stopping, in " in shown
         model = json.loads(succeed(capsys, *asked, "--json").out)["model"]
         assert (model["n_trees"], model["n_rounds"]) == (5, 5)
 
@@ -195,6 +195,18 @@ class TestRefusals:
                 ["--model", "tree", "--increasing", "size"],
                 "--increasing or --decreasing does not apply to --model tree: omit it, or pass --model boost",
             ),
+            (
+                ["--model", "boost", "--increasing", "size", "--decreasing", "size"],
+                "--increasing size contradicts --decreasing size: pass one of them",
+            ),
+            (
+                ["--model", "boost", "--direction", "fisher"],
+                "--direction fisher does not apply to --model boost: pass mixed or single",
+            ),
+            (
+                ["--model", "tree", "--direction", "single"],
+                "--direction single does not apply to --model tree: pass mean_difference or fisher or mixed",
+            ),
             (["--gamma", "much"], "--gamma much is not valid: pass a number"),
             (["--metadata", "alone"], "--metadata alone is not valid: pass KEY=VALUE"),
             (["--metadata", "=a"], "--metadata =a is not valid: pass KEY=VALUE"),
@@ -218,9 +230,11 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            (["--direction", "fisher"], "direction='fisher' is not valid: pass one of 'mixed', 'single'"),
             (["--learning-rate", 0], "learning_rate=0 is not valid: pass 'auto' or a number in (0, 1]"),
-            (["--increasing", "colour"], "pass 0 for 'colour', which is categorical"),
+            (
+                ["--increasing", "colour"],
+                "--increasing colour is categorical: constraints are for numeric columns only",
+            ),
             (
                 ["--decreasing", "sise"],
                 "--decreasing sise is not a column of data.csv (did you mean 'size'?)",

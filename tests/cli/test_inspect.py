@@ -29,6 +29,11 @@ class TestInspect:
         assert "rounds      10, learning rate 0.2\n" in shown
         assert lhtree.inspect("model.lht")["boost"] is None
 
+    def test_constraints_are_shown_by_column(self, capsys):
+        asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "boost", "--rounds", 2)
+        succeed(capsys, *asked, "--increasing", "size", "--decreasing", "weight")
+        assert '{"size": 1, "weight": -1}\n' in succeed(capsys, "inspect", "new.lht").out
+
     def test_json(self, capsys):
         assert json.loads(succeed(capsys, "inspect", "model.lht", "--json").out) == lhtree.inspect(
             "model.lht"

@@ -49,12 +49,12 @@ class TestValidation:
     @pytest.mark.parametrize(
         ("given", "told"),
         [
-            ({"X_val": np.zeros((3, 5))}, "X_val and y_val belong together"),
-            ({"y_val": [0, 1]}, "X_val and y_val belong together"),
-            ({"sample_weight_val": [1.0]}, "sample_weight_val with them: pass both, or none"),
-            ({"X_val": np.zeros((3, 4)), "y_val": [0, 1, 1]}, "X_val: X has 4 features, .* expecting 5"),
-            ({"X_val": np.zeros((0, 5)), "y_val": []}, "X_val: .*0 sample"),
-            ({"X_val": np.zeros(5), "y_val": [0]}, "X_val: .*Expected 2D array"),
+            ({"X_val": np.zeros((3, 5))}, "X_val and y_val must be passed together"),
+            ({"y_val": [0, 1]}, "X_val and y_val must be passed together"),
+            ({"sample_weight_val": [1.0]}, "sample_weight_val only with both of them"),
+            ({"X_val": np.zeros((3, 4)), "y_val": [0, 1, 1]}, "^X_val has 4 features, .* expecting 5"),
+            ({"X_val": np.zeros((0, 5)), "y_val": []}, "^X_val: Found .*0 sample"),
+            ({"X_val": np.zeros(5), "y_val": [0]}, "^X_val: Expected 2D array"),
             ({"X_val": np.full((2, 5), np.inf), "y_val": [0, 1]}, "X_val contains infinity: replace"),
             ({"X_val": np.zeros((3, 5)), "y_val": [0, 1]}, r"y_val has shape \(2,\), .* 3 rows: pass"),
             ({"X_val": np.zeros((2, 5)), "y_val": [0, 7]}, "y_val contains the class 7, .*: pass only"),
@@ -135,7 +135,7 @@ class TestTables:
         y = frame.pop("y")
         other = frame.assign(shop="west")
         LHBoostClassifier(**OWN).fit(frame, y, X_val=other, y_val=y)
-        with pytest.raises(ValueError, match=r"X_val: .*shop.*'west'"):
+        with pytest.raises(ValueError, match=r"^X_val, row 0: .*shop.*'west'"):
             LHBoostClassifier(**OWN, unseen="error").fit(frame, y, X_val=other, y_val=y)
 
     @pytest.mark.parametrize(

@@ -167,7 +167,9 @@ class TestMonotonic:
             lhtree.save(saved, tmp_path / "model.lht")
             kept = lhtree.load(tmp_path / "model.lht").monotonic_cst
             assert kept == ({"b": 1, "d": 0} if saved is model else [0, 1, 0, 0, 0])
-        with pytest.raises(ValueError, match=r"monotonic_cst=.* pass columns of X only: 'z' is not one"):
+        with pytest.raises(
+            ValueError, match=r"monotonic_cst=.* pass columns of X only: 'z' is not one \(available: 'a', 'b'"
+        ):
             LHBoostClassifier(3, monotonic_cst={"z": 1}).fit(frame, y)
         with pytest.raises(ValueError, match=r"monotonic_cst=.* pass 0 for 'e', which is categorical"):
             LHBoostClassifier(3, monotonic_cst={"e": 1}).fit(frame, y)

@@ -132,3 +132,14 @@ def test_values_are_written_as_people_write_them():
     assert "x1 10 " in text
     assert "x2 28600 " in text
     assert "x3 3e+12 " in text
+
+
+def test_flags_are_neither_high_nor_low():
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.random(200) < 0.3, generator.normal(size=200)])
+    model = LHTClassifier().fit(X, X[:, 0] + X[:, 1] > 0.5)
+    for flag in (0.0, 1.0):
+        text = str(model.explain([flag, 3.0]))
+        assert f"  x0 {flag:g}: " in text
+        assert "x1 3 is " in text
+        assert f"x0 {flag:g} (" not in text

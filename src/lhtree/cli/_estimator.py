@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Annotated, Any
 
 import typer
 
 from .._parameters import BOOST_DIRECTIONS, DIRECTIONS, MEMBERSHIPS
+from ..tables.names import check_known
 from ._errors import ExitCode, Problem
 
 # Parameters and the options that set them.
@@ -47,9 +49,7 @@ class Kind(str, Enum):
 
 Model = Annotated[
     Kind,
-    typer.Option(
-        "--model", help="One tree per class, a forest of them, or boosted trees (best with mixed tables)."
-    ),
+    typer.Option("--model", help="One tree per class, a forest of them, or boosted trees."),
 ]
 
 
@@ -88,7 +88,34 @@ def build(kind: Kind, given: dict[str, Any], **others: Any) -> Any:
                 f"{OPTIONS[name]} does not apply to --model {kind.value}: omit it, or pass --model {fitting}",
                 ExitCode.USAGE,
             )
+    directions = BOOST_DIRECTIONS if kind is Kind.BOOST else DIRECTIONS
+    if chosen.get("direction", directions[0]) not in directions:
+        raise Problem(
+            f"--direction {chosen['direction']} does not apply to --model {kind.value}: pass {' or '.join(directions)}",
+            ExitCode.USAGE,
+        )
     return kind.estimator(**chosen, **{name: value for name, value in others.items() if name in known[kind]})
+
+
+def read_constraints(
+    increasing: Sequence[str] | None, decreasing: Sequence[str] | None
+) -> dict[str, int] | None:
+    """The monotonic constraints by column; None without any."""
+    rising, falling = dict.fromkeys(increasing or (), 1), dict.fromkeys(decreasing or (), -1)
+    for name in rising.keys() & falling.keys():
+        raise Problem(
+            f"--increasing {name} contradicts --decreasing {name}: pass one of them", ExitCode.USAGE
+        )
+    return rising | falling or None
+
+
+def check_constraints(X: Any, path: str, **options: Sequence[str] | None) -> None:
+    """Refuse constraints on columns that the table does not have, or that are categorical."""
+    for option, names in options.items():
+        check_known(option, names or (), list(X.columns), path)
+        for name in names or ():
+            if X[name].dtype.name == "category":
+                raise Problem(f"--{option} {name} is categorical: constraints are for numeric columns only")
 
 
 def read_number(option: str, text: str | None, *words: str) -> float | str | None:

@@ -54,7 +54,10 @@ def explain(
     ] = None,
     tree: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="Explain a single tree of a forest; the first is 0."),
+        typer.Option(
+            metavar="NUMBER",
+            help="Explain one tree of a forest, or one round of a boosted model; the first is 0.",
+        ),
     ] = None,
     counterfactual: Annotated[
         bool,

@@ -10,10 +10,9 @@ import numpy as np
 import typer
 
 from ..evaluation import Evaluation, evaluate
-from ..tables.names import check_known
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
-from . import _options
+from . import _estimator, _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import ClassWeight, Direction, Kind, Membership, Model, build, read_number
 from ._output import check_place
@@ -55,7 +54,7 @@ def fit(
         typer.Option(
             "--learning-rate",
             metavar="NUMBER",
-            help="Boost: factor of every tree, or auto (by rows and rounds).",
+            help="Boost: factor of every tree, or auto (by rows and rounds). Default: auto.",
         ),
     ] = None,
     early_stopping: Annotated[
@@ -66,7 +65,7 @@ def fit(
     ] = False,
     l2_regularization: Annotated[
         float | None,
-        typer.Option("--l2-regularization", metavar="NUMBER", help="Boost: larger values step less."),
+        typer.Option("--l2-regularization", metavar="NUMBER", help="Boost: L2 regularization. Default: 1."),
     ] = None,
     n_directed: Annotated[
         int | None,
@@ -177,7 +176,7 @@ def fit(
         "early_stopping": early_stopping or None,
         "l2_regularization": l2_regularization,
         "n_directed": n_directed,
-        "monotonic_cst": dict.fromkeys(increasing or (), 1) | dict.fromkeys(decreasing or (), -1) or None,
+        "monotonic_cst": _estimator.read_constraints(increasing, decreasing),
         "beta": read_number("--beta", beta, "auto", "schedule"),
         "gamma": read_number("--gamma", gamma),
         "min_samples_leaf": min_samples_leaf,
@@ -202,8 +201,7 @@ def fit(
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
     )
-    for option, names in (("increasing", increasing), ("decreasing", decreasing)):
-        check_known(option, names or (), list(training.X.columns), data)
+    _estimator.check_constraints(training.X, data, increasing=increasing, decreasing=decreasing)
     facts: dict[str, Any] = {"table": _describe(training, data)}
     measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
     start = time.perf_counter()
@@ -287,7 +285,7 @@ def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
     print(f"\n{model['estimator']}")
     trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
     trees += f" of {model['n_rounds']:,} rounds" if "n_rounds" in model else ""
-    rows = "all rows, some of them to decide when to stop," if model["is_stopping"] else "all rows"
+    rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
     print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
 

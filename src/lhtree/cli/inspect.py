@@ -99,6 +99,8 @@ def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _list_values(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in values.items():
+        if isinstance(value, dict) and value.keys() == {"labels", "weights"}:  # by class or by column
+            value = dict(zip(value["labels"], value["weights"], strict=True))
         yield name, json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
 
 

@@ -199,9 +199,9 @@ def find_levels(explanation: Explanation) -> dict[str, str]:
         ", ".join(filter(None, [level, "outside the training range" if outside else ""]))
         for level, outside in zip(levels, is_outside, strict=True)
     ]
-    levels = [
-        "" if is_category else level for level, is_category in zip(levels, encoding.is_category, strict=True)
-    ]
+    is_flag = (low == 0.0) & (high == 1.0) & ((x == 0.0) | (x == 1.0))  # yes and no are neither high nor low
+    is_plain = encoding.is_category | is_flag
+    levels = ["" if plain else level for level, plain in zip(levels, is_plain, strict=True)]
     by_feature = {
         name: "missing" if is_missing else level
         for name, level, is_missing in zip(fitted.feature_names, levels, np.isnan(x), strict=True)

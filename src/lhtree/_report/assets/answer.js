@@ -43,6 +43,10 @@ function levelOf(model, value, z) {
   return model.knowsUsual ? LEVELS.find(([least]) => z >= least)[1] : "";
 }
 
+// Yes and no are neither high nor low.
+const isFlag = (facts, f, value) =>
+  decodeArray(facts.features.low)[f] === 0 && decodeArray(facts.features.high)[f] === 1 && (value === 0 || value === 1);
+
 // "colour = red", or the name of a column of numbers or of a missing category.
 function nameOf(column, values) {
   const category = column.categories ? categoryOf(column, values) : -1;
@@ -53,7 +57,7 @@ function nameOf(column, values) {
 function tell(facts, model, values, z, { column, value }) {
   const points = model.isBoosted ? signed(value, 2) : `${signed(100 * value, 2)} points`;
   const f = column.features[0];
-  const level = levelOf(model, values[f], z[f]);
+  const level = isFlag(facts, f, values[f]) ? "" : levelOf(model, values[f], z[f]);
   if (level === "missing") return [named(column.name), ` (missing, ${points})`];
   if (column.categories) return [named(nameOf(column, values)), ` (${points})`];
   return [named(column.name), ` ${format(values[f], facts.features.digits[f])} (${level && `${level}, `}${points})`];

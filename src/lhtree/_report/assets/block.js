@@ -19,7 +19,7 @@ function showBlock(facts, model, tree, block) {
 
 // The value of a block of a boosted tree.
 function showValue(model, target, at, isLeaf, value) {
-  return el("p", {}, `${count(model.n_samples[at], "training row")}; value ${signed(value, 4)}: ${isLeaf ? "what the leaf adds" : "what the block would add if it were a leaf"} to the raw score of `, named(target), ".",
+  return el("p", {}, `${count(model.n_samples[at], "training row")}; value ${signed(value, 4)}: what the ${isLeaf ? "leaf adds" : "block would add"} to the raw score of `, named(target), isLeaf ? "." : " if it were a leaf.",
     model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`);
 }
 
