@@ -202,7 +202,8 @@ def test_models_that_are_too_large(model, monkeypatch, tmp_path):
     X, y = make_clouds(60, 3, 2)
     forest = LHForestClassifier(n_estimators=700, max_depth=1).fit(X, y)
     with pytest.raises(
-        ValueError, match=r"too large for SQL: it needs 2,\d+ columns, more than 2,000\. Fit fewer trees"
+        ValueError,
+        match=r"it needs 2,\d+ columns, more than 2,000\. Fit fewer trees.*, or use export_onnx or export_c\.$",
     ):
         export_sql(forest, force=True)
     forest = LHForestClassifier(n_estimators=500, random_state=0).fit(X, y)
@@ -260,7 +261,9 @@ def test_boosted_models_that_are_too_large(monkeypatch):
         export_sql(boosted)
     assert export_sql(boosted, force=True).startswith("WITH")
     monkeypatch.setattr(sql, "_MOST_JOINS", 1)
-    with pytest.raises(ValueError, match=r"levels, more than 1\. Lower max_depth"):
+    with pytest.raises(
+        ValueError, match=r"levels, more than 1\. Lower max_depth, or use export_onnx or export_c\.$"
+    ):
         export_sql(boosted, force=True)
 
 

@@ -94,10 +94,11 @@ def export_sql(
     return text
 
 
-def _too_large(reason: str, remedy: str = _FEWER) -> ValueError:
-    return ValueError(
-        f"the model is too large for SQL: {reason}. {remedy}, use export_onnx or export_c, or pass force=True."
+def _too_large(reason: str, remedy: str = _FEWER, *, can_force: bool = True) -> ValueError:
+    ways = (
+        "use export_onnx or export_c, or pass force=True" if can_force else "or use export_onnx or export_c"
     )
+    return ValueError(f"the model is too large for SQL: {reason}. {remedy}, {ways}.")
 
 
 def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: str) -> None:
@@ -113,7 +114,7 @@ def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: st
 def _check_width(n_columns: int, dialect: str, force: bool) -> None:
     most = _MOST_COLUMNS[dialect]
     if n_columns > most and not (force and dialect == "duckdb"):
-        raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}")
+        raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}", can_force=dialect == "duckdb")
 
 
 def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
@@ -143,7 +144,8 @@ def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
     depth = int(trees.depths().max())
     _check_width(n_keys + 2 + 4 * fitted.n_features, dialect, force)  # columns of planes in SQLite
     if depth > _MOST_JOINS:
-        raise _too_large(f"its trees have up to {depth} levels, more than {_MOST_JOINS}", "Lower max_depth")
+        reason = f"its trees have up to {depth} levels, more than {_MOST_JOINS}"
+        raise _too_large(reason, "Lower max_depth", can_force=False)
     seconds = _SECONDS_OF_A_BLOCK * trees.n_blocks
     if seconds > _MOST_SECONDS and not force:
         raise _too_large(
