@@ -14,9 +14,6 @@ struct Scored {
     std::size_t n_rows, n_scores;
 };
 
-// p = 1 / (1 + exp(-raw)).
-double sigmoid(double raw);
-
 // log Σ exp(raw) of a row, from which p of every class follows as exp(raw - that).
 double log_sum(const double* raw, std::size_t n_scores);
 

@@ -277,7 +277,9 @@ void Rows::part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const 
         children[1].end = extent.end;
     };
     if (!cut.is_single())
-        part_by([&](const std::uint8_t* row) { return tables.sum(row) < cut.sum; });
+        tables.with_size([&](auto size) {
+            part_by([&](const std::uint8_t* row) { return tables.sum<size>(row) < cut.sum; });
+        });
     else if (cut.is_missing_left)
         part_by([&](const std::uint8_t* row) { return row[feature] <= cut.code || row[feature] == missing; });
     else

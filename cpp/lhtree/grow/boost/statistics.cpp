@@ -55,15 +55,20 @@ SumTables::SumTables(const Direction& direction, const Bins& bins)
 template <class AnySums>
 void count_steps(const Part& part, const Direction& direction, const SumTables& tables, AnySums* sums) {
     const double inverse = 1.0 / direction.step;
-    for (std::size_t i = 0; i < part.size; ++i) {
-        AnySums one;
-        add_entry(part, part.entries[i], one);
-        // Sums and steps are whole numbers: half a unit keeps the rounding of the quotient off the borders.
-        const double step =
-            (tables.sum(part.codes + part.entries[i].row * part.n_features) - direction.low + 0.5) * inverse;
-        const double bounded = step < 0.0 ? 0.0 : step < n_steps ? step : static_cast<double>(n_steps - 1);
-        sums[static_cast<std::size_t>(bounded)] += one;
-    }
+    tables.with_size([&](auto size) {
+        for (std::size_t i = 0; i < part.size; ++i) {
+            AnySums one;
+            add_entry(part, part.entries[i], one);
+            const double sum = tables.sum<size>(part.codes + part.entries[i].row * part.n_features);
+            // Sums and steps are whole numbers: half a unit keeps the rounding of the quotient off the
+            // borders.
+            const double step = (sum - direction.low + 0.5) * inverse;
+            const double bounded = step < 0.0       ? 0.0
+                                   : step < n_steps ? step
+                                                    : static_cast<double>(n_steps - 1);
+            sums[static_cast<std::size_t>(bounded)] += one;
+        }
+    });
 }
 
 void Moments::merge(const Moments& other) {
@@ -143,12 +148,8 @@ void add_any(const Part& part, const Bins& bins, const std::vector<std::int32_t>
 void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
                  Moments& moments) {
     const std::size_t p = features.size();
-    if (part.weight || p > 16)
-        add_any(part, bins, features, shift, moments);
-    else if (p == 4)
-        add_plain<4>(part, bins, features, moments);
-    else
-        add_plain<0>(part, bins, features, moments);
+    if (part.weight || p > 16) return add_any(part, bins, features, shift, moments);
+    with_constant(p, [&](auto size) { add_plain<size>(part, bins, features, moments); });
 }
 
 template void count_bins(const Part&, const Bins&, std::size_t, std::size_t, Sums*);

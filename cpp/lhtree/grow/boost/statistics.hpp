@@ -2,6 +2,7 @@
 // by adding, in any order, to the same bits.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "lhtree/grow/boost/bins.hpp"
@@ -97,15 +98,39 @@ struct Direction {
 };
 constexpr std::size_t n_steps = 255;
 
+// Calls use(constant) with a small number as a constant; 0 stands for any other.
+template <class Use>
+void with_constant(std::size_t number, const Use& use) {
+    switch (number) {
+        case 2:
+            return use(std::integral_constant<std::size_t, 2>{});
+        case 3:
+            return use(std::integral_constant<std::size_t, 3>{});
+        case 4:
+            return use(std::integral_constant<std::size_t, 4>{});
+        default:
+            return use(std::integral_constant<std::size_t, 0>{});
+    }
+}
+
 // What the sums of a direction are looked up in: weight × representative of every bin of its features.
 class SumTables {
   public:
     SumTables(const Direction& direction, const Bins& bins);
 
-    double sum(const std::uint8_t* codes) const {  // exact: a whole number below 2^53
+    // A feature sum, exact: a whole number below 2^53. `n` is the number of features, 0 if it is only known
+    // here.
+    template <std::size_t n>
+    double sum(const std::uint8_t* codes) const {
+        const std::size_t size = n ? n : features_.size();
         double sum = 0.0;
-        for (std::size_t i = 0; i < features_.size(); ++i) sum += tables_[i * 256 + codes[features_[i]]];
+        for (std::size_t i = 0; i < size; ++i) sum += tables_[i * 256 + codes[features_[i]]];
         return sum;
+    }
+    // Calls use(size) with the number of features as a constant, so that loops over them are unrolled.
+    template <class Use>
+    void with_size(const Use& use) const {
+        return with_constant(features_.size(), use);
     }
 
   private:
