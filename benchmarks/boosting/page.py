@@ -62,7 +62,9 @@ class Parts:
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_yticks(range(len(keys)), keys, fontsize=8)
         ax.set_ylim(len(keys) - 0.5, -0.5)
-        ax.set_xlabel("log loss against the defaults, %, geometric mean over the sets with its 95 % interval")
+        ax.set_xlabel(
+            "log loss against the defaults, %\n(geometric mean over the sets with its 95 % interval)"
+        )
         ax.grid(visible=True, axis="x", alpha=0.3)
         save(figure, docs.pages, "boosting")
 

@@ -106,8 +106,10 @@ def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: st
     for what, names in (("columns", fitted.column_names), ("output columns", [*keys, *outputs])):
         twins = find_twins(names, 63 if dialect == "postgresql" else None)
         if twins:
+            reads = "reads 63 bytes of a name and " if dialect == "postgresql" else ""
             raise ValueError(
-                f"SQL ignores case, so the {what} {twins[0]!r} and {twins[1]!r} are the same: rename one of them."
+                f"SQL {reads}ignores case, so the {what} {twins[0]!r} and {twins[1]!r} are the same: "
+                "rename one of them."
             )
 
 
