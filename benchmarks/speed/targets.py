@@ -9,8 +9,8 @@ from . import boosting
 from .models import TITLES
 
 _GATHERS = (
-    "arithmetic: a level of ours gathers and multiplies up to four features, one of XGBoost's compares one feature; and "
-    "ours takes more rounds"
+    "arithmetic: a level of ours gathers and multiplies up to four features, one of XGBoost's compares one; and ours "
+    "takes more rounds"
 )
 # One sentence for each row of the table that is missed, by its key. Names in braces are measured bounds:
 # {read_gb_s}, {copy_gb_s}, {copy_two_threads}.
@@ -28,12 +28,12 @@ LIMITS: dict[str, str] = {
     "levels of a tree are passes over rows that do not fit into the cache",
     "threads_quiet_1": "bandwidth shared by both cores (copying: {copy_two_threads:.2f} times one core's rate)",
     "threads_quiet_4": "bandwidth and cache shared by both cores (copying: {copy_two_threads:.2f} times one's rate)",
-    "boost_catboost_eeg": "few features: with 14, a row costs 0.26 µs a round, more than half of it in the two passes for "
+    "boost_catboost_eeg": "few features: with 14, a row costs 0.26 µs a round, more than half of it in the passes for "
     "hyperplanes",
     "boost_catboost_magic": "few features: with 10, a row costs 0.2 µs a round, 0.09 µs of it without hyperplanes",
-    "boost_catboost_skin": "few features: with 3, a row costs 0.1 µs a round, nearly all of it for probabilities, draws "
-    "and parting, which do not depend on the number of features",
-    "boost_batch_lightgbm_spambase": "400 rounds do not reach LightGBM's log loss on this split: all of them are walked",
+    "boost_catboost_skin": "few features: with 3, a row costs 0.1 µs a round, most of it for probabilities, draws and "
+    "parting, which do not depend on the number of features",
+    "boost_batch_lightgbm_spambase": "400 rounds do not reach LightGBM's log loss on this split: all are walked",
     "boost_batch_xgboost_spambase": _GATHERS,
     "boost_batch_xgboost_magic": _GATHERS,
     "boost_threads_quiet": "bandwidth shared by both cores (copying: {copy_two_threads:.2f} times one core's rate)",
