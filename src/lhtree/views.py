@@ -73,7 +73,8 @@ class TreeView:
 
     def __repr__(self) -> str:
         number = "" if self.round is None else f", round={self.round}"
-        return f"TreeView(target={self.target!r}{number}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
+        target = self.target.item() if isinstance(self.target, np.generic) else self.target
+        return f"TreeView(target={target!r}{number}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
 
     @property
     def n_target(self) -> NDArray[np.float64]:
