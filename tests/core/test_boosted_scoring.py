@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+import reference_scoring
 from lhtree import _core
 from support import bridge
 from support.boosted import boosted_model, boosted_rows
@@ -36,19 +37,19 @@ def assert_as_reference(model, X):
     arrays = model.trees.arrays()
     trees = [bridge.as_tree(arrays, tree) for tree in range(model.trees.n_trees)]
     Z = reference.normalise(X, *model.normalisation, missing=np.nan)
-    raw = reference.raw_scores(trees, model.trees.target, model.base, Z, model.clip)
+    raw = reference_scoring.raw_scores(trees, model.trees.target, model.base, Z, model.clip)
     scorer, same = model.scorer, np.testing.assert_array_equal
     same(scorer.raw_score(X), raw)
     proba = scorer.proba(X)
-    np.testing.assert_allclose(proba, [reference.link(row) for row in raw], 1e-14, 1e-320)
+    np.testing.assert_allclose(proba, [reference_scoring.link(row) for row in raw], 1e-14, 1e-320)
     same(scorer.link(scorer.raw_score(X)), proba)
     same(scorer.predict(X), raw[:, 0] > 0.0 if model.n_classes == 2 else raw.argmax(axis=1))
     value, confidence = scorer.per_tree(X)
-    same(value, [[reference.membership(tree, z, model.clip) for tree in trees] for z in Z])
+    same(value, [[reference_scoring.membership(tree, z, model.clip) for tree in trees] for z in Z])
     same(confidence, np.ones_like(value))
     *_, last = model.staged_raw_score(X)
     same(last, raw)
-    ways = [reference.trace(tree, z, model.clip) for z in Z for tree in trees]
+    ways = [reference_scoring.trace(tree, z, model.clip) for z in Z for tree in trees]
     same(scorer.apply(X).ravel(), [blocks[-1] for blocks, _ in ways])
     ptr, block, value = scorer.trace(X)
     same(np.diff(ptr, prepend=0), [0, *(len(blocks) for blocks, _ in ways)])
@@ -215,7 +216,7 @@ def test_scores_of_any_size_become_probabilities():
     model = boosted_model(np.random.default_rng(6), 2, 2, 1, 1)
     raw = np.array([0.0, 1e-300, -1e-9, 3.0, -40.0, 745.0, -800.0, 1e308])[:, None]
     proba = model.scorer.link(raw)
-    np.testing.assert_allclose(proba, [reference.link(row) for row in raw], 1e-15, 1e-323)
+    np.testing.assert_allclose(proba, [reference_scoring.link(row) for row in raw], 1e-15, 1e-323)
     assert proba[0].tolist() == [0.5, 0.5]
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, 3e-16)
     several = boosted_model(np.random.default_rng(6), 2, 3, 1, 1).scorer.link(

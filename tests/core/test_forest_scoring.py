@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+import reference_scoring
 from lhtree import LHForestClassifier
 from support import bridge, strategies
 from support.clouds import make_clouds
@@ -23,19 +24,19 @@ def assert_as_reference(model, X):
     every = trees, targets, len(model.classes_), Z
     mode, prior = model._model.confidence, model._model.prior
     same = np.testing.assert_array_equal
-    same(model.apply(X), [[reference.leaf(tree, z) for tree in trees] for z in Z])
-    same(model.predict_wolf(X), reference.wolf(*every, mode))
-    same(model.predict_membership(X), reference.mean_membership(*every))
-    same(model.predict_confidence(X), reference.mean_confidence(*every, mode))
-    same(model.predict(X), model.classes_[reference.predict(*every, mode, prior)])
+    same(model.apply(X), [[reference_scoring.leaf(tree, z) for tree in trees] for z in Z])
+    same(model.predict_wolf(X), reference_scoring.wolf(*every, mode))
+    same(model.predict_membership(X), reference_scoring.mean_membership(*every))
+    same(model.predict_confidence(X), reference_scoring.mean_confidence(*every, mode))
+    same(model.predict(X), model.classes_[reference_scoring.predict(*every, mode, prior)])
     proba = model.predict_proba(X)
-    np.testing.assert_allclose(proba, reference.predict_proba(*every, mode, prior), 1e-13, 1e-300)
+    np.testing.assert_allclose(proba, reference_scoring.predict_proba(*every, mode, prior), 1e-13, 1e-300)
     scorer = model._model.scorer
     same(scorer.settle(scorer.wolf(X), scorer.membership(X)), proba)
     membership, confidence = scorer.per_tree(X)
-    same(membership, [[reference.membership(tree, z) for tree in trees] for z in Z])
-    same(confidence, [[reference.confidence(tree, z, mode) for tree in trees] for z in Z])
-    ways = [reference.trace(tree, z) for z in Z for tree in trees]
+    same(membership, [[reference_scoring.membership(tree, z) for tree in trees] for z in Z])
+    same(confidence, [[reference_scoring.confidence(tree, z, mode) for tree in trees] for z in Z])
+    ways = [reference_scoring.trace(tree, z) for z in Z for tree in trees]
     ptr, block, value = scorer.trace(X)
     same(np.diff(ptr, prepend=0), [0, *(len(blocks) for blocks, _ in ways)])
     same(block, np.concatenate([blocks for blocks, _ in ways]))
@@ -145,11 +146,11 @@ def test_leaves_with_ranges_of_their_own():
     )
     Z = reference.normalise(X, *model._model.normalisation)
     trees = [bridge.as_tree(arrays, tree) for tree in range(12)]
-    expected = np.array([[reference.membership(tree, z) for tree in trees] for z in Z])
+    expected = np.array([[reference_scoring.membership(tree, z) for tree in trees] for z in Z])
     np.testing.assert_array_equal(scorer.per_tree(X)[0], expected)
     assert expected.max() > 0.75
     np.testing.assert_array_equal(
-        scorer.membership(X), reference.mean_membership(trees, arrays["target"], 3, Z)
+        scorer.membership(X), reference_scoring.mean_membership(trees, arrays["target"], 3, Z)
     )
 
 

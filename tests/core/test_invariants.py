@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import reference
+import reference_scoring
 from lhtree import LHTClassifier
 from support import bridge, strategies
 from support.clouds import make_clouds
@@ -194,9 +194,9 @@ def test_deep_trees_need_no_recursion(confidence):
     Z = X.astype(np.float32)
     tree = bridge.trees_of(model)[0]
     some = slice(None, None, 97)
-    np.testing.assert_array_equal(leaves[some], [reference.leaf(tree, z) for z in Z[some]])
+    np.testing.assert_array_equal(leaves[some], [reference_scoring.leaf(tree, z) for z in Z[some]])
     np.testing.assert_array_equal(
-        model.predict_wolf(X[some]), reference.wolf([tree], [1], 2, Z[some], confidence)
+        model.predict_wolf(X[some]), reference_scoring.wolf([tree], [1], 2, Z[some], confidence)
     )
     assert model.score(X, y) > 0.99
 

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import reference
+import reference_scoring
 from lhtree import LHTClassifier
 from support import bridge, strategies
 
@@ -173,17 +174,19 @@ def test_models_are_the_references(data, problem):
     mode = "last" if model.confidence == "auto" else model.confidence
     prior = np.bincount(problem.y, weights=problem.weight) / problem.weight.sum()
     near = pytest.approx
-    assert model.predict_wolf(X) == near(reference.wolf(expected, targets, n_classes, Z, mode), abs=1e-9)
-    assert model.predict_membership(X) == near(
-        reference.mean_membership(expected, targets, n_classes, Z), abs=1e-9
+    assert model.predict_wolf(X) == near(
+        reference_scoring.wolf(expected, targets, n_classes, Z, mode), abs=1e-9
     )
-    confidence = reference.mean_confidence(expected, targets, n_classes, Z, mode)
+    assert model.predict_membership(X) == near(
+        reference_scoring.mean_membership(expected, targets, n_classes, Z), abs=1e-9
+    )
+    confidence = reference_scoring.mean_confidence(expected, targets, n_classes, Z, mode)
     assert model.predict_confidence(X) == near(confidence, abs=1e-9)
     own = bridge.trees_of(model)
     assert model.predict_proba(X) == near(
-        reference.predict_proba(own, targets, n_classes, Z, mode, prior), abs=1e-9
+        reference_scoring.predict_proba(own, targets, n_classes, Z, mode, prior), abs=1e-9
     )
-    leaves = [[reference.leaf(tree, z) for tree in expected] for z in Z]
+    leaves = [[reference_scoring.leaf(tree, z) for tree in expected] for z in Z]
     np.testing.assert_array_equal(model.apply(X), leaves)
 
 

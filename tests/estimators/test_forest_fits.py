@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import reference
+import reference_scoring
 from lhtree import LHForestClassifier
 from support import bridge
 from support.bridge import training_weights
@@ -28,7 +29,7 @@ def slow_out_of_bag(model, X, y):
         numbers = [i for i in range(len(trees)) if unseen[i // n_targets][row]]
         if numbers:
             some = [trees[i] for i in numbers], [targets[i] for i in numbers]
-            result[row] = reference.predict_proba(
+            result[row] = reference_scoring.predict_proba(
                 *some, n_classes, Z[[row]], model._model.confidence, model._model.prior
             )[0]
     return result

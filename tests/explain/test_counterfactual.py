@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-import reference
+import reference_scoring
 from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.explain import Counterfactual
 from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
@@ -285,7 +285,7 @@ def test_the_shortest_move_is_that_of_its_slow_twin(data, n_features, is_bounded
     )
     room = Room(np.array(data.draw(rooms)), np.array(data.draw(rooms)))
     move = shortest_moves(weights[None], np.array([need]), np.array([side]), room)[0]
-    twin = reference.shortest_crossing(side * weights, need, room.down, room.up)
+    twin = reference_scoring.shortest_crossing(side * weights, need, room.down, room.up)
     if twin is None or not weights.any():
         assert np.isnan(move).all()
         return

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+import reference_scoring
 from support import bridge, strategies
 
 MODES = ("last", "path", None)
@@ -53,13 +54,13 @@ def test_scores(model, mode, n_threads):
     trees = [bridge.as_tree(arrays, tree) for tree in range(len(targets))]
     given_trees = trees, targets, n_classes, Z
     same = np.testing.assert_array_equal  # the core takes the same sums in the same order
-    same(scorer.apply(X, n_threads), [[reference.leaf(tree, z) for tree in trees] for z in Z])
-    same(scorer.wolf(X, n_threads), reference.wolf(*given_trees, mode))
-    same(scorer.membership(X, n_threads), reference.mean_membership(*given_trees))
-    same(scorer.confidence(X, n_threads), reference.mean_confidence(*given_trees, mode))
-    same(scorer.predict(X, n_threads), reference.predict(*given_trees, mode, prior))
+    same(scorer.apply(X, n_threads), [[reference_scoring.leaf(tree, z) for tree in trees] for z in Z])
+    same(scorer.wolf(X, n_threads), reference_scoring.wolf(*given_trees, mode))
+    same(scorer.membership(X, n_threads), reference_scoring.mean_membership(*given_trees))
+    same(scorer.confidence(X, n_threads), reference_scoring.mean_confidence(*given_trees, mode))
+    same(scorer.predict(X, n_threads), reference_scoring.predict(*given_trees, mode, prior))
     proba = scorer.proba(X, n_threads)
-    np.testing.assert_allclose(proba, reference.predict_proba(*given_trees, mode, prior), 1e-14)
+    np.testing.assert_allclose(proba, reference_scoring.predict_proba(*given_trees, mode, prior), 1e-14)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, 1e-14)
 
 
