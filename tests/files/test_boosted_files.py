@@ -1,4 +1,4 @@
-"""Boosted models in files: the same model comes back, and a Scorer predicts with it."""
+"""Boosted models in files: the same model comes back, a Scorer predicts with it, and hostile ones are refused."""
 
 import pickle
 
@@ -7,6 +7,7 @@ import pytest
 
 from lhtree import inspect, load_scorer
 from lhtree.files import write_file
+from support import sealing
 from support.boosted import boosted_model, boosted_rows
 
 HEADER = {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}
@@ -67,3 +68,40 @@ def test_stages_add_up(model, rows):
     assert stages[-1].tobytes() == model.scorer.raw_score(rows).tobytes()
     first = model.estimator(0)
     assert stages[0].tobytes() == first.scorer.raw_score(rows).tobytes()
+
+
+def test_a_boosted_model_without_its_base(refused):
+    header, data = sealing.split(sealing.small_boosted())
+    other = {"later" if name == "base" else name: entry for name, entry in header.items()}
+    assert "base needs a value per target" in refused(sealing.join(other, data))
+    header["base"]["shape"] = [1, 3]
+    assert "base has shape (1, 3)" in refused(sealing.join(header, data))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"link": "wolf"}, "base needs another link"),
+        ({"link": "logistic"}, "the link of two classes is logistic"),
+        ({"confidence": "last"}, "confidence"),
+        ({"clip": 0.0}, "clip is not a positive"),
+    ],
+)
+def test_hostile_boosted_models(refused, change, expected):
+    content = sealing.edit_model(sealing.small_boosted(), lambda model: model.update(change))
+    assert expected in refused(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "expected"),
+    [
+        ("base", 1, np.nan, "base has a value that is not finite"),
+        ("missing", 0, 2, "missing is not -1, 0 or 1"),
+        ("missing", -1, 1, "does not use a single feature"),  # a leaf
+        ("intercept", -1, np.inf, "intercept has a value that is not finite"),
+        ("low", -1, 1e9, "low is above high"),
+        ("target", 0, 1, "not in the order of the classes"),
+    ],
+)
+def test_hostile_boosted_values(refused, name, place, value, expected):
+    assert expected in refused(sealing.edit_array(sealing.small_boosted(), name, place, value))

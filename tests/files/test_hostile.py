@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lhtree import ModelFileError, inspect, load, load_scorer
+from lhtree import ModelFileError, inspect, load
 from lhtree.files.container import parse
 from support import sealing
-
-READERS = (load, load_scorer, inspect)
 
 
 @pytest.fixture
@@ -22,26 +20,6 @@ def forest():
 @pytest.fixture
 def tree():
     return sealing.small_tree()
-
-
-@pytest.fixture
-def refused(tmp_path):
-    """What every reader says of some bytes."""
-
-    def ask(content):
-        path = tmp_path / "hostile.lht"
-        path.write_bytes(content)
-        messages = set()
-        for read in READERS:
-            with pytest.raises(ModelFileError) as caught:
-                read(path)
-            messages.add(str(caught.value))
-        (message,) = messages
-        assert message.startswith(f"path={str(path)!r} is not a valid lhtree model file: ")
-        assert message.endswith(".")
-        return message
-
-    return ask
 
 
 def test_sealing_changes_nothing(forest, tree, tmp_path):
@@ -78,7 +56,7 @@ def test_damage_is_named(tree, refused):
 
 
 def test_what_is_no_file(tmp_path, tree):
-    for read in READERS:
+    for read in sealing.READERS:
         with pytest.raises(FileNotFoundError):
             read(tmp_path / "nothing.lht")
         with pytest.raises(ModelFileError, match="not a regular file"):
@@ -98,7 +76,7 @@ def test_no_memory_beyond_what_the_header_describes(tree, tmp_path):
     path = tmp_path / "sparse.lht"
     path.write_bytes(tree)
     os.truncate(path, 3 << 30)
-    for read in READERS:
+    for read in sealing.READERS:
         tracemalloc.start()
         with pytest.raises(ModelFileError, match="its header describes"):
             read(path)
@@ -350,43 +328,6 @@ FORESTS = {
 def test_hostile_forests(forest, refused, case):
     change, expected = FORESTS[case]
     assert expected in refused(sealing.edit_model(forest, lambda model: model["forest"].update(change)))
-
-
-def test_a_boosted_model_without_its_base(refused):
-    header, data = sealing.split(sealing.small_boosted())
-    other = {"later" if name == "base" else name: entry for name, entry in header.items()}
-    assert "base needs a value per target" in refused(sealing.join(other, data))
-    header["base"]["shape"] = [1, 3]
-    assert "base has shape (1, 3)" in refused(sealing.join(header, data))
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"link": "wolf"}, "base needs another link"),
-        ({"link": "logistic"}, "the link of two classes is logistic"),
-        ({"confidence": "last"}, "confidence"),
-        ({"clip": 0.0}, "clip is not a positive"),
-    ],
-)
-def test_hostile_boosted_models(refused, change, expected):
-    content = sealing.edit_model(sealing.small_boosted(), lambda model: model.update(change))
-    assert expected in refused(content)
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value", "expected"),
-    [
-        ("base", 1, np.nan, "base has a value that is not finite"),
-        ("missing", 0, 2, "missing is not -1, 0 or 1"),
-        ("missing", -1, 1, "does not use a single feature"),  # a leaf
-        ("intercept", -1, np.inf, "intercept has a value that is not finite"),
-        ("low", -1, 1e9, "low is above high"),
-        ("target", 0, 1, "not in the order of the classes"),
-    ],
-)
-def test_hostile_boosted_values(refused, name, place, value, expected):
-    assert expected in refused(sealing.edit_array(sealing.small_boosted(), name, place, value))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from lhtree import LHForestClassifier, LHTClassifier, save
+from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
 from lhtree.files.model_file import pack
 from support.boosted import boosted_model
 from support.clouds import make_clouds
 
+READERS = (load, load_scorer, inspect)
 PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
 
 
