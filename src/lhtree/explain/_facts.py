@@ -140,27 +140,14 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     steps: list[Step] = []
     for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
         tree = int(walk.tree[stop])
-        common: dict[str, Any] = {
-            "block": int(walk.block[stop]),
-            "depth": int(walk.depth[stop]),
-            "n_samples": int(trees.n_samples[at]),
-            "weight": float(trees.weight[at]),
+        common = _describe_block(walk, stop) | {
             "n_target": float(trees.n_target[at]),
             "share": float(walk.outcome[stop]),
         }
         if not is_leaf:
-            y = float(walk.y[stop])
-            steps.append(
-                Step(
-                    terms=name_terms(stop),
-                    offset=float(trees.offset[at]),
-                    y=y,
-                    side="left" if y < 0.0 else "right",
-                    distance=abs(y),
-                    confidence=min(abs(y), 1.0),
-                    **common,
-                )
-            )
+            distance = abs(float(walk.y[stop]))
+            common |= _describe_side(walk, stop) | {"terms": name_terms(stop)}
+            steps.append(Step(distance=distance, confidence=min(distance, 1.0), **common))
             continue
         membership, confidence = float(walk.membership[tree]), float(walk.confidence[tree])
         leaf = LeafStep(
@@ -181,30 +168,37 @@ def _find_boosted_paths(walk: Walk, x: Any) -> Iterator[Path]:
     fitted, trees = walk.fitted, walk.fitted.trees
     name_terms = _namer(fitted, walk.terms, x)
     steps: list[BoostedStep] = []
-    for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
-        common: dict[str, Any] = {
-            "block": int(walk.block[stop]),
-            "depth": int(walk.depth[stop]),
-            "n_samples": int(trees.n_samples[at]),
-            "weight": float(trees.weight[at]),
-            "value": float(walk.value[stop] if is_leaf else walk.outcome[stop]),
-        }
+    for stop, is_leaf in enumerate(walk.is_leaf.tolist()):
+        common = _describe_block(walk, stop)
+        common["value"] = float(walk.value[stop] if is_leaf else walk.outcome[stop])
         if not is_leaf:
-            y = float(walk.y[stop])
-            steps.append(
-                BoostedStep(
-                    terms=name_terms(stop),
-                    offset=float(trees.offset[at]),
-                    y=y,
-                    side="left" if y < 0.0 else "right",
-                    change=float(walk.change[stop]),
-                    **common,
-                )
-            )
+            common |= _describe_side(walk, stop) | {"terms": name_terms(stop)}
+            steps.append(BoostedStep(change=float(walk.change[stop]), **common))
             continue
         tree = int(walk.tree[stop])
         yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), BoostedLeaf(**common))
         steps = []
+
+
+def _describe_block(walk: Walk, stop: int) -> dict[str, Any]:
+    """Which block a stop is, and what it holds."""
+    trees, at = walk.fitted.trees, walk.at[stop]
+    return {
+        "block": int(walk.block[stop]),
+        "depth": int(walk.depth[stop]),
+        "n_samples": int(trees.n_samples[at]),
+        "weight": float(trees.weight[at]),
+    }
+
+
+def _describe_side(walk: Walk, stop: int) -> dict[str, Any]:
+    """To which side of the hyperplane a row goes."""
+    y = float(walk.y[stop])
+    return {
+        "offset": float(walk.fitted.trees.offset[walk.at[stop]]),
+        "y": y,
+        "side": "left" if y < 0.0 else "right",
+    }
 
 
 def _namer(fitted: Model, terms: Terms, x: Any) -> Callable[[int], tuple[Term, ...]]:
