@@ -35,6 +35,12 @@ fuzz: $(TOOLS)  ## fuzz the checks of models with a million hostile inputs; need
 	mkdir -p build/fuzz/corpus
 	build/fuzz/lhtree_fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -artifact_prefix=build/fuzz/ build/fuzz/corpus
 
+cross: $(VENV)/.group-cross  ## run the C++ tests for Windows (Wine) and AArch64 (QEMU), compile them for macOS
+	.ci/cross $(TARGETS)
+
+wheel: $(VENV)/.group-wheel  ## build an sdist and from it a wheel, and test the wheel in an empty environment
+	.ci/wheel
+
 lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -50,11 +56,17 @@ stubs: $(PACKAGE)  ## regenerate src/lhtree/_core.pyi
 	$(BIN)/python -m nanobind.stubgen --quiet --module lhtree._core --pattern-file cpp/bindings.pat \
 		--output-file src/lhtree/_core.pyi
 
+docs: $(PACKAGE) $(VENV)/.group-docs  ## build the documentation site into build/site and test it
+	rm -rf docs/gallery docs/generated build/site
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs build/site
+	LHTREE_SITE=$(CURDIR)/build/site $(BIN)/pytest -q tests/docs/test_site.py
+	@echo build/site/index.html
+
 bench: $(PACKAGE) $(VENV)/.group-bench  ## compare speed and accuracy with other libraries
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove all generated files
-	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/gallery docs/generated .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # pip learned --group in 25.1, so it is renewed first.
 $(TOOLS): pyproject.toml
@@ -72,5 +84,5 @@ $(VENV)/.group-%: $(TOOLS)
 	$(PIP) install --group $*
 	@touch $@
 
-.PHONY: help demo test native fuzz lint fix stubs bench clean
+.PHONY: help demo test native fuzz cross wheel lint fix stubs docs bench clean
 .DELETE_ON_ERROR:

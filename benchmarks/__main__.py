@@ -8,13 +8,17 @@ from collections.abc import Sequence
 # A folder each, whose ``QUESTION`` is imported only when it is asked: --help needs no peers.
 QUESTIONS = {
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
+    "readable": "accuracy, log loss and fit time of models that people read, by the count of their numbers",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
-    "explain": "cost of explanations relative to predictions",
+    "explain": "cost of explanations relative to predictions and to permutation SHAP",
     "paper": "the paper's three tables, its figures for wine and its claims, on the same splits for every method",
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
+    "tables": "accuracy, log loss, AUC and time on public tables with categories and gaps",
+    "regression": "R² and time on public tables with a number to predict",
     "boosting": "what every part of the boosted model brings, in accuracy and log loss",
     "when": "when to use lhtree: the nine data sets, problems with a known Bayes error, pictures that show why",
     "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",
+    "scale": "time and memory of boosted fits on many rows: past memory",
     "stream": "memory and speed of `lhtree predict` on a CSV larger than memory",
 }
 

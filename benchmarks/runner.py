@@ -127,6 +127,8 @@ class Parts(Question):
 class Fits(Question):
     """A question of many fits, each kept in a file of its own: a run can be stopped and resumed."""
 
+    metric = "accuracy"  # shown while fits run
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--jobs", type=int, default=1, help="processes; each model uses one thread")
@@ -158,7 +160,7 @@ class Fits(Question):
         print(f"{len(tasks)} fits, {len(tasks) - len(missing)} of them already done", flush=True)
         with show_progress(self.name, len(missing)) as (tell, advance):
             for task, result in self._work(missing, n_jobs):
-                score, seconds = result["accuracy"], result["fit_seconds"]
+                score, seconds = result[self.metric], result["fit_seconds"]
                 tell(f"{task.data} {task.model} {task.seed}: {score:.4f} in {seconds:.2f} s")
                 advance()
 

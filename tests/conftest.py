@@ -13,6 +13,8 @@ from support.clouds import make_clouds
 from support.postgresql import postgresql, postgresql_or_none  # noqa: F401
 from support.uci import server, small  # noqa: F401
 
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # shap would compile for longer than its tests run
+
 slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "default", derandomize=True, deadline=None, max_examples=100, suppress_health_check=slow_is_fine

@@ -365,9 +365,8 @@ def least_squares_cuts(sums, response, weight, min_samples_leaf):
 
 
 def fit_real_membership(z, response, weight, active, options):
-    """Section 10: slopes and intercept of a block; constant where r is, or where two leaves would be too light."""
-    is_light = math.fsum(weight) < 2 * options.min_samples_leaf
-    if options.membership == "constant" or response.min() == response.max() or is_light or not active:
+    """Section 10: slopes and intercept of a block; constant where r is."""
+    if options.membership == "constant" or response.min() == response.max() or not active:
         return {}, mean(response, weight)
     return fit_linear(z, response, weight, active, options)
 

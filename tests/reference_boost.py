@@ -31,6 +31,7 @@ class Options:
     n_directed: int = 4
     shrinkage: float = 0.01
     max_bins: int = 255
+    leaf: str = "constant"
     monotonic: tuple[int, ...] | None = None
 
 
@@ -132,29 +133,42 @@ def log_sum(raw):
     return max(raw) + log(total)
 
 
-def first_scores(class_weight):
-    """The best constants."""
-    total = float(sum(class_weight))
-    scores = [log(max(float(weight) / total, 1e-15)) for weight in class_weight]
-    return [scores[1] - scores[0]] if len(scores) == 2 else scores
+class Classes:
+    """Classes to predict, and the log loss of the raw scores of a row."""
 
+    quantum, most, selects = 2.0**-32, 1000.0, False
 
-def loss(cls, raw):
-    """Log loss of a row."""
-    if len(raw) > 1:
-        return log_sum(raw) - raw[cls]
-    away = -raw[0] if cls == 1 else raw[0]
-    return max(away, 0.0) + log(1.0 + exp(-abs(away)))
+    def __init__(self, classes, n_classes):
+        self.classes, self.n_classes = classes, n_classes
 
+    def first(self, rows, weight):
+        """The best constants."""
+        weights = [
+            sum(weight[row] for row in rows if self.classes[row] == cls) for cls in range(self.n_classes)
+        ]
+        total = float(sum(weights))
+        scores = [log(max(float(of_class) / total, 1e-15)) for of_class in weights]
+        return [scores[1] - scores[0]] if len(scores) == 2 else scores
 
-def differentiate(cls, raw, score, row_sum):
-    """First and second derivative of the loss of a row by one of its scores, as float32."""
-    if len(raw) == 1:
-        p, factor, is_target = sigmoid(raw[0]), 1.0, cls == 1
-    else:
-        p, factor = min(exp(raw[score] - row_sum), 1.0), len(raw) / (len(raw) - 1.0)
-        is_target = cls == score
-    return np.float32(p - (1.0 if is_target else 0.0)), np.float32(factor * (p * (1.0 - p)))
+    def loss(self, row, raw):
+        """Log loss of a row."""
+        cls = self.classes[row]
+        if len(raw) > 1:
+            return log_sum(raw) - raw[cls]
+        away = -raw[0] if cls == 1 else raw[0]
+        return max(away, 0.0) + log(1.0 + exp(-abs(away)))
+
+    def differentiate(self, row, raw, score, row_sum):
+        """First and second derivative of the loss of a row by one of its scores, as float32."""
+        if len(raw) == 1:
+            p, factor, is_target = sigmoid(raw[0]), 1.0, self.classes[row] == 1
+        else:
+            p, factor = min(exp(raw[score] - row_sum), 1.0), len(raw) / (len(raw) - 1.0)
+            is_target = self.classes[row] == score
+        return np.float32(p - (1.0 if is_target else 0.0)), np.float32(factor * (p * (1.0 - p)))
+
+    def find_unit(self, rows, first):
+        return 1.0
 
 
 def quantum_of(largest):
@@ -162,17 +176,27 @@ def quantum_of(largest):
     return 2.0 ** (max(math.frexp(largest)[1], -100) - 15) if largest > 0.0 else 1.0
 
 
-def mean_loss(rows, classes, raw, weight):
-    """Mean loss of some rows, summed in units of 2^-32."""
-    losses = [round(clamp(loss(classes[row], raw[row]), 0.0, 1000.0) * 2.0**32) for row in rows]
+def mean_loss(rows, aim, raw, weight, first=0.0):
+    """Mean loss of some rows, summed as integers."""
+    unit = aim.find_unit(rows, first)
+    losses = [round(clamp(aim.loss(row, raw[row]) / unit, 0.0, aim.most) / aim.quantum) for row in rows]
     high = sum(value * (weight[row] >> 16) for row, value in zip(rows, losses, strict=True))
     low = sum(value * (weight[row] & 0xFFFF) for row, value in zip(rows, losses, strict=True))
     total = as_float(sum(weight[row] for row in rows))
-    return (as_float(high) * 2.0**16 + as_float(low)) * 2.0**-32 / total if total else math.nan
+    return (as_float(high) * 2.0**16 + as_float(low)) * aim.quantum / total * unit if total else math.nan
 
 
 def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes_losses=False):
-    """Rounds of trees on the rows that are not held, each on what the rounds before it leave."""
+    """Rounds of trees for classes."""
+    aim = Classes(classes, n_classes)
+    return boost_aim(z, aim, weight, held, options, n_rounds, seed, takes_losses=takes_losses)
+
+
+def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=False):
+    """Rounds of trees on the rows that are not held, each on what the rounds before it leave.
+
+    `aim` has the classes or responses of the rows, and their loss.
+    """
     n = len(z)
     learned = [row for row in range(n) if not held[row]]
     others = [row for row in range(n) if held[row]]
@@ -186,13 +210,14 @@ def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes
         make_bins(column[learned], [whole[row] for row in learned], options.max_bins) for column in z.T
     ]
     codes = list(zip(*(encode(column, of) for column, of in zip(z.T, bins, strict=True)), strict=True))
-    shares = [sum(whole[row] for row in learned if classes[row] == cls) for cls in range(n_classes)]
-    result.first = first_scores(shares)
+    result.first = aim.first(learned, whole)
     raw = result.raw = [list(result.first) for _ in range(n)]
 
     def take_losses():
         if takes_losses:
-            result.losses.append(tuple(mean_loss(rows, classes, raw, whole) for rows in (learned, others)))
+            result.losses.append(
+                tuple(mean_loss(rows, aim, raw, whole, result.first[0]) for rows in (learned, others))
+            )
 
     take_losses()
     for number in range(n_rounds):
@@ -201,7 +226,7 @@ def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes
         taken = [row for row in learned if takes(derive(key, ROWS), row, options.subsample)]
         rest = sorted(set(range(n)) - set(taken))
         for score in range(len(result.first)):
-            slopes = [differentiate(classes[row], raw[row], score, sums[row]) for row in range(n)]
+            slopes = [aim.differentiate(row, raw[row], score, sums[row]) for row in range(n)]
             counted = [row for row in learned if whole[row] > 0]
             quanta = (
                 quantum_of(max((abs(float(slopes[row][0])) for row in counted), default=0.0)),
@@ -212,11 +237,13 @@ def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes
                 for g, h in slopes
             ]
             grower = Grower(bins, codes, entries, (whole, result.unit, shift), options)
+            if aim.selects:
+                grower.select_from([aim.y[row] - raw[row][0] for row in range(n)], aim.share)
             tree = grower.grow(taken, rest, quanta, derive(key, FIRST_SCORE + score))
             for block in tree.blocks:
-                if block.cut is None:
+                if block.leaf is not None:
                     for row in block.rows + block.others:
-                        raw[row][score] += block.value * options.learning_rate
+                        raw[row][score] += block.leaf.estimate(grower.represent(row))
             result.trees.append(tree)
         take_losses()
     return result

@@ -6,10 +6,12 @@ the last bit. Values of bins are in units of 2^-12, weights of a direction in un
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reference import derive
-from reference_numbers import as_float, clamp
+from reference_boosted_leaf import Leaf, extend_way, fit_leaf
+from reference_numbers import as_float, clamp, solve_with_ridge
+from reference_responses import select
 
 WEIGHT_UNIT = 2.0**-15
 N_STEPS = 255
@@ -40,6 +42,8 @@ class Block:
     value: float = 0.0  # before the learning rate
     left: int = -1
     cut: Cut | None = None
+    way: list[int] = field(default_factory=list)  # features of the blocks above, those of the nearest first
+    leaf: Leaf | None = None
 
 
 @dataclass
@@ -47,6 +51,9 @@ class Tree:
     blocks: list[Block]
     quanta: tuple[float, float]  # of gradient and hessian
     sums: list[tuple[int, int, int]]  # of every block
+
+
+FREE = Block([], [], 0, 0)  # without bounds
 
 
 def draw(usable, n, key, purpose):
@@ -69,16 +76,30 @@ class Grower:
         self.bins, self.codes, self.entries, self.options = bins, codes, entries, options
         self.weight, self.unit, self.shift = weight
         self.usable = [f for f, of in enumerate(bins) if of.is_usable]
+        self.residuals, self.share = None, 0.5
+
+    def select_from(self, residuals, share):
+        """Values of blocks are quantiles of these residuals."""
+        self.residuals, self.share = residuals, share
+
+    def settle(self, rows, bounds):
+        """The value of a block of these rows."""
+        if self.residuals is None:
+            return self.value(self.add(rows), bounds)
+        found = select([self.residuals[row] for row in rows], [self.weight[row] for row in rows], self.share)
+        return clamp(found, bounds.low, bounds.high)
 
     def grow(self, taken, others, quanta, key):
         self.quanta = quanta
         root = Block(taken, others, key, 0)
-        root.value = self.value(self.add(taken), root)
+        root.value = self.settle(taken, root)
         blocks, work = [root], deque([root])
         while work:
             block = work.popleft()
             block.cut = self.find_cut(block)
-            if block.cut is not None:
+            if block.cut is None:
+                block.leaf = fit_leaf(self, block)
+            else:
                 block.left = len(blocks)
                 for child in self.part(block):
                     blocks.append(child)
@@ -116,6 +137,8 @@ class Grower:
 
     def gain(self, block, total, left, sign):
         """What a cut takes off the loss, twice; 0 where it is not allowed."""
+        if self.residuals is not None:
+            block = FREE  # bounds are of values, not of steps
         right = (total[0] - left[0], total[1] - left[1], total[2] - left[2])
         if not self.may_stand(left) or not self.may_stand(right):
             return 0.0
@@ -171,6 +194,10 @@ class Grower:
 
     def representative(self, row, feature):
         return self.bins[feature].values[self.codes[row][feature]]
+
+    def represent(self, row):
+        """Representatives of all values of a row."""
+        return [self.representative(row, feature) for feature in range(len(self.bins))]
 
     def feature_sum(self, cut, row):
         terms = zip(cut.features, cut.weights, strict=True)
@@ -254,45 +281,24 @@ class Grower:
                 [row for row in rows if self.goes_left(block.cut, row) == (side == 0)]
                 for rows in (block.rows, block.others)
             ]
-            children.append(Block(*sides, derive(block.key, side), block.depth + 1, block.low, block.high))
+            child = Block(*sides, derive(block.key, side), block.depth + 1, block.low, block.high)
+            child.way = extend_way(block.cut.features, block.way)
+            children.append(child)
         left, right = children
         sign = self.sign_of(block.cut.features, block.cut.weights)
-        values = [self.value(self.add(child.rows), block) for child in children]
+        values = [self.settle(child.rows, block) for child in children]
         if sign:
             middle = (values[0] + values[1]) / 2.0
             lower, upper = (left, right) if sign > 0 else (right, left)
             lower.high = upper.low = middle
         for child in children:
-            child.value = self.value(self.add(child.rows), child)
+            child.value = self.settle(child.rows, child)
         return children
 
 
 def solve(lower, shrinkage, right_side):
-    """(S + shrinkage · tr(S)/p · I) x = b by Cholesky, of the rows of the lower triangle; None where it fails."""
+    """(S + shrinkage · tr(S)/p · I) x = b, of the rows of the lower triangle; None where it fails."""
     p, trace = len(right_side), 0.0
     for i in range(p):
         trace += lower[i][i]
-    if not trace > 0.0:
-        return None
-    ridge = shrinkage * (trace / float(p))
-    for i, row in enumerate(lower):
-        diagonal = row[i] + ridge
-        pivot = diagonal
-        for j in range(i):
-            for k in range(j):
-                row[j] -= row[k] * lower[j][k]
-            row[j] /= lower[j][j]
-            pivot -= row[j] * row[j]
-        if not pivot > 1e-12 * diagonal:
-            return None
-        row[i] = math.sqrt(pivot)
-    x = list(right_side)
-    for i in range(p):
-        for j in range(i):
-            x[i] -= lower[i][j] * x[j]
-        x[i] /= lower[i][i]
-    for i in reversed(range(p)):
-        for j in range(i + 1, p):
-            x[i] -= lower[j][i] * x[j]
-        x[i] /= lower[i][i]
-    return x if all(math.isfinite(value) for value in x) else None
+    return solve_with_ridge(lower, shrinkage * (trace / float(p)), right_side) if trace > 0.0 else None

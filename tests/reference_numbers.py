@@ -45,3 +45,29 @@ def as_float(total):
 
 def clamp(value, low, high):
     return low if value < low else high if high < value else value
+
+
+def solve_with_ridge(lower, ridge, right_side):
+    """(S + ridge · I) x = b by Cholesky, of the rows of the lower triangle; None where it fails."""
+    p = len(right_side)
+    for i, row in enumerate(lower):
+        diagonal = row[i] + ridge
+        pivot = diagonal
+        for j in range(i):
+            for k in range(j):
+                row[j] -= row[k] * lower[j][k]
+            row[j] /= lower[j][j]
+            pivot -= row[j] * row[j]
+        if not pivot > 1e-12 * diagonal:
+            return None
+        row[i] = math.sqrt(pivot)
+    x = list(right_side)
+    for i in range(p):
+        for j in range(i):
+            x[i] -= lower[i][j] * x[j]
+        x[i] /= lower[i][i]
+    for i in reversed(range(p)):
+        for j in range(i + 1, p):
+            x[i] -= lower[j][i] * x[j]
+        x[i] /= lower[i][i]
+    return x if all(math.isfinite(value) for value in x) else None

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+import reference_numbers
 from reference import feature_sum
 
 
@@ -120,6 +121,14 @@ def raw_scores(trees, targets, base, Z, clip):
         for row, z in enumerate(Z):
             result[row, target if len(base) > 1 else 0] += membership(tree, z, clip)
     return result
+
+
+def values(trees, link, base, Z, clip):
+    """Section 10: the mean of the trees' estimates, or what they add to the base, as it is or as a logarithm."""
+    if link == "mean":
+        return [sum(membership(tree, z, clip) for tree in trees) / len(trees) for z in Z]
+    raw = raw_scores(trees, [0] * len(trees), base, Z, clip)[:, 0]
+    return raw if link == "identity" else [reference_numbers.exp(score) for score in raw]
 
 
 def link(raw):

@@ -7,6 +7,7 @@ import json
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,17 @@ def _reset_peak() -> bool:
     return True
 
 
+def measure_peak(work: Callable[[], Any]) -> tuple[int, Any]:
+    """Bytes that some work needs at its peak beyond what was there before, and its result."""
+    if _reset_peak():
+        before = _read("VmRSS")
+        result = work()
+        return _read("VmHWM") - before, result
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = work()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, result
+
+
 def _make(rows: str, dtype: str, n_classes: int) -> tuple[Any, Any]:
     from . import data as datasets
 
@@ -49,13 +61,7 @@ def measure(rows: str, dtype: str, n_classes: int, model: str) -> int:
     X, y = _make(rows, dtype, n_classes)
     few = np.concatenate([np.flatnonzero(y == label)[:300] for label in np.unique(y)])
     fit_100(model, X[few], y[few])  # whatever a first fit loads
-    if _reset_peak():
-        before = _read("VmRSS")
-        fit_100(model, X, y)
-        return _read("VmHWM") - before
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    fit_100(model, X, y)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    return measure_peak(lambda: fit_100(model, X, y))[0]
 
 
 def ask(rows: int | str, dtype: str = "float32", n_classes: int = 2, model: str = "paper_tree") -> int:

@@ -10,7 +10,19 @@ from typing import Any, NamedTuple
 
 PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
 # Rooms of the package that no fit and no prediction needs: they do not change its results.
-_OUTER_ROOMS = {"cli", "datasets", "explain", "export", "plot", "report", "_report"}
+_OUTER_ROOMS = {
+    "cli",
+    "datasets",
+    "explain",
+    "export",
+    "notebook",
+    "outline",
+    "page",
+    "plot",
+    "rules",
+    "_report",
+    "_sheet",
+}
 
 
 class Model(NamedTuple):
@@ -22,10 +34,17 @@ class Model(NamedTuple):
     count: Callable[[Any], int] | None = None  # blocks of a fitted model that is meant to be read
 
 
-def _model(title: str, path: str, seed_name: str = "random_state", count: Any = None, **params: Any) -> Model:
-    """Return a model that imports its library when it is built."""
+def _model(
+    title: str,
+    path: str,
+    seed_name: str = "random_state",
+    count: Any = None,
+    distribution: str | None = None,
+    **params: Any,
+) -> Model:
+    """Return a model that imports its library when it is built; ``distribution``: the library's name on PyPI."""
     module, _, name = path.rpartition(".")
-    package = module.partition(".")[0].replace("sklearn", "scikit-learn")
+    package = distribution or module.partition(".")[0].replace("sklearn", "scikit-learn")
 
     def build(seed: int, **others: Any) -> Any:
         return getattr(import_module(module), name)(**{seed_name: seed} | params | others)
@@ -84,7 +103,82 @@ OURS = {
     "boosted": _model("boosted", "lhtree.LHBoostClassifier", n_jobs=1),
 }
 MODELS = PEERS | OURS
-TITLES = {name: model.title for name, model in MODELS.items()}
+
+
+def _chosen_cart(seed: int, **params: Any) -> Any:
+    """CART whose number of leaves is chosen by 5-fold cross-validation on the training rows."""
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.tree import DecisionTreeClassifier
+
+    leaves = {"max_leaf_nodes": [16, 32, 64]}
+    return GridSearchCV(DecisionTreeClassifier(random_state=seed, **params), leaves)
+
+
+# What people read, beside the models above; benchmarks/readable counts its numbers.
+READABLE = {
+    "cart_chosen": Model("CART, 16 to 64 leaves", "scikit-learn", _chosen_cart),
+    "cart_16": _cart("CART, 16 leaves", max_leaf_nodes=16),
+    "figs": _model("FIGS", "imodels.FIGSClassifier", max_rules=15),
+    "optimal": _model(
+        "optimal tree",
+        "pystreed.STreeDClassifier",
+        "random_seed",
+        max_depth=3,
+        n_thresholds=10,
+    ),
+    "ebm": _model(
+        "EBM",
+        "interpret.glassbox.ExplainableBoostingClassifier",
+        distribution="interpret-core",
+        outer_bags=4,
+        n_jobs=1,
+    ),
+    "compact": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1),
+}
+
+
+def _linear(seed: int, **params: Any) -> Any:
+    from sklearn.linear_model import RidgeCV
+
+    return RidgeCV(**params)
+
+
+def _pruned(seed: int, **params: Any) -> Any:
+    """CART whose pruning is chosen by cross-validation on the training rows; the target is of one scale."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeRegressor
+
+    alphas = {"ccp_alpha": [0.0, *(2.0**-k for k in range(4, 17, 2))]}
+    search = GridSearchCV(DecisionTreeRegressor(random_state=seed, **params), alphas)
+    return TransformedTargetRegressor(search, transformer=StandardScaler())
+
+
+_boosted = functools.partial(_model, path="lightgbm.LGBMRegressor", n_jobs=1, verbose=-1)
+REGRESSORS = {
+    "linear_regressor": Model("linear regression", "scikit-learn", _linear),
+    "cart_regressor": Model(
+        "CART, pruned",
+        "scikit-learn",
+        _pruned,
+        lambda model: model.regressor_.best_estimator_.tree_.node_count,
+    ),
+    "rf_regressor": _model("RandomForest", "sklearn.ensemble.RandomForestRegressor", n_jobs=1),
+    "extra_trees_regressor": _model("ExtraTrees", "sklearn.ensemble.ExtraTreesRegressor", n_jobs=1),
+    "hist_gb_regressor": _model("HistGradientBoosting", "sklearn.ensemble.HistGradientBoostingRegressor"),
+    "xgboost_regressor": _model("XGBoost", "xgboost.XGBRegressor", n_jobs=1),
+    "lightgbm_regressor": _boosted("LightGBM"),
+    "lightgbm_linear_regressor": _boosted("LightGBM, linear trees", linear_tree=True),
+    "catboost_regressor": _model("CatBoost", "catboost.CatBoostRegressor", "random_seed", **_quiet),
+    "tree_regressor": _model(
+        "readable tree", "lhtree.LHTRegressor", count=lambda model: 2 * model.n_leaves_ - 1, n_jobs=1
+    ),
+    "forest_regressor": _model("forest", "lhtree.LHForestRegressor", n_jobs=1),
+    "boosted_regressor": _model("boosted", "lhtree.LHBoostRegressor", n_jobs=1),
+}
+ALL_MODELS = MODELS | REGRESSORS | READABLE
+TITLES = {name: model.title for name, model in ALL_MODELS.items()}
 
 
 _HUNDRED = {"catboost": {"iterations": 100}, "boosted": {"max_iter": 100}}
@@ -136,6 +230,6 @@ def _digest_ours() -> str:
 @functools.cache
 def version_key(name: str) -> str:
     """What the results of a model, or of a setting of ours, depend on; ours change with every build."""
-    package = MODELS[name].package if name in MODELS else "lhtree"
+    package = ALL_MODELS[name].package if name in ALL_MODELS else "lhtree"
     own = f"-{_digest_ours()}" if package == "lhtree" else ""
     return f"{package}-{version(package)}{own}"

@@ -32,6 +32,15 @@ def calibration_error(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float
     return float(np.abs(gaps).sum() / len(y))
 
 
+def auc(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float:
+    """Area under the ROC curve; of more than two classes the mean of each against the rest."""
+    from sklearn.metrics import roc_auc_score
+
+    if proba.shape[1] == 2:
+        return float(roc_auc_score(y, proba[:, 1]))
+    return float(np.mean([roc_auc_score(y == k, proba[:, k]) for k in np.unique(y)]))
+
+
 def score(estimator: Any, part: Split) -> dict[str, Any]:
     """Fit an estimator on one split and score it, with CPU times."""
     begin = time.process_time()  # of this one thread: other work on the machine does not count
@@ -43,7 +52,25 @@ def score(estimator: Any, part: Split) -> dict[str, Any]:
     return {
         "accuracy": accuracy(estimator, part.X_test, part.y_test),
         "log_loss": log_loss(proba, part.y_test),
+        "auc": auc(proba, part.y_test),
         "calibration_error": calibration_error(proba, part.y_test),
         "fit_seconds": fit_seconds,
         "proba_seconds": proba_seconds,
+    }
+
+
+def score_numbers(estimator: Any, part: Split) -> dict[str, Any]:
+    """Fit a regressor on one split and score it, with CPU times."""
+    begin = time.process_time()
+    estimator.fit(part.X, part.y)
+    fit_seconds = time.process_time() - begin
+    begin = time.process_time()
+    predicted = np.ravel(estimator.predict(part.X_test))
+    predict_seconds = time.process_time() - begin
+    errors = part.y_test - predicted
+    return {
+        "r2": float(1.0 - (errors**2).mean() / part.y_test.var()),
+        "mae": float(np.abs(errors).mean()),
+        "fit_seconds": fit_seconds,
+        "predict_seconds": predict_seconds,
     }

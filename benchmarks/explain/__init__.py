@@ -1,4 +1,4 @@
-"""What explanations cost beside predictions."""
+"""What explanations cost beside predictions, and how they compare with permutation SHAP."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -10,6 +10,7 @@ from ..common.models import fit
 from ..common.pages import Docs, Figure, figure_table, read_figures
 from ..common.timing import time_cpu
 from ..runner import Args, Parts, Tell
+from .compare import measure_shap, tabulate
 
 _N_ROWS = 10_000
 
@@ -46,14 +47,16 @@ def measure_one_row(tell: Tell, args: Args) -> list[Figure]:
 
 
 class Explain(Parts):
-    """The question; it has no page."""
+    """The question."""
 
     name = "explain"
+    fills = "benchmarks/explain.md"
     quick = "fewer rounds and data sets"
-    parts: ClassVar = {"batch": measure_batch, "one_row": measure_one_row}
+    parts: ClassVar = {"batch": measure_batch, "one_row": measure_one_row, "shap": measure_shap}
 
     def page(self, results: dict[str, Any], docs: Docs) -> dict[str, str]:
-        return {"figures": figure_table(figure for part in results.values() for figure in read_figures(part))}
+        figures = (figure for part in ("batch", "one_row") for figure in read_figures(results.get(part, ())))
+        return {"figures": figure_table(figures), "shap": tabulate(results["shap"])}
 
 
 QUESTION = Explain()

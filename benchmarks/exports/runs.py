@@ -31,30 +31,49 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
+MAIN_NUMBER = r"""
+#include <stdio.h>
+extern const char *const lhtree_features[];
+double lhtree_predict(const double *x);
+int main(int argc, char **argv) {
+    static double x[N];
+    (void)argc, (void)argv;
+    while (fread(x, sizeof(double), N, stdin) == N) {
+        const double value = lhtree_predict(x);
+        fwrite(&value, sizeof value, 1, stdout);
+    }
+    return 0;
+}
+"""
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 class Result(NamedTuple):
-    """Labels (n,) and probabilities (n, K)."""
+    """Labels (n,) and probabilities (n, K); of a regression, numbers (n,) and nothing."""
 
     label: np.ndarray
-    proba: np.ndarray
+    proba: np.ndarray | None = None
 
 
-def run_onnx(model, X, folder, batch=4096):
+def run_onnx(model, X, folder, batch=4096, **more):
+    """``more`` are inputs beside X."""
     import onnxruntime
 
     path = folder / "model.onnx"
     export_onnx(model, path, dtype=X.dtype.name)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    parts = [session.run(None, {"X": X[i : i + batch]}) for i in range(0, len(X), batch)]
+    inputs = {"X": X, **more}
+    parts = [
+        session.run(None, {name: rows[i : i + batch] for name, rows in inputs.items()})
+        for i in range(0, len(X), batch)
+    ]
     return Result(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def compile_c(model, folder, flags=FLAGS):
     export_c(model, folder / "model.c")
-    (folder / "main.c").write_text(MAIN)
-    sizes = [f"-DN={model._model.n_features}", f"-DK={len(model.classes_)}"]
+    (folder / "main.c").write_text(MAIN_NUMBER if model._model.is_regression else MAIN)
+    sizes = [f"-DN={model._model.n_features}", f"-DK={model._model.n_classes}"]
     done = subprocess.run(
         [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model"],
         cwd=folder,
@@ -70,7 +89,9 @@ def run_c(model, X, folder, flags=FLAGS):
     program = compile_c(model, folder, flags)
     rows = np.ascontiguousarray(X, dtype=np.float64).tobytes()
     done = subprocess.run([program], input=rows, capture_output=True, check=True)
-    table = np.frombuffer(done.stdout).reshape(len(X), 1 + len(model.classes_))
+    table = np.frombuffer(done.stdout).reshape(len(X), 1 + model._model.n_classes)
+    if model._model.is_regression:
+        return Result(table[:, 0])
     return Result(model.classes_[table[:, 0].astype(int)], table[:, 1:])
 
 

@@ -1,14 +1,12 @@
 """The generated parts of docs/reproduction.md, and its pictures."""
 
-import importlib.util
-
 import numpy as np
 
 from ..common import data as datasets
 from ..common.draw import draw_differences, make_axes, save
 from ..common.models import version_key
 from ..common.pages import Docs, describe_run, markdown_table
-from ..common.results import ROOT, Result, Results, keep_complete
+from ..common.results import Result, Results, keep_complete
 from . import findings, rivals, tables
 from .printed import LARGE, SMALL
 from .runs import COLUMNS, Found, add_accuracies, count_equal
@@ -91,7 +89,7 @@ def render(found: Found) -> dict[str, str]:
 
 
 def draw(found: Found, docs: Docs) -> None:
-    """Draw differences from the best peer, the paper's figures for wine, and WOLF along segments."""
+    """Draw differences from the best peer, and WOLF along segments."""
     results = keep_complete(add_accuracies(found.fits, found.accuracy), COLUMNS)
     names = tables.there(results, datasets.NAMES)
     series = {
@@ -101,13 +99,6 @@ def draw(found: Found, docs: Docs) -> None:
     }
     title = "Against the best of the five peers"
     draw_differences(docs.pages, "reproduction-differences", title, names, series)
-    path = ROOT / "examples" / "wine_figures.py"
-    spec = importlib.util.spec_from_file_location("wine_figures", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.main(docs.pictures / "wine")
     if "wolf" in found.studies:
         draw_wolf(found.studies["wolf"], docs)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..common.pages import Docs
 from ..runner import Parts
-from . import batch, boosting, bound, fit, row, scaling, size
+from . import batch, boosting, bound, categories, classes, fit, row, scaling, size
 
 
 class Speed(Parts):
@@ -24,6 +24,8 @@ class Speed(Parts):
         "fit": fit.measure,
         "memory": size.measure_memory,
         "boosting": boosting.measure,
+        "categories": categories.measure,
+        "classes": classes.measure,
         "import": size.measure_import,
         "scaling": scaling.measure,
     }

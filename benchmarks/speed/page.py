@@ -5,7 +5,7 @@ from typing import Any
 
 from ..common.pages import Docs, markdown_table
 from ..common.results import Result
-from . import boosting
+from . import boosting, categories, classes
 from .batch import SIZES
 from .draw import Panel, draw_panels
 from .fit import FORESTS, TREES
@@ -204,6 +204,8 @@ _TABLES: dict[str, Callable[[Result, Docs], str]] = {
     "fit": _fit,
     "memory": _memory,
     "boosting": lambda part, _: boosting.render(part),
+    "categories": lambda part, _: categories.render(part),
+    "classes": lambda part, _: classes.render(part),
     "import": _import,
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..common.pages import Figure, markdown_table
 from ..common.results import Result
-from . import boosting
+from . import boosting, categories
 from .models import TITLES
 
 _GATHERS = (
@@ -145,8 +145,9 @@ def _scaling(part: Result) -> Found:
 def find_figures(results: dict[str, Any]) -> list[tuple[str, Figure]]:
     """Return every row of the specification whose parts were measured, with its key in ``LIMITS``."""
     parts = {"one_row": _one_row, "batch": _batch, "scaling": _scaling, "boosting": boosting.find_figures}
+    parts["categories"] = categories.find_figures
     parts["fit"] = lambda part: _fit(part, results.get("bound"))
-    order = ("one_row", "batch", "fit", "scaling", "boosting")
+    order = ("one_row", "batch", "fit", "scaling", "boosting", "categories")
     return [row for name in order if name in results for row in parts[name](results[name])]
 
 

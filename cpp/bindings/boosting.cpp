@@ -1,9 +1,11 @@
 // Boosting from Python.
-#include <algorithm>
+#include "boosting.hpp"
 
-#include "lhtree/grow/boost/boost.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "lhtree/shared/random.hpp"
-#include "shared.hpp"
 
 namespace lhtree {
 namespace {
@@ -14,7 +16,8 @@ using boost::Bins;
 boost::TreeOptions make_options(double l2_regularization, double min_samples_leaf, double shrinkage,
                                 const std::optional<Vector<std::int8_t>>& monotonic, std::size_t max_depth,
                                 double max_features, std::size_t n_directed, double learning_rate,
-                                double subsample) {
+                                double subsample, const std::string& leaf) {
+    require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
     boost::TreeOptions options;
     options.rules = {l2_regularization, min_samples_leaf, shrinkage, {}};
     if (monotonic) options.rules.monotonic = copy(*monotonic);
@@ -23,20 +26,76 @@ boost::TreeOptions make_options(double l2_regularization, double min_samples_lea
     options.n_directed = n_directed;
     options.learning_rate = learning_rate;
     options.subsample = subsample;
+    options.has_linear_leaves = leaf == "linear";
     return options;
 }
 
-nb::dict give_bins(Bins&& bins) {
+// What boosting on from trees needs, beside what scoring them needs.
+void check_boosted(const ForestView& trees) {
+    require(!trees.missing.empty() && !trees.low.empty(),
+            "earlier trees are not boosted: missing or low is empty");
+    for (std::size_t block = 0; block < trees.n_blocks(); ++block)
+        require(trees.left[block] < 0 || trees.hyperplane_ptr[block] < trees.hyperplane_ptr[block + 1],
+                "a branching block uses no feature");
+    for (std::size_t i = 0; i < trees.hyperplane_weight.size(); ++i)
+        require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
+}
+
+void check_classes(const boost::Holding& holding) {
+    require(holding.n_classes >= 2, "there are fewer than two classes");
+    require((holding.n_classes == 2) == (holding.objective.loss == boost::Loss::logistic),
+            "two classes need the logistic loss, more the softmax loss");
+    for (std::size_t row = 0; row < holding.labels.n_rows; ++row) {
+        const std::int32_t cls = holding.labels.classes[row];
+        require(cls >= 0 && static_cast<std::size_t>(cls) < holding.n_classes, "a class is out of range");
+    }
+}
+
+// Derivatives are kept as float32: responses of any size have to be scaled before.
+void check_response(const boost::Objective& objective, const boost::Labels& labels) {
+    using boost::Loss;
+    require(objective.quantile > 0.0 && objective.quantile < 1.0, "quantile is not between 0 and 1");
+    const double most = objective.loss == Loss::gamma     ? std::numeric_limits<double>::max()
+                        : objective.loss == Loss::poisson ? 0x1p60
+                                                          : 2.0;
+    for (std::size_t row = 0; row < labels.n_rows; ++row) {
+        const double response = labels.response[row];
+        require(std::isfinite(response), "a response is not finite");
+        require(objective.loss != Loss::gamma || response > 0.0, "a response is not positive");
+        require(objective.loss != Loss::poisson || response >= 0.0, "a response is negative");
+        if (labels.is_held(row)) continue;
+        require(std::abs(response) <= most, "a response is too large for the loss: scale it");
+    }
+}
+
+}  // namespace
+
+BoostBins::BoostBins(const Vector<double>& centre_given, const Vector<double>& scale_given,
+                     std::vector<std::int32_t>&& n_levels_given)
+    : centre(copy(centre_given)), scale(copy(scale_given)), n_levels(std::move(n_levels_given)) {
+    require(centre.size() == scale.size() &&
+                (n_levels.empty() || count_features(n_levels.size(), n_levels) == centre.size()),
+            "centre and scale need a value per feature");
+    if (!n_levels.empty()) levels.emplace(n_levels, centre.data(), scale.data());
+}
+
+std::size_t BoostBins::n_numbers() const {
+    if (n_levels.empty()) return n_features();
+    return static_cast<std::size_t>(std::count(n_levels.begin(), n_levels.end(), 0));
+}
+
+nb::dict give_bins(const Bins& bins) {
     nb::dict given;
     given["ptr"] = give(std::vector<std::int64_t>(bins.ptr.begin(), bins.ptr.end()));
-    given["edge"] = give(std::move(bins.edge));
-    given["value"] = give(std::move(bins.value));
+    given["edge"] = give(std::vector<double>(bins.edge));
+    given["value"] = give(std::vector<std::int32_t>(bins.value));
     given["missing"] = give(std::vector<std::int8_t>(bins.has_missing.begin(), bins.has_missing.end()));
     return given;
 }
 
-Bins take_bins(const nb::dict& given, std::size_t n_features) {
-    Bins bins;
+void take_bins(const nb::dict& given, BoostBins& into) {
+    const std::size_t n_features = into.n_features();
+    Bins& bins = into.bins;
     const std::vector<std::int64_t> ptr = copy(nb::cast<Vector<std::int64_t>>(given["ptr"]));
     require(ptr.size() == n_features + 1 && ptr[0] == 0, "bins do not fit X");
     for (std::size_t f = 0; f < n_features; ++f) {
@@ -54,104 +113,147 @@ Bins take_bins(const nb::dict& given, std::size_t n_features) {
             "bins do not fit X");
     for (const std::int32_t value : bins.value)
         require(value >= -(1 << 15) && value <= 1 << 15, "a bin is out of range");
-    return bins;
+    bins.place(into.levels_or_null());
 }
 
-// What boosting on from trees needs, beside what scoring them needs.
-void check_boosted(const ForestView& trees) {
-    require(!trees.missing.empty(), "earlier trees are not boosted: missing is empty");
-    for (std::size_t block = 0; block < trees.n_blocks(); ++block)
-        require(trees.left[block] < 0 || trees.hyperplane_ptr[block] < trees.hyperplane_ptr[block + 1],
-                "a branching block uses no feature");
-    for (std::size_t i = 0; i < trees.hyperplane_weight.size(); ++i)
-        require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
-}
-
-// Rows to learn from, and to be scored beside; None if either holds an infinity.
-template <class Value>
-std::optional<nb::dict> bound_boost(
-    const AnyMatrix<Value>& X, const std::optional<AnyMatrix<Value>>& X_val, const Vector<double>& centre,
-    const Vector<double>& scale, const Vector<std::int32_t>& classes, std::size_t n_classes,
-    const std::optional<Vector<double>>& weight, const std::optional<Vector<std::uint8_t>>& held,
-    std::size_t max_bins, const std::optional<nb::dict>& bins_given, const boost::TreeOptions& options,
-    std::size_t n_rounds, std::uint64_t seed, std::size_t patience, double tol,
-    const std::optional<nb::dict>& earlier, const std::optional<Vector<double>>& first, std::size_t n_threads,
-    const std::optional<nb::callable>& progress) {
-    const std::size_t n = X.shape(0), m = X.shape(1), n_rows = n + (X_val ? X_val->shape(0) : 0);
-    require(centre.size() == m && scale.size() == m, "centre and scale need a value per feature");
-    require(!X_val || X_val->shape(1) == m, "X_val needs the features of X");
-    require(classes.size() == n_rows, "classes needs a value per row");
+boost::Holding take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
+                            const std::string& loss, double quantile, std::size_t n_classes,
+                            const std::optional<Vector<std::int32_t>>& classes,
+                            const std::optional<Vector<double>>& response,
+                            const std::optional<Vector<double>>& weight,
+                            const std::optional<Vector<std::uint8_t>>& held, std::uint64_t first_row) {
     require(!weight || weight->size() == n_rows, "weight needs a value per row");
     require(!held || held->size() == n_rows, "held needs a value per row");
-    require(n > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
-    require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
-    require(options.rules.monotonic.empty() || options.rules.monotonic.size() == m,
-            "monotonic needs a value per feature");
-    require(n_classes >= 2, "there are fewer than two classes");
-    for (std::size_t row = 0; row < n_rows; ++row)
-        require(classes.data()[row] >= 0 && static_cast<std::size_t>(classes.data()[row]) < n_classes,
-                "a class is out of range");
-    bool is_any_learned = false;
-    for (std::size_t row = 0; row < n && !is_any_learned; ++row)
-        is_any_learned = !(held && held->data()[row]) && !(weight && !(weight->data()[row] > 0.0));
-    require(is_any_learned, "there is no row to learn from: all are held back or weigh nothing");
+    require(n_rows < (std::size_t{1} << 31), "there are more than 2^31 - 1 rows");
+    const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
+                               held ? held->data() : nullptr, n_rows};
+    const boost::Holding holding{bins.bins,
+                                 codes,
+                                 labels,
+                                 weight ? weight->data() : nullptr,
+                                 {choose(loss, boost::loss_names), quantile},
+                                 n_classes,
+                                 first_row};
+    if (holding.objective.is_of_classes()) {
+        require(classes && classes->size() == n_rows, "classes needs a value per row");
+        check_classes(holding);
+    } else {
+        require(response && response->size() == n_rows, "response needs a value per row");
+        check_response(holding.objective, labels);
+    }
+    for (std::size_t row = 0; weight && row < n_rows; ++row)
+        require(weight->data()[row] >= 0.0 && std::isfinite(weight->data()[row]),
+                "a weight is negative or not finite");
+    return holding;
+}
+
+boost::Plan make_plan(const boost::TreeOptions& options, std::size_t n_features, const std::string& loss,
+                      double quantile, std::size_t n_classes, std::size_t n_rounds, std::uint64_t seed,
+                      std::size_t patience, double tol, const std::optional<nb::dict>& earlier,
+                      const std::optional<Vector<double>>& first, ForestView& trees) {
     boost::Plan plan;
-    plan.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
-    plan.n_classes = n_classes;
+    plan.objective = {choose(loss, boost::loss_names), quantile};
     plan.n_rounds = n_rounds;
     plan.seed = seed;
     plan.tree = options;
     plan.patience = patience;
     plan.tol = tol;
+    require(options.rules.monotonic.empty() || options.rules.monotonic.size() == n_features,
+            "monotonic needs a value per feature");
+    require(!options.has_linear_leaves || !plan.objective.selects(), "the loss needs constant leaves");
     if (first) plan.first = copy(*first);
-    ForestView trees;
     if (earlier) {
         trees = view_arrays(*earlier);
-        const std::string fault = find_fault(trees, m, n_classes);
+        const std::string fault = find_fault(trees, n_features, std::max<std::size_t>(n_classes, 1));
         require(fault.empty(), fault.c_str());
         check_boosted(trees);
         plan.earlier = &trees;
     }
-    require(plan.first.empty() || plan.first.size() == (n_classes == 2 ? 1 : n_classes),
+    require(plan.first.empty() || plan.first.size() == (n_classes <= 2 ? 1 : n_classes),
             "first needs a value per score");
-    Bins bins;
-    if (bins_given) bins = take_bins(*bins_given, m);
-    bool is_finite = true;
-    boost::Boosted boosted = watched(progress, [&](Watch& watch) {
-        const boost::Labels labels{classes.data(), held ? held->data() : nullptr, n_rows};
-        const boost::Weights weights(weight ? weight->data() : nullptr, labels);
-        const boost::Table<Value> table{strided(X), centre.data(), scale.data()};
-        if (!bins_given) {
-            std::vector<std::int64_t> rows = boost::sample_rows(labels, seed);
-            rows.erase(std::lower_bound(rows.begin(), rows.end(), static_cast<std::int64_t>(n)), rows.end());
-            is_finite = make_bins(table, rows, weights.of.empty() ? nullptr : weights.of.data(), max_bins,
-                                  n_threads, watch, bins);
-        }
-        std::vector<std::uint8_t> codes;
-        is_finite = is_finite && encode(table, bins, n_threads, watch, codes);
-        if (is_finite && X_val) {
-            std::vector<std::uint8_t> more;
-            is_finite = encode(boost::Table<Value>{strided(*X_val), centre.data(), scale.data()}, bins,
-                               n_threads, watch, more);
-            codes.resize(n * m);
-            codes.insert(codes.end(), more.begin(), more.end());
-        }
-        if (!is_finite) return boost::Boosted();
-        return boost::boost(plan, bins, std::move(codes), labels, weights, n_threads, watch);
-    });
-    if (!is_finite) return std::nullopt;
+    return plan;
+}
+
+nb::dict give_boosted(boost::Boosted&& boosted) {
     nb::dict given;
     given["trees"] = give_forest(std::move(boosted.forest));
     given["first"] = give(std::move(boosted.first));
     given["training_loss"] = give(std::move(boosted.training_loss));
     given["validation_loss"] = give(std::move(boosted.validation_loss));
-    given["bins"] = give_bins(std::move(bins));
     return given;
 }
 
-NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, std::uint64_t purpose, std::size_t n) {
+namespace {
+
+// Rows to learn from, and to be scored beside; None if either holds an infinity.
+template <class Value>
+std::optional<nb::dict> bound_boost(
+    const AnyMatrix<Value>& X, const std::optional<AnyMatrix<Value>>& X_val, const Vector<double>& centre,
+    const Vector<double>& scale, const std::string& loss, double quantile,
+    const std::optional<Vector<std::int32_t>>& classes, std::size_t n_classes,
+    const std::optional<Vector<double>>& response, const std::optional<Vector<double>>& weight,
+    const std::optional<Vector<std::uint8_t>>& held, std::size_t max_bins,
+    const std::optional<nb::dict>& bins_given, const boost::TreeOptions& options, std::size_t n_rounds,
+    std::uint64_t seed, std::size_t patience, double tol, const std::optional<nb::dict>& earlier,
+    const std::optional<Vector<double>>& first, std::size_t n_threads,
+    const std::optional<nb::callable>& progress, const Coded& codes, const Coded& codes_val,
+    const LevelCounts& level_counts, const std::optional<Vector<std::int64_t>>& sample) {
+    const std::size_t n = X.shape(0), n_rows = n + (X_val ? X_val->shape(0) : 0);
+    BoostBins made(centre, scale, take_levels(n, X.shape(1), codes, level_counts));
+    require(X.shape(1) == made.n_numbers(), "centre and scale need a value per feature");
+    require(!X_val || X_val->shape(1) == X.shape(1), "X_val needs the features of X");
+    if (X_val) take_levels(X_val->shape(0), X.shape(1), codes_val, level_counts);
+    require(n > 0, "X needs between 1 and 2^31 - 1 rows");
+    require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
+    boost::Holding holding =
+        take_holding(made, nullptr, n_rows, loss, quantile, n_classes, classes, response, weight, held);
+    const boost::WeightSurvey survey(holding.weight, holding.labels);
+    require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
+    for (std::size_t i = 0; sample && i < sample->size(); ++i)
+        require(sample->data()[i] >= 0 && sample->data()[i] < static_cast<std::int64_t>(n),
+                "a row of the sample is out of range");
+    ForestView trees;
+    const boost::Plan plan = make_plan(options, made.n_features(), loss, quantile, n_classes, n_rounds, seed,
+                                       patience, tol, earlier, first, trees);
+    if (bins_given) take_bins(*bins_given, made);
+    bool is_finite = true;
+    boost::Boosted boosted = watched(progress, [&](Watch& watch) {
+        const boost::WeightUnits units(survey);
+        const boost::Table<Value> table = made.table(X, codes);
+        if (!bins_given) {
+            std::vector<std::int64_t> rows = sample ? copy(*sample) : boost::sample_rows(n, seed);
+            rows.erase(std::remove_if(rows.begin(), rows.end(),
+                                      [&](std::int64_t row) {
+                                          return holding.labels.is_held(static_cast<std::size_t>(row));
+                                      }),
+                       rows.end());
+            const boost::Weights weights(holding.weight, holding.labels, units);
+            is_finite = make_bins(table, rows, weights.of.empty() ? nullptr : weights.of.data(), max_bins,
+                                  n_threads, watch, made.bins);
+        }
+        std::vector<std::uint8_t> bytes;
+        is_finite = is_finite && encode(table, made.bins, n_threads, watch, bytes);
+        if (is_finite && X_val) {
+            std::vector<std::uint8_t> more;
+            is_finite = encode(made.table(*X_val, codes_val), made.bins, n_threads, watch, more);
+            bytes.insert(bytes.end(), more.begin(), more.end());
+        }
+        if (!is_finite) return boost::Boosted();
+        holding.codes = bytes.data();
+        boost::LocalRows rows(holding, units, n_threads, watch);
+        return boost::boost(plan, rows, n_threads, watch);
+    });
+    if (!is_finite) return std::nullopt;
+    nb::dict given = give_boosted(std::move(boosted));
+    given["bins"] = give_bins(made.bins);
+    return given;
+}
+
+NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, std::uint64_t purpose, std::size_t n,
+                                         std::uint64_t first) {
     std::vector<std::uint64_t> keys(n);
-    for (std::size_t row = 0; row < n; ++row) keys[row] = derive(derive(seed, purpose), row);
+    const std::uint64_t key = derive(seed, purpose);
+    for (std::size_t row = 0; row < n; ++row) keys[row] = derive(key, first + row);
     return give(std::move(keys));
 }
 
@@ -159,12 +261,17 @@ template <class Value>
 void bind_boost(nb::module_& m) {
     m.def(
         "boost", &bound_boost<Value>, "X"_a.noconvert(), "X_val"_a.noconvert().none(), nb::kw_only(),
-        "centre"_a, "scale"_a, "classes"_a, "n_classes"_a, "weight"_a.none(), "held"_a.none(), "max_bins"_a,
+        "centre"_a, "scale"_a, "loss"_a, "quantile"_a = 0.5, "classes"_a.none() = nb::none(),
+        "n_classes"_a = 0, "response"_a.none() = nb::none(), "weight"_a.none(), "held"_a.none(), "max_bins"_a,
         "bins"_a.none(), "options"_a, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none(),
-        "first"_a.none(), "n_threads"_a, "progress"_a.none() = nb::none(),
-        "Boost trees on the rows of X that are not held back. Returns a dict of the arrays of the trees, the "
+        "first"_a.none(), "n_threads"_a, "progress"_a.none() = nb::none(), "codes"_a.none() = nb::none(),
+        "codes_val"_a.none() = nb::none(), "levels"_a.none() = nb::none(), "sample"_a.none() = nb::none(),
+        "Boost trees on the rows of X that are not held back, for classes or for a response, whose size "
+        "must be of the order of 1 unless its logarithm is scored. Returns a dict of the arrays of the "
+        "trees, the "
         "first scores, the losses before and after every round, and the bins; or None if X holds an "
-        "infinity.");
+        "infinity. Codes and levels are those of grow_forest. Bins are learned from the rows of the sample, "
+        "by default that of sample_rows, without those held back.");
 }
 
 }  // namespace
@@ -175,17 +282,21 @@ void bind_boosting(nb::module_& m) {
             "__init__",
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
                const std::optional<Vector<std::int8_t>>& monotonic, std::size_t max_depth,
-               double max_features, std::size_t n_directed, double learning_rate, double subsample) {
+               double max_features, std::size_t n_directed, double learning_rate, double subsample,
+               const std::string& leaf) {
                 new (self) boost::TreeOptions(make_options(l2_regularization, min_samples_leaf, shrinkage,
                                                            monotonic, max_depth, max_features, n_directed,
-                                                           learning_rate, subsample));
+                                                           learning_rate, subsample, leaf));
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
-            "max_depth"_a, "max_features"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a);
-    m.def("draw_keys", &bound_draw_keys, "seed"_a, "purpose"_a, "n"_a,
-          "A random number for every row, a function of the seed, the purpose and the row's number.");
+            "max_depth"_a, "max_features"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
+    m.def(
+        "draw_keys", &bound_draw_keys, "seed"_a, "purpose"_a, "n"_a, "first"_a = 0,
+        "A random number for each of n rows, a function of the seed, the purpose and the row's number, which "
+        "begins at `first`.");
     bind_boost<double>(m);
     bind_boost<float>(m);
+    bind_boost_rows(m);
 }
 
 }  // namespace lhtree

@@ -1,4 +1,6 @@
 // Growing trees from Python.
+#include <algorithm>
+
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/shared/kernels/dispatch.hpp"
 #include "lhtree/shared/normalise.hpp"
@@ -38,6 +40,15 @@ Options make_options(const std::string& direction, const std::string& offset, co
     return options;
 }
 
+std::size_t count_classes(const Vector<std::int32_t>& of_class) {
+    std::int32_t most = 0;
+    for (std::size_t row = 0; row < of_class.size(); ++row) {
+        require(of_class.data()[row] >= 0, "a class is below 0");
+        most = std::max(most, of_class.data()[row]);
+    }
+    return static_cast<std::size_t>(most) + 1;
+}
+
 template <class Response>
 std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
                                                         const Vector<Response>& response,
@@ -47,6 +58,24 @@ std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
     Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, 1, watch); });
     Forest forest;
     forest.add(1, std::move(grown.blocks));
+    return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
+}
+
+// A tree of all classes.
+std::pair<nb::dict, NewVector<std::int32_t>> bound_grow_classes(const Matrix<float>& Z,
+                                                                const Vector<std::int32_t>& of_class,
+                                                                const std::optional<Vector<double>>& weight,
+                                                                const Options& options, std::uint64_t key,
+                                                                std::size_t n_threads) {
+    require(of_class.size() == Z.shape(0), "response needs one value per row of Z");
+    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
+    require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
+    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, weight ? weight->data() : nullptr};
+    samples.of_class = of_class.data();
+    samples.n_classes = count_classes(of_class);
+    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, n_threads, watch); });
+    Forest forest;
+    forest.add(-1, std::move(grown.blocks));
     return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
 }
 
@@ -73,28 +102,38 @@ NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
     return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
 }
 
+NewVector<std::int32_t> bound_draw_times(const Vector<std::int32_t>& strata,
+                                         const Vector<std::int64_t>& counts, std::uint64_t seed,
+                                         std::uint64_t tree) {
+    return give(draw_rows(sampling_of(strata, counts, true), seed, tree).times);
+}
+
 // None if X holds an infinity.
 template <class Value, class Response>
-std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vector<double>& centre,
-                                          const Vector<double>& scale, const Matrix<Response>& responses,
-                                          const Vector<std::int32_t>& targets,
-                                          const std::optional<Vector<double>>& weight, const Options& options,
-                                          const Vector<double>& betas, std::uint64_t seed,
-                                          std::uint64_t first_tree, const Vector<std::int32_t>& strata,
-                                          const std::optional<Vector<std::int64_t>>& counts, bool bootstrap,
-                                          bool balances, std::size_t n_threads,
-                                          const std::optional<nb::callable>& progress) {
-    const std::size_t n_rows = X.shape(0), n_features = X.shape(1);
+std::optional<nb::dict> bound_grow_forest(
+    const AnyMatrix<Value>& X, const Vector<double>& centre, const Vector<double>& scale,
+    const Matrix<Response>& responses, const Vector<std::int32_t>& targets,
+    const std::optional<Vector<double>>& weight, const Options& options, const Vector<double>& betas,
+    std::uint64_t seed, std::uint64_t first_tree, const Vector<std::int32_t>& strata,
+    const std::optional<Vector<std::int64_t>>& counts, bool bootstrap, bool balances, std::size_t n_threads,
+    const std::optional<nb::callable>& progress, const Coded& codes, const LevelCounts& level_counts) {
+    const std::size_t n_rows = X.shape(0);
+    const std::vector<std::int32_t> n_levels = take_levels(n_rows, X.shape(1), codes, level_counts);
+    const std::size_t n_features = count_features(X.shape(1), n_levels);
     require(centre.size() == n_features && scale.size() == n_features,
             "centre and scale need a value per feature");
-    require(responses.shape(0) == targets.size() && responses.shape(1) == n_rows,
+    const bool is_joint = targets.size() == 1 && targets.data()[0] == -1;
+    require(responses.shape(0) == (is_joint ? 0 : targets.size()) && responses.shape(1) == n_rows,
             "responses needs a row per target and a column per row of X");
     require(!weight || weight->size() == n_rows, "weight needs one value per row of X");
     require(strata.size() == n_rows, "strata needs one value per row of X");
     require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
     ForestPlan plan{};
     check_response(responses.data(), responses.size());
-    if constexpr (std::is_same_v<Response, double>)
+    if (is_joint) {
+        plan.of_class = strata.data();
+        plan.n_classes = count_classes(strata);
+    } else if constexpr (std::is_same_v<Response, double>)
         plan.real_responses = responses.data();
     else
         plan.responses = responses.data();
@@ -108,10 +147,15 @@ std::optional<nb::dict> bound_grow_forest(const AnyMatrix<Value>& X, const Vecto
     if (counts) plan.sampling = sampling_of(strata, *counts, bootstrap);
     bool is_finite = false;
     Forest forest = watched(progress, [&](Watch& watch) {
-        std::vector<float> Z(n_rows * n_features + slack);
-        is_finite = normalise(strided(X), centre.data(), scale.data(), n_threads, watch, Z.data());
+        const std::optional<Levels> levels =
+            codes ? std::optional<Levels>(std::in_place, n_levels, centre.data(), scale.data())
+                  : std::nullopt;
+        std::vector<float> Z(n_rows * (levels ? levels->n_columns() : n_features) + slack);
+        is_finite = levels ? normalise(strided(X), codes->data(), *levels, centre.data(), scale.data(),
+                                       n_threads, watch, Z.data())
+                           : normalise(strided(X), centre.data(), scale.data(), n_threads, watch, Z.data());
         if (!is_finite) return Forest();
-        plan.rows = {Z.data(), n_rows, n_features};
+        plan.rows = {Z.data(), n_rows, n_features, levels ? &*levels : nullptr};
         plan.in_place = Z.data();
         return grow_forest(plan, options, n_threads, watch);
     });
@@ -144,10 +188,13 @@ void bind_grow_forest(nb::module_& m) {
     m.def("grow_forest", &bound_grow_forest<Value, Response>, "X"_a.noconvert(), "centre"_a, "scale"_a,
           "responses"_a.noconvert(), "targets"_a, "weight"_a.none(), "options"_a, "betas"_a, "seed"_a,
           "first_tree"_a, "strata"_a, "counts"_a.none(), "bootstrap"_a, "balances"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none(), "codes"_a.none() = nb::none(), "levels"_a.none() = nb::none(),
           "Normalise X and grow, for every beta, one tree per target; counts says how many rows of each "
-          "stratum a "
-          "tree sees. Returns the arrays of all trees, or None if X holds an infinity.");
+          "stratum a tree sees. With codes, X has the columns of numbers only, codes has a row's level in "
+          "every other column (below 0: missing), and levels says how many levels every column has, 0 for "
+          "numbers; every level is a feature of 0 and 1. A single target -1 is a tree of all classes, which "
+          "are the strata; responses then has no rows. Returns the arrays of all trees, or None if X holds "
+          "an infinity.");
 }
 
 }  // namespace
@@ -178,15 +225,20 @@ void bind_growing(nb::module_& m) {
     m.def("grow", &bound_grow<double>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
           "key"_a,
           "The same for a response that is any number: n_target is the sum of weight times response.");
+    m.def("grow", &bound_grow_classes, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
+          "key"_a, "n_threads"_a = 1, "The same for classes (int32), in one tree of all of them.");
     bind_grow_forest<double, std::uint8_t>(m);
     bind_grow_forest<float, std::uint8_t>(m);
     bind_grow_forest<double, double>(m);
     bind_grow_forest<float, double>(m);
     m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
           "Rows that a tree of grow_forest sees, ascending.");
+    m.def("draw_times", &bound_draw_times, "strata"_a, "counts"_a, "seed"_a, "tree"_a,
+          "How often each of the rows that draw_rows gives with bootstrap is drawn.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);
+    m.def("compiler", [] { return std::string(compiler()); }, "The compiler of the core and its version.");
     m.def("kernels", [] { return std::string(instruction_set()); }, "The instruction set in use.");
 }
 

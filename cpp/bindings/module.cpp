@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
         "them.";
 
     lhtree::bind_boosting(m);
+    lhtree::bind_compact(m);
     lhtree::bind_growing(m);
     lhtree::bind_scoring(m);
     lhtree::bind_pieces(m);

@@ -46,6 +46,7 @@ NewVector<double> of_each(const Vector<double>& x) {
 
 void bind_pieces(nb::module_& core) {
     nb::module_ m = core.def_submodule("pieces", "The pieces of growing, bound for the tests.");
+    bind_compact_pieces(m);
     m.def("exp", &of_each<elementary::exp>, "x"_a);
     m.def("log", &of_each<elementary::log>, "x"_a);
     using Named = std::pair<std::vector<std::int32_t>, std::vector<double>>;
@@ -168,24 +169,32 @@ void bind_pieces(nb::module_& core) {
 
     m.def(
         "differentiate",
-        [](const Matrix<double>& raw, const Vector<std::int32_t>& classes) {
+        [](const Matrix<double>& raw, const std::string& loss,
+           const std::optional<Vector<std::int32_t>>& classes, const std::optional<Vector<double>>& response,
+           double quantile) {
             const std::size_t n = raw.shape(0), n_scores = raw.shape(1);
-            require(classes.size() == n, "classes needs a value per row");
-            const auto loss = n_scores == 1 ? boost::Loss::logistic : boost::Loss::softmax;
-            std::vector<double> scores(raw.data(), raw.data() + raw.size()), log_sums, losses;
-            const boost::Scored rows{classes.data(), scores.data(), n, n_scores};
+            const boost::Objective objective{choose(loss, boost::loss_names), quantile};
+            if (objective.is_of_classes())
+                require(classes && classes->size() == n, "classes needs a value per row");
+            else
+                require(response && response->size() == n, "response needs a value per row");
+            std::vector<double> log_sums, losses;
+            const boost::Scored rows{classes ? classes->data() : nullptr,
+                                     response ? response->data() : nullptr, raw.data(), n, n_scores};
             for (std::size_t row = 0; row < n; ++row) {
-                log_sums.push_back(boost::log_sum(&scores[row * n_scores], n_scores));
-                losses.push_back(static_cast<double>(boost::count_loss(loss, rows, row)) * 0x1p-32);
+                log_sums.push_back(boost::log_sum(raw.data() + row * n_scores, n_scores));
+                losses.push_back(static_cast<double>(boost::count_loss(objective, rows, row, 1.0)) *
+                                 boost::loss_quantum(objective));
             }
             std::vector<float> gradient(raw.size()), hessian(raw.size());
             for (std::size_t score = 0; score < n_scores; ++score)
-                boost::differentiate(loss, rows, score, log_sums.data(), &gradient[score * n],
+                boost::differentiate(objective, rows, score, log_sums.data(), &gradient[score * n],
                                      &hessian[score * n]);
             return nb::make_tuple(give(std::move(losses)), give(std::move(gradient)),
                                   give(std::move(hessian)));
         },
-        "raw"_a, "classes"_a,
+        "raw"_a, "loss"_a, "classes"_a.none() = nb::none(), "response"_a.none() = nb::none(),
+        "quantile"_a = 0.5,
         "Losses of rows, and their derivatives: those by the first score, then those by the second, ….");
 }
 

@@ -14,12 +14,21 @@ Confidence confidence_named(const std::optional<std::string>& name) {
     return name ? choose(*name, confidence_names) : Confidence::none;
 }
 
+using Knots = std::tuple<std::string, Vector<std::int64_t>, Vector<double>, Vector<double>>;
+
+Calibration take_calibration(const std::optional<Knots>& knots) {
+    if (!knots) return {};
+    const auto& [kind, ptr, x, y] = *knots;
+    return {choose(kind, calibrator_names), copy(ptr), copy(x), copy(y)};
+}
+
 Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
                     const Vector<double>& prior, const std::optional<std::string>& confidence,
-                    const std::string& link, const std::optional<Vector<double>>& base, double clip) {
+                    const std::string& link, const std::optional<Vector<double>>& base, double clip,
+                    const std::optional<Knots>& calibration) {
     return new Scorer(view_arrays(arrays), copy(centre), copy(scale), copy(prior),
                       confidence_named(confidence), choose(link, link_names),
-                      base ? copy(*base) : std::vector<double>{}, clip);
+                      base ? copy(*base) : std::vector<double>{}, clip, take_calibration(calibration));
 }
 
 template <class Value>
@@ -57,6 +66,15 @@ std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X
     NewArray<double, 2> out({X.size(0), scorer.columns_of(what)});
     if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
             return scorer.score(rows, what, n_threads, watch, out.values());
+        }))
+        return std::nullopt;
+    return out;
+}
+
+std::optional<NewArray<double, 1>> bound_value(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    NewArray<double, 1> out({X.size(0)});
+    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+            return scorer.score(rows, Score::value, n_threads, watch, out.values());
         }))
         return std::nullopt;
     return out;
@@ -124,7 +142,7 @@ NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wol
 NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
     require(raw_score.shape(1) == scorer.n_targets(),
             "raw_score needs a row per sample and a column per target");
-    NewArray<double, 2> out({raw_score.shape(0), scorer.n_classes()});
+    NewArray<double, 2> out({raw_score.shape(0), scorer.is_regression() ? 1 : scorer.n_classes()});
     scorer.link(raw_score.data(), raw_score.shape(0), out.values());
     return out;
 }
@@ -134,13 +152,17 @@ NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_s
 void bind_scoring(nb::module_& m) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
     m.attr("LINKS") = names(link_names);
+    m.attr("CALIBRATORS") = names(calibrator_names);
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
-    scorer.def(nb::new_(&make_scorer), "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "prior"_a,
-               "confidence"_a.none(), "link"_a = "wolf", "base"_a.none() = nb::none(),
-               "clip"_a = Planes::largest,
-               "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
-               "base (a raw score per target) and clip: those of boosted models; see LINKS.");
+    scorer.def(
+        nb::new_(&make_scorer), "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "prior"_a,
+        "confidence"_a.none(), "link"_a = "wolf", "base"_a.none() = nb::none(), "clip"_a = Planes::largest,
+        "calibration"_a.none() = nb::none(),
+        "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
+        "base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty "
+        "for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its "
+        "knots; see calibration.hpp.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_targets", &Scorer::n_targets);
@@ -149,11 +171,15 @@ void bind_scoring(nb::module_& m) {
         "takes", &takes, "X"_a.none(),
         "Whether X is an array, not of a subclass, with at least one row, that can be scored as it is.");
     scorer.def("proba", &bound_score<Score::proba>, "X"_a, "n_threads"_a = 1);
+    scorer.def("uncalibrated", &bound_score<Score::uncalibrated>, "X"_a, "n_threads"_a = 1,
+               "Probabilities before they are calibrated.");
     scorer.def("wolf", &bound_score<Score::wolf>, "X"_a, "n_threads"_a = 1);
     scorer.def("membership", &bound_score<Score::membership>, "X"_a, "n_threads"_a = 1);
     scorer.def("confidence", &bound_score<Score::confidence>, "X"_a, "n_threads"_a = 1);
     scorer.def("raw_score", &bound_score<Score::raw_score>, "X"_a, "n_threads"_a = 1,
                "Of a boosted model: its base and what its trees add, (n_rows, n_targets).");
+    scorer.def("value", &bound_value, "X"_a, "n_threads"_a = 1,
+               "Predicted numbers of a regression, (n_rows,).");
     scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
     scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
@@ -164,8 +190,9 @@ void bind_scoring(nb::module_& m) {
                "feature sum, a leaf its estimate before it is clipped.");
     scorer.def("settle", &bound_settle, "wolf"_a.noconvert(), "membership"_a.noconvert(),
                "Probabilities from mean corrected memberships, with the fall-back of proba, (n, K) each.");
-    scorer.def("link", &bound_link, "raw_score"_a.noconvert(),
-               "Probabilities (n, K) from the raw scores of a boosted model.");
+    scorer.def(
+        "link", &bound_link, "raw_score"_a.noconvert(),
+        "Probabilities (n, K), or values (n, 1) of a regression, from the raw scores of a boosted model.");
 }
 
 }  // namespace lhtree

@@ -23,6 +23,8 @@ namespace lhtree {
 namespace nb = nanobind;
 
 void bind_boosting(nb::module_& m);
+void bind_compact(nb::module_& m);
+void bind_compact_pieces(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_scoring(nb::module_& m);
 void bind_pieces(nb::module_& m);
@@ -86,6 +88,36 @@ std::vector<T> copy(const Vector<T>& values) {
 
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
+}
+
+using Coded = std::optional<Matrix<std::int32_t>>;
+using LevelCounts = std::optional<Vector<std::int32_t>>;
+
+// How many levels every column has, 0 for numbers, where X has the columns of numbers and `codes` the others.
+// Empty where X has a column per feature and there are no codes.
+inline std::vector<std::int32_t> take_levels(std::size_t n_rows, std::size_t n_numbers, const Coded& codes,
+                                             const LevelCounts& counts) {
+    require(codes.has_value() == counts.has_value(), "codes and levels are given together");
+    if (!codes) return {};
+    std::vector<std::int32_t> n_levels = copy(*counts), coded;
+    for (const std::int32_t n : n_levels) {
+        require(n >= 0, "a number of levels is below 0");
+        if (n > 0) coded.push_back(n);
+    }
+    require(coded.size() == codes->shape(1) && n_levels.size() == n_numbers + coded.size(),
+            "levels needs a value per column");
+    require(!coded.empty() && codes->shape(0) == n_rows, "codes needs a row per row of X");
+    for (std::size_t i = 0; i < codes->size(); ++i)
+        require(codes->data()[i] < coded[i % coded.size()], "a code is out of range");
+    return n_levels;
+}
+
+// The number of features that rows have.
+inline std::size_t count_features(std::size_t n_columns, const std::vector<std::int32_t>& n_levels) {
+    if (n_levels.empty()) return n_columns;
+    std::size_t n_features = 0;
+    for (const std::int32_t n : n_levels) n_features += n > 0 ? static_cast<std::size_t>(n) : 1;
+    return n_features;
 }
 
 // Runs the work without the GIL. The watch takes it now and then to hear signals and to report progress.

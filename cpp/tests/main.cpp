@@ -6,6 +6,7 @@
 #include "test_narrow.hpp"
 #include "test_parted.hpp"
 #include "test_parts.hpp"
+#include "test_same_models.hpp"
 #include "test_scoring.hpp"
 #include "test_trees.hpp"
 #include "test_walks.hpp"
@@ -21,6 +22,7 @@ int main() {
     lhtree::test_scoring();
     lhtree::test_boost();
     lhtree::test_boosted();
+    lhtree::test_same_models();
     std::printf("%d passed, %d failed\n", n_passed, n_failed);
     return n_failed > 0;
 }

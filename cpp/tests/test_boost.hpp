@@ -2,10 +2,14 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "check.hpp"
+#include "lhtree/grow/boost/answers.hpp"
 #include "lhtree/grow/boost/boost.hpp"
+#include "lhtree/grow/boost/holder.hpp"
+#include "lhtree/grow/boost/remote_rows.hpp"
 
 namespace lhtree {
 
@@ -51,14 +55,14 @@ inline void test_wide_sums() {
 
 // Rows in classes of their own, every tenth of them held back, and some of the weights.
 struct Boosting {
-    std::vector<double> x, weight;
+    std::vector<double> x, weight, response;
     std::vector<std::int32_t> classes;
     std::vector<std::uint8_t> held;
     std::size_t n_rows, n_features;
     boost::Plan plan;
 
     Boosting(std::size_t n_rows_, std::size_t n_features_, std::size_t n_classes, std::uint64_t seed)
-        : n_rows(n_rows_), n_features(n_features_) {
+        : n_rows(n_rows_), n_features(n_features_), n_classes_(n_classes) {
         Random random(seed);
         for (std::size_t row = 0; row < n_rows; ++row) {
             double sum = random.normal();
@@ -69,30 +73,95 @@ struct Boosting {
             classes.push_back(static_cast<std::int32_t>(sum > 0.0 ? random.below(n_classes) : 0));
             held.push_back(row % 10 == 9);
         }
-        plan.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
-        plan.n_classes = n_classes;
+        plan.objective.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
         plan.n_rounds = 3;
         plan.patience = 1000;
         plan.tree.rules.min_weight = 2.0;
     }
 
-    boost::Boosted run(std::size_t n_threads) const {
+    // Calls use(holding, units) with bins and codes of all rows.
+    template <class Use>
+    boost::Boosted with_codes(std::size_t n_threads, const Use& use) const {
         Watch watch;
         const std::vector<double> centre(n_features, 0.0), scale(n_features, 1.0);
         const boost::Table<double> table{
             {x.data(), n_rows, n_features, static_cast<std::ptrdiff_t>(n_features), 1},
             centre.data(),
             scale.data()};
-        const boost::Labels labels{classes.data(), held.data(), n_rows};
-        const boost::Weights weights(weight.empty() ? nullptr : weight.data(), labels);
+        const boost::Labels labels{classes.data(), response.empty() ? nullptr : response.data(), held.data(),
+                                   n_rows};
+        const double* const of_rows = weight.empty() ? nullptr : weight.data();
+        const boost::WeightUnits units{boost::WeightSurvey(of_rows, labels)};
+        const boost::Weights weights(of_rows, labels, units);
+        std::vector<std::int64_t> learned;
+        for (const std::int64_t row : boost::sample_rows(n_rows, plan.seed))
+            if (!labels.is_held(static_cast<std::size_t>(row))) learned.push_back(row);
         boost::Bins bins;
         std::vector<std::uint8_t> codes;
-        CHECK(boost::make_bins(table, boost::sample_rows(labels, plan.seed),
-                               weights.of.empty() ? nullptr : weights.of.data(), 255, n_threads, watch,
-                               bins));
+        CHECK(boost::make_bins(table, learned, weights.of.empty() ? nullptr : weights.of.data(), 255,
+                               n_threads, watch, bins));
         CHECK(boost::encode(table, bins, n_threads, watch, codes));
-        return boost::boost(plan, bins, std::move(codes), labels, weights, n_threads, watch);
+        const std::size_t n_classes = plan.objective.is_of_classes() ? n_classes_ : 0;
+        return use(boost::Holding{bins, codes.data(), labels, of_rows, plan.objective, n_classes}, units);
     }
+
+    boost::Boosted run(std::size_t n_threads) const {
+        return with_codes(n_threads, [&](const boost::Holding& holding, const boost::WeightUnits& units) {
+            Watch watch;
+            boost::LocalRows rows(holding, units, n_threads, watch);
+            return boost::boost(plan, rows, n_threads, watch);
+        });
+    }
+
+    // The same with rows in parts of a size. Some messages are changed on a second way, which must not crash;
+    // a third has them as they are.
+    boost::Boosted run_in_parts(std::size_t size, std::uint64_t seed) const {
+        return with_codes(1, [&](const boost::Holding& all, const boost::WeightUnits&) {
+            std::deque<boost::Holder> holders, hostile;
+            for (std::size_t begin = 0; begin < n_rows; begin += size) {
+                boost::Holding part = all;
+                part.first_row = begin;
+                part.codes += begin * n_features;
+                part.labels.n_rows = std::min(size, n_rows - begin);
+                part.labels.classes += begin;
+                part.labels.held += begin;
+                if (part.labels.response) part.labels.response += begin;
+                if (part.weight) part.weight += begin;
+                holders.emplace_back(part, 1);
+                hostile.emplace_back(part, 1);
+            }
+            Random random(seed);
+            const boost::Exchange exchange = [&](const std::string& request) {
+                for (int i = 0; i < 20; ++i) {
+                    std::string changed = request;
+                    changed[3 + random.below(changed.size() - 3)] = static_cast<char>(random.below(256));
+                    if (i % 5 == 0) changed.resize(random.below(changed.size() + 1));
+                    try {
+                        hostile[0].answer(changed);
+                    } catch (const boost::MessageError&) {
+                    }
+                }
+                std::vector<std::string> answers;
+                for (boost::Holder& holder : holders) answers.push_back(holder.answer(request));
+                for (int i = 0; i < 5; ++i) {
+                    std::vector<std::string> changed = answers;
+                    std::string& one = changed[random.below(changed.size())];
+                    one[random.below(one.size())] = static_cast<char>(random.below(256));
+                    try {
+                        boost::merge_answers(changed);
+                    } catch (const boost::MessageError&) {
+                    }
+                }
+                return std::vector<std::string>{boost::merge_answers(answers)};
+            };
+            Watch watch;
+            boost::RemoteRows rows(all.bins, plan.objective, all.n_classes, exchange, watch);
+            return boost::boost(plan, rows, 1, watch);
+        });
+    }
+
+  private:
+    std::size_t n_classes_;
 };
 
 inline bool is_same(const boost::Boosted& a, const boost::Boosted& b) {
@@ -106,6 +175,7 @@ inline void test_boosting_on_threads() {
     for (const std::size_t n_classes : {2, 3}) {
         Boosting boosting(70000, 3, n_classes, 42 + n_classes);
         boosting.plan.n_rounds = 1;
+        boosting.plan.tree.has_linear_leaves = n_classes == 3;
         const boost::Boosted expected = boosting.run(1);
         CHECK(expected.forest.n_blocks() > 20);
         CHECK(is_same(boosting.run(2), expected));
@@ -114,8 +184,9 @@ inline void test_boosting_on_threads() {
 }
 
 inline void test_boosting_of_hostile_rows() {
-    for (const double spread : {1.0, 300.0}) {  // powers of ten of the weights
+    for (const double spread : {0.0, 1.0, 300.0, 301.0}) {  // powers of ten of the weights
         Boosting boosting(300, 6, 3, 45);
+        boosting.plan.tree.has_linear_leaves = spread != 1.0;
         Random random(46);
         for (std::size_t row = 0; row < boosting.n_rows; ++row) {
             boosting.weight.push_back(std::pow(10.0, spread * (2.0 * random.uniform() - 1.0)));
@@ -125,9 +196,46 @@ inline void test_boosting_of_hostile_rows() {
         }
         const boost::Boosted boosted = boosting.run(1);
         CHECK(boosted.forest.n_trees() == 9);
-        for (const double value : boosted.forest.intercept) CHECK(std::isfinite(value));
+        CHECK(find_fault(view_of(boosted.forest), 6, 3).empty());
         for (const double gain : boosted.forest.gain) CHECK(std::isfinite(gain) && gain >= 0.0);
         for (const double loss : boosted.validation_loss) CHECK(std::isfinite(loss));
+    }
+    // Slopes that go on where they stopped.
+    for (const std::size_t n_classes : {2, 3}) {
+        Boosting boosting(400, 5, n_classes, 48);
+        boosting.plan.tree.has_linear_leaves = true;
+        const boost::Boosted whole = boosting.run(1);
+        CHECK(whole.forest.membership_mean.size() > 20);
+        CHECK(whole.forest.membership_mean.size() == whole.forest.membership_slope.size());
+        boosting.plan.n_rounds = 1;
+        const boost::Boosted begun = boosting.run(1);
+        const ForestView earlier = view_of(begun.forest);
+        boosting.plan.earlier = &earlier;
+        boosting.plan.n_rounds = 2;
+        const boost::Boosted rest = boosting.run(1);
+        CHECK(rest.training_loss.back() == whole.training_loss.back());
+        CHECK(rest.validation_loss.back() == whole.validation_loss.back());
+        CHECK(rest.forest.intercept.back() == whole.forest.intercept.back());
+    }
+    // Responses: every loss, whatever the weights.
+    for (const auto& named : boost::loss_names) {
+        Boosting boosting(400, 5, 2, 49);
+        boosting.plan.objective = {named.value, 0.3};
+        if (boosting.plan.objective.is_of_classes()) continue;
+        boosting.plan.tree.has_linear_leaves = !boosting.plan.objective.selects();
+        boosting.plan.tree.subsample = 1.0;
+        Random random(50);
+        for (std::size_t row = 0; row < boosting.n_rows; ++row) {
+            boosting.response.push_back(0.5 * random.uniform() + 0.5 * boosting.classes[row]);
+            boosting.weight.push_back(std::pow(10.0, 4.0 * random.uniform()));
+        }
+        const boost::Boosted boosted = boosting.run(1);
+        CHECK(boosted.forest.n_trees() == 3);
+        CHECK(find_fault(view_of(boosted.forest), 5, 1).empty());
+        CHECK(is_same(boosting.run(3), boosted));
+        CHECK(is_same(boosting.run_in_parts(150, 51), boosted));
+        for (const double loss : boosted.validation_loss) CHECK(std::isfinite(loss));
+        CHECK(boosted.training_loss.back() < boosted.training_loss.front());
     }
     // Steps without regularisation until derivatives are too small for float32.
     Boosting far(40, 1, 2, 47);
@@ -142,10 +250,23 @@ inline void test_boosting_of_hostile_rows() {
     CHECK(raw < -70.0 && raw > -200.0);
 }
 
+inline void test_boosting_in_parts() {
+    for (const std::size_t n_classes : {2, 3}) {
+        Boosting boosting(300, 4, n_classes, 52);
+        boosting.plan.tree.has_linear_leaves = n_classes == 3;
+        boosting.plan.tree.rules.monotonic =
+            n_classes == 2 ? std::vector<std::int8_t>{1, 0, -1, 0} : std::vector<std::int8_t>{};
+        const boost::Boosted expected = boosting.run(1);
+        for (const std::size_t size : {300, 170, 41})
+            CHECK(is_same(boosting.run_in_parts(size, 53), expected));
+    }
+}
+
 inline void test_boost() {
     test_wide_sums();
     test_boosting_on_threads();
     test_boosting_of_hostile_rows();
+    test_boosting_in_parts();
 }
 
 }  // namespace lhtree

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "lhtree/grow/kernels/kernels.hpp"
 #include "lhtree/shared/kernels/dispatch.hpp"
 #include "lhtree/shared/normalise.hpp"
+#include "standard.hpp"
 
 namespace lhtree {
 
@@ -38,7 +38,7 @@ inline void test_feature_sums() {
                 for (const std::size_t size : {(n_kept + 3) / 4 * 4, padded(n_kept)}) {
                     weights.resize(size);
                     features.resize(size);
-                    for (const GrowKernels* kernel : {&portable_grow_kernels, &grow_kernels()}) {
+                    for (const GrowKernels* kernel : all_grow_kernels) {
                         std::vector<double> sums(n);
                         kernel->feature_sums(weights.data(), is_dense ? nullptr : features.data(), size,
                                              table.rows(), sums.data());
@@ -75,10 +75,13 @@ inline void test_row_sums() {
             Table table = random_table(n, m, m * 1000 + n);
             for (const bool is_weighted : {false, true}) {
                 const WeightedRows rows{table.rows(), is_weighted ? table.weight.data() : nullptr};
-                const RowSums a = sum_all(portable_grow_kernels, rows), b = sum_all(grow_kernels(), rows);
-                CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
-                CHECK(same_bits(a.scatter, b.scatter));
-                CHECK(same_bits(a.low, b.low) && same_bits(a.high, b.high));
+                const RowSums a = sum_all(portable_grow_kernels, rows);
+                for (const GrowKernels* kernel : all_grow_kernels) {
+                    const RowSums b = sum_all(*kernel, rows);
+                    CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
+                    CHECK(same_bits(a.scatter, b.scatter));
+                    CHECK(same_bits(a.low, b.low) && same_bits(a.high, b.high));
+                }
                 for (std::size_t f = 0; f < m; ++f) {
                     double sum = 0.0, squares = 0.0, products = 0.0;
                     float low = 1e9f, high = -1e9f;
@@ -106,12 +109,21 @@ inline void test_extremes() {
         for (double& value : values) value = random.normal();
         double low = std::numeric_limits<double>::infinity(), high = -low;
         for (const double value : values) low = std::min(low, value), high = std::max(high, value);
-        for (const GrowKernels* kernel : {&portable_grow_kernels, &grow_kernels()}) {
+        for (const GrowKernels* kernel : all_grow_kernels) {
             double least = 0.0, most = 0.0;
             kernel->extremes(values.data(), n, least, most);
             CHECK(least == low && most == high);
         }
     }
+}
+
+inline bool normalise_by(const NormaliseKernels& kernel, const double* x, const double* centre,
+                         const double* scale, std::size_t n, float* z) {
+    return kernel.float64(x, centre, scale, n, 0.0, z);
+}
+inline bool normalise_by(const NormaliseKernels& kernel, const float* x, const double* centre,
+                         const double* scale, std::size_t n, float* z) {
+    return kernel.float32(x, centre, scale, n, 0.0, z);
 }
 
 template <class Value>
@@ -142,6 +154,12 @@ void test_normalise() {
             CHECK(normalise(x, centre.data(), scale.data(), n_threads, watch, z.data()));
             CHECK(same_bits(z, expected));
         }
+    for (const NormaliseKernels* kernel : all_normalise_kernels) {
+        std::vector<float> found(n * m);
+        for (std::size_t row = 0; row < n; ++row)
+            CHECK(normalise_by(*kernel, &rows[row * m], centre.data(), scale.data(), m, &found[row * m]));
+        CHECK(same_bits(found, expected));
+    }
     std::vector<float> z(n * m), reversed(n * m);
     const Strided<Value> backwards{rows.data() + (n - 1) * m, n, m, -stride, 1};
     CHECK(normalise(backwards, centre.data(), scale.data(), 1, watch, z.data()));
@@ -159,7 +177,7 @@ void test_normalise() {
 }
 
 inline void test_kernels() {
-    std::printf("kernels: portable against %s\n", instruction_set());
+    std::printf("kernels: portable and standard against %s\n", instruction_set());
     test_feature_sums();
     test_row_sums();
     test_extremes();

@@ -204,8 +204,9 @@ inline void test_row_draws() {
                 for (std::size_t row = 0; row < n; ++row)
                     if (static_cast<std::size_t>(stratum[row]) == s) left.push_back(row);
                 for (std::size_t i = 0; i < counts[s]; ++i) {
-                    const auto share = static_cast<long double>(derive(key, n_taken++)) * 0x1p-64L;
-                    auto at = static_cast<std::size_t>(share * static_cast<long double>(left.size()));
+                    const std::uint64_t draw = derive(key, n_taken++);
+                    std::size_t at = 0;  // draw · size / 2^64, rounded down, bit by bit
+                    for (int bit = 0; bit < 64; ++bit) at = (at + (draw >> bit & 1) * left.size()) / 2;
                     ++times[left[at]];
                     if (bootstrap) continue;
                     // The first of those left takes the place of the one that was drawn.

@@ -221,10 +221,10 @@ inline void test_faults() {
     CHECK(is_found("value needs value_ptr", [&](F f) { set_values(f, 0, 0.0), f.value_ptr.clear(); }));
     CHECK(is_found("value_class and value", [&](F f) { set_values(f, 0, 0.0), f.value.clear(); }));
     CHECK(is_found("not use a single feature", [](F f) { f.missing.assign(f.n_blocks(), 1); }));
-    Forest later = sound;  // for a later version to score
-    later.target[0] = -1;
-    CHECK(find_fault(view_of(later), 4, 3).empty());
-    CHECK_THROWS(plain_scorer(later, 4, 3), std::invalid_argument);
+    Forest mixed = sound;  // some trees of all classes, without values
+    mixed.target[0] = -1;
+    CHECK(find_fault(view_of(mixed), 4, 3).empty());
+    CHECK_THROWS(plain_scorer(mixed, 4, 3), std::invalid_argument);
     CHECK(is_found("hyperplane_ptr does not span", [](F f) { f.hyperplane_ptr[0] = 1; }));
     CHECK(is_found("hyperplane_ptr does not span", [](F f) { ++f.hyperplane_ptr.back(); }));
     CHECK(is_found("hyperplane_ptr falls", [](F f) { f.hyperplane_ptr[1] = 1 << 30; }));

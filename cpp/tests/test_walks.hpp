@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lhtree/score/kernels/kernels.hpp"
 #include "test_kernels.hpp"
 #include "test_trees.hpp"
 
@@ -94,7 +93,7 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
                    (is_together || last == first))
                 ++last;
             const std::size_t n_walks = (last - first) * n_rows;
-            for (const ScoreKernels* kernel : {&portable_score_kernels, &score_kernels()}) {
+            for (const ScoreKernels* kernel : all_score_kernels) {
                 std::vector<std::uint32_t> leaf(n_walks + 1);
                 std::vector<double> confidence(n_walks + 1), membership(n_rows);
                 std::vector<Start> starts(n_walks + 1);
@@ -128,7 +127,7 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
 }
 
 inline PackedForest pack_plain(const Forest& forest, std::size_t n_features) {
-    return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest));
+    return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest), 2);
 }
 
 inline std::uint32_t layout_of(std::size_t most) {

@@ -1,6 +1,7 @@
 """Learning Hyperplane Trees: fast, accurate and fully interpretable oblique trees.
 
-``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees.
+``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees;
+``CompactLHTClassifier`` is one small tree made to be read; ``LHTRegressor`` and ``LHForestRegressor`` predict a number.
 scikit-learn is loaded when an estimator is first touched, so ``import lhtree`` costs little more than NumPy.
 """
 
@@ -9,19 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._report import report
+    from ._sheet import sheet
     from .abstain import coverage_curve
     from .boost import LHBoostClassifier
-    from .evaluation import Evaluation, evaluate
+    from .boost_regressor import LHBoostRegressor
+    from .compact import CompactLHTClassifier
+    from .compact_regressor import CompactLHTRegressor
+    from .evaluation import Evaluation, RegressionEvaluation, evaluate
     from .evaluation.threshold import choose_threshold
     from .export import export_c, export_onnx, export_sql
     from .files import ModelFileError, inspect
     from .forest import LHForestClassifier
+    from .forest_regressor import LHForestRegressor
     from .graphviz import export_graphviz
     from .persist import load, save
     from .plot import (
+        EffectsDisplay,
         plot_block,
         plot_coverage,
         plot_decision_regions,
+        plot_effects,
         plot_importances,
         plot_membership,
         plot_path,
@@ -35,15 +43,24 @@ if TYPE_CHECKING:
     from .sparsity import sparsity_curve
     from .text import export_text
     from .tree import LHTClassifier
+    from .tree_regressor import LHTRegressor
+    from .versions import show_versions
     from .weights import weight_table
 
 __version__ = "0.2.0"
 __all__ = [
+    "CompactLHTClassifier",
+    "CompactLHTRegressor",
+    "EffectsDisplay",
     "Evaluation",
     "LHBoostClassifier",
+    "LHBoostRegressor",
     "LHForestClassifier",
+    "LHForestRegressor",
     "LHTClassifier",
+    "LHTRegressor",
     "ModelFileError",
+    "RegressionEvaluation",
     "Scorer",
     "Tuning",
     "__version__",
@@ -61,6 +78,7 @@ __all__ = [
     "plot_block",
     "plot_coverage",
     "plot_decision_regions",
+    "plot_effects",
     "plot_importances",
     "plot_membership",
     "plot_path",
@@ -70,17 +88,26 @@ __all__ = [
     "plot_weights",
     "report",
     "save",
+    "sheet",
+    "show_versions",
     "sparsity_curve",
     "tune",
     "weight_table",
 ]
 
 _HOMES = {
+    "EffectsDisplay": ".plot",
+    "CompactLHTClassifier": ".compact",
+    "CompactLHTRegressor": ".compact_regressor",
     "Evaluation": ".evaluation",
     "LHBoostClassifier": ".boost",
+    "LHBoostRegressor": ".boost_regressor",
     "LHForestClassifier": ".forest",
+    "LHForestRegressor": ".forest_regressor",
     "LHTClassifier": ".tree",
+    "LHTRegressor": ".tree_regressor",
     "ModelFileError": ".files",
+    "RegressionEvaluation": ".evaluation",
     "Scorer": ".scorer",
     "Tuning": ".selection.tuning",
     "choose_threshold": ".evaluation.threshold",
@@ -97,6 +124,7 @@ _HOMES = {
     "plot_block": ".plot",
     "plot_coverage": ".plot",
     "plot_decision_regions": ".plot",
+    "plot_effects": ".plot",
     "plot_importances": ".plot",
     "plot_membership": ".plot",
     "plot_path": ".plot",
@@ -106,6 +134,8 @@ _HOMES = {
     "plot_weights": ".plot",
     "report": "._report",
     "save": ".persist",
+    "show_versions": ".versions",
+    "sheet": "._sheet",
     "sparsity_curve": ".sparsity",
     "tune": ".selection.tuning",
     "weight_table": ".weights",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._objective import Objective
 from ._parameters import (
     BOOST_DIRECTIONS,
     UNSEEN,
@@ -20,15 +21,17 @@ from ._parameters import (
     is_real,
     refuse,
 )
+from ._rate import Progress, choose_rate
 from ._validate import Training
 from .holdout import Validation, check_fraction, join
 from .model import Bins, BoostRecord, Model
+from .tables.coded import expand, split
 from .tables.frames import refuse_infinity
 from .tables.names import find_nearest
 from .tables.normalise import Normalisation
+from .tables.sample import sample_rows
 from .trees import Trees
 
-_LEAVES = ("auto", "constant")
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
 _MOST = 2**53  # of any count: more than there can be of anything
@@ -38,6 +41,7 @@ _MOST = 2**53  # of any count: more than there can be of anything
 class BoostSettings:
     """Parameters of one fit, checked."""
 
+    objective: Objective
     max_iter: int
     n_rounds: int  # to grow, beside those of an earlier fit
     learning_rate: float | None  # None: by the number of rows
@@ -51,7 +55,11 @@ class BoostSettings:
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
         """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
-        choose("leaf", params["leaf"], _LEAVES)
+        objective = Objective.of(params, training)
+        if earlier is not None and earlier.link != objective.link:
+            raise refuse(
+                "loss", objective.loss, f"a loss of the same kind as in the earlier fit ({earlier.link} link)"
+            )
         choose("unseen", params["unseen"], UNSEEN)
         check_fraction(params["validation_fraction"])
         rate = params["learning_rate"]
@@ -72,11 +80,12 @@ class BoostSettings:
             )
         n_directed = _count("n_directed", params, 0)
         return cls(
+            objective=objective,
             max_iter=max_iter,
             n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
             max_bins=int(max_bins),
-            stops=len(training.X) > _MANY_ROWS if isinstance(stops, str) else bool(stops),
+            stops=training.n_rows > _MANY_ROWS if isinstance(stops, str) else bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
             of_trees={
@@ -88,18 +97,9 @@ class BoostSettings:
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,
                 "subsample": _share("subsample", params["subsample"]),
+                "leaf": objective.settle_leaf(params["leaf"]),
             },
         )
-
-    def rate_for(self, training: Training, validation: Validation | None) -> float:
-        """The learning rate: the one given, or by the number of rows to learn from and the rounds."""
-        if self.learning_rate is not None:
-            return self.learning_rate
-        is_learned = slice(None) if validation is None else validation.held == 0
-        n_rows = len(training.codes[is_learned])
-        weight = float(n_rows) if training.weight is None else float(training.weight[is_learned].sum())
-        rate = 0.05 * min(1.0, weight / 8000) ** 0.35 * (400 / self.max_iter) ** 0.8
-        return min(1.0, float(f"{rate:.4g}"))  # the powers of C libraries differ in the last bit
 
 
 class Boosted(NamedTuple):
@@ -110,51 +110,105 @@ class Boosted(NamedTuple):
     record: BoostRecord
 
 
+class Grow(Protocol):
+    """Grows rounds from rows, wherever they are; ``common`` is what all fits tell the core."""
+
+    def __call__(self, validation: Validation | None, **common: Any) -> dict[str, Any]:
+        """What the core found."""
+
+
+def grow_in_memory(
+    training: Training, settings: BoostSettings, normalisation: Normalisation, earlier: Model | None
+) -> Grow:
+    """How to grow from rows in memory."""
+    record = None if earlier is None else earlier.boost
+
+    def grow(validation: Validation | None, **common: Any) -> dict[str, Any]:
+        held_rows = None if validation is None else validation.X
+        found = _core.boost(
+            **split(training.X),
+            **({"X_val": None} if held_rows is None else split(held_rows, "_val")),
+            centre=normalisation.centre,
+            scale=normalisation.scale,
+            **join(training, validation, settings.objective),
+            max_bins=settings.max_bins,
+            bins=None if record is None else vars(record.bins),
+            sample=sample_rows(training.n_rows, common["seed"]),
+            **common,
+        )
+        if found is None:
+            refuse_infinity(expand(training.X), training.row)
+        return found
+
+    return grow
+
+
 def boost_rounds(
     training: Training,
     settings: BoostSettings,
     validation: Validation | None,
-    normalisation: Normalisation,
+    grow: Grow,
     earlier: Model | None,
     seed: int,
     n_threads: int,
-    progress: Callable[[float], None] | None,
+    progress: Progress,
+    pilot: Grow | None = None,
 ) -> Boosted:
-    """Grow the rounds of a fit, and keep those up to the best if it stops early."""
+    """Grow the rounds of a fit, and keep those up to the best if it stops early.
+
+    A ``pilot`` of few rows may grow otherwise: its bins are its own.
+    """
     record = None if earlier is None else earlier.boost
-    rate = settings.rate_for(training, validation) if record is None else record.learning_rate
-    stops = settings.stops or validation is not None
-    found = _core.boost(
-        training.X,
-        None if validation is None else validation.X,
-        centre=normalisation.centre,
-        scale=normalisation.scale,
-        n_classes=len(training.classes),
-        **join(training, validation),
-        max_bins=settings.max_bins,
-        bins=None if record is None else vars(record.bins),
-        options=_core.BoostOptions(learning_rate=rate, **settings.of_trees),
-        n_rounds=settings.n_rounds,
-        seed=seed,
-        patience=settings.n_iter_no_change if stops else 0,
-        tol=settings.tol,
-        earlier=None if earlier is None else earlier.trees.arrays(),
-        first=None if earlier is None else earlier.base,
-        n_threads=n_threads,
-        progress=progress,
-    )
-    if found is None:
-        refuse_infinity(training.X, training.row)
-    trees, train, held = Trees(**found["trees"]), found["training_loss"], found["validation_loss"]
+    stops, objective = settings.stops or validation is not None, settings.objective
+
+    def run(
+        rate: float,
+        n_rounds: int,
+        validation: Validation | None,
+        patience: int,
+        progress: Progress,
+        how: Grow = grow,
+    ) -> dict[str, Any]:
+        return how(
+            validation,
+            loss=objective.loss,
+            quantile=objective.quantile,
+            n_classes=len(training.classes),
+            options=_core.BoostOptions(learning_rate=rate, **settings.of_trees),
+            n_rounds=n_rounds,
+            seed=seed,
+            patience=patience,
+            tol=settings.tol,
+            earlier=None if earlier is None else objective.shrink_trees(earlier),
+            first=None if earlier is None or earlier.base is None else objective.shrink_base(earlier.base),
+            n_threads=n_threads,
+            progress=progress,
+        )
+
+    if record is not None:
+        rate = record.learning_rate
+    elif settings.learning_rate is not None:
+        rate = settings.learning_rate
+    else:
+        try_out = None if stops else partial(run, how=pilot or grow)
+        rate = choose_rate(training, validation, settings.max_iter, try_out, seed)
+    found = run(rate, settings.n_rounds, validation, settings.n_iter_no_change if stops else 0, progress)
+    trees = Trees(**objective.grow_trees(found["trees"]))
+    train, held = found["training_loss"], found["validation_loss"]
     if stops:
         best = int(np.argmin(train if validation is None else held))
         least = 1 if earlier is None else 0  # a model has a round
         trees = trees.part(0, max(best, least) * training.n_targets)
     n_earlier = 0 if earlier is None else earlier.n_estimators
-    train_score = _go_on(None if record is None else record.train_score, n_earlier, -train)
-    validation_score = _go_on(None if record is None else record.validation_score, n_earlier, -held)
+    train, held = -objective.grow_losses(train), -objective.grow_losses(held)
+    train_score = _go_on(None if record is None else record.train_score, n_earlier, train)
+    validation_score = _go_on(None if record is None else record.validation_score, n_earlier, held)
+    known = None if earlier is None else earlier.base
+    base = objective.grow_base(found["first"]) if known is None else known
     return Boosted(
-        trees, found["first"], BoostRecord(rate, Bins(**found["bins"]), train_score, validation_score)
+        trees,
+        base,
+        BoostRecord(rate, Bins(**found["bins"]), train_score, validation_score),
     )
 
 

@@ -2,7 +2,7 @@
 Growing and scoring Learning Hyperplane Trees. Takes exact arrays; lhtree's estimators prepare them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Annotated, overload
 
@@ -13,20 +13,92 @@ from numpy.typing import NDArray
 class BoostOptions:
     """What every tree of a boosted model is grown with."""
 
-    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float) -> None: ...
+    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float, leaf: str) -> None: ...
 
-def draw_keys(seed: int, purpose: int, n: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+def draw_keys(seed: int, purpose: int, n: int, first: int = 0) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
     """
-    A random number for every row, a function of the seed, the purpose and the row's number.
+    A random number for each of n rows, a function of the seed, the purpose and the row's number, which begins at `first`.
     """
-
-@overload
-def boost(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None) -> dict | None: ...
 
 @overload
-def boost(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None) -> dict | None:
+def boost(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, quantile: float = 0.5, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_classes: int = 0, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, codes_val: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, sample: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None: ...
+
+@overload
+def boost(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], X_val: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)] | None, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, quantile: float = 0.5, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_classes: int = 0, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_bins: int, bins: dict | None, options: BoostOptions, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, codes_val: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, sample: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None:
     """
-    Boost trees on the rows of X that are not held back. Returns a dict of the arrays of the trees, the first scores, the losses before and after every round, and the bins; or None if X holds an infinity.
+    Boost trees on the rows of X that are not held back, for classes or for a response, whose size must be of the order of 1 unless its logarithm is scored. Returns a dict of the arrays of the trees, the first scores, the losses before and after every round, and the bins; or None if X holds an infinity. Codes and levels are those of grow_forest. Bins are learned from the rows of the sample, by default that of sample_rows, without those held back.
+    """
+
+class BoostBins:
+    """Bins of features, and how values become codes."""
+
+    def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    @property
+    def n_slots(self) -> int:
+        """Bytes that the codes of a row take."""
+
+    def arrays(self) -> dict:
+        """The arrays that a model keeps of bins, and that BoostBins takes."""
+
+    @overload
+    def encode(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))] | None: ...
+
+    @overload
+    def encode(self, X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))] | None:
+        """
+        Codes of rows, shape (n, n_slots); None if X holds an infinity. X and codes are those of grow_forest.
+        """
+
+@overload
+def learn_bins(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight_unit: float = 1.0, max_bins: int, n_threads: int = 1, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> BoostBins | None: ...
+
+@overload
+def learn_bins(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight_unit: float = 1.0, max_bins: int, n_threads: int = 1, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> BoostBins | None:
+    """
+    The bins of rows: those that sample_rows names, without the ones held back. Weights count in units of weight_unit (see find_weight_unit). None if X holds an infinity.
+    """
+
+class BoostRows:
+    """
+    Codes and labels of some rows, all of a table or a part of it. The arrays are kept, not copied: they may be mapped files.
+    """
+
+    def __init__(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], bins: BoostBins, *, loss: str, quantile: float = 0.5, n_classes: int = 0, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_row: int = 0, n_threads: int = 1) -> None: ...
+
+    def answer(self, request: bytes) -> bytes:
+        """
+        The answer of these rows to a message of boost_rows. A malformed message is a ValueError and changes nothing.
+        """
+
+def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantile: float = 0.5, n_classes: int = 0, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, progress: Callable | None = None) -> dict:
+    """
+    Boost trees on rows that are coded already: BoostRows, or a function that hands a message (bytes) to the BoostRows of all parts of a table and returns their answers (an iterable of bytes), in any order, merged or not. Returns what boost does, but for the bins.
+    """
+
+def merge_answers(answers: Sequence[bytes]) -> bytes:
+    """
+    The answers of some parts to the same message as one, so that answers can be added up on the way.
+    """
+
+def changes_rows(request: bytes) -> bool:
+    """
+    Whether a message changes the state of BoostRows. A new part that is given these messages again, in their order, is as the one it stands in for was.
+    """
+
+def sample_rows(n_rows: int, seed: int, most: int = 200000) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+    """
+    Numbers of the rows that bins and scales are learned from, ascending: all, or `most` of them, those with the smallest hash of seed and number.
+    """
+
+def find_weight_unit(largest: float, is_whole: bool, n_rows: int) -> float:
+    """
+    The unit in which weights are whole numbers: from the largest weight of the rows that are learned from, whether they are all whole, and the number of all rows.
+    """
+
+def grow_compact(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, penalty: float, min_samples_leaf: float, max_leaf_nodes: int, max_terms: int, max_passes: int, n_threads: int = 1, progress: Callable | None = None) -> dict:
+    """
+    Grow a compact tree of classes, or of a response with mean 0 and standard deviation 1/2. Returns the arrays of its blocks, the leaf of every row and the objective of every tree that was kept.
     """
 
 DIRECTIONS: tuple[str, ...]
@@ -53,22 +125,31 @@ def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C'
     """
 
 @overload
-def grow_forest(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None) -> dict | None: ...
+def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+    """The same for classes (int32), in one tree of all of them."""
 
 @overload
-def grow_forest(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None) -> dict | None: ...
+def grow_forest(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None: ...
 
 @overload
-def grow_forest(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None) -> dict | None: ...
+def grow_forest(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None: ...
 
 @overload
-def grow_forest(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None) -> dict | None:
+def grow_forest(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None: ...
+
+@overload
+def grow_forest(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], responses: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, betas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, first_tree: int, strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, bootstrap: bool, balances: bool, n_threads: int, progress: Callable | None = None, codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> dict | None:
     """
-    Normalise X and grow, for every beta, one tree per target; counts says how many rows of each stratum a tree sees. Returns the arrays of all trees, or None if X holds an infinity.
+    Normalise X and grow, for every beta, one tree per target; counts says how many rows of each stratum a tree sees. With codes, X has the columns of numbers only, codes has a row's level in every other column (below 0: missing), and levels says how many levels every column has, 0 for numbers; every level is a feature of 0 and 1. A single target -1 is a tree of all classes, which are the strata; responses then has no rows. Returns the arrays of all trees, or None if X holds an infinity.
     """
 
 def draw_rows(strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bootstrap: bool, seed: int, tree: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """Rows that a tree of grow_forest sees, ascending."""
+
+def draw_times(strata: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, tree: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """
+    How often each of the rows that draw_rows gives with bootstrap is drawn.
+    """
 
 @overload
 def normalise(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))] | None:
@@ -77,19 +158,24 @@ def normalise(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), devi
 @overload
 def normalise(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))] | None: ...
 
+def compiler() -> str:
+    """The compiler of the core and its version."""
+
 def kernels() -> str:
     """The instruction set in use."""
 
 LINKS: tuple[str, ...]
+
+CALIBRATORS: tuple = ('sigmoid', 'isotonic')
 
 class Scorer:
     """
     Scores rows in the user's units. Methods return None if X holds an infinity.
     """
 
-    def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None, link: str = 'wolf', base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, clip: float = 1e+30) -> None:
+    def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None, link: str = 'wolf', base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, clip: float = 1e+30, calibration: tuple[str, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None) -> None:
         """
-        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS.
+        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its knots; see calibration.hpp.
         """
 
     @property
@@ -111,6 +197,9 @@ class Scorer:
 
     def proba(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
 
+    def uncalibrated(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None:
+        """Probabilities before they are calibrated."""
+
     def wolf(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
 
     def membership(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))] | None: ...
@@ -121,6 +210,9 @@ class Scorer:
         """
         Of a boosted model: its base and what its trees add, (n_rows, n_targets).
         """
+
+    def value(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+        """Predicted numbers of a regression, (n_rows,)."""
 
     def predict(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))] | None: ...
 
@@ -142,6 +234,8 @@ class Scorer:
         """
 
     def link(self, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
-        """Probabilities (n, K) from the raw scores of a boosted model."""
+        """
+        Probabilities (n, K), or values (n, 1) of a regression, from the raw scores of a boosted model.
+        """
 
 pieces: ModuleType

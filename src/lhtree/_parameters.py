@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from numbers import Integral, Real
 from typing import Any
@@ -12,10 +13,17 @@ from . import _core
 
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
 BOOST_DIRECTIONS = ("mixed", "single")
+COMPACT_MEMBERSHIPS = ("constant", "linear")
+REGRESSION_LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
 OFFSETS = ("auto", *_core.OFFSETS)
 CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)
+MULTI_CLASS = ("auto", "one_tree", "one_per_class")
 UNSEEN = ("missing", "error")
+MANY_ROWS = (
+    50_000  # above it, multi_class="auto" grows trees of all classes: K times as many would take minutes
+)
+SMOOTHING = 0.1  # of leaves whose size was chosen; by cross-validation on 26 data sets
 MOST_THREADS = 1 << 16  # more would not start; results do not depend on their number
 
 
@@ -60,14 +68,16 @@ def check_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _amount(name: str, value: Any, least: int) -> tuple[float, bool]:
+def _amount(name: str, value: Any, least: int, words: str = "") -> tuple[float, bool]:
     """A count of samples, or a share of the training weight."""
     if is_integer(value) and least <= value <= 2**53:
         return float(value), False
     if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
         return float(value), True
     raise refuse(
-        name, value, f"an integer from {least} to 2**53 (a count) or a float between 0 and 1 (a share)"
+        name,
+        value,
+        f"{words}an integer from {least} to 2**53 (a count) or a float between 0 and 1 (a share)",
     )
 
 
@@ -120,8 +130,27 @@ def count_features(max_features: Any, n_features: int, *, is_oblique_forest: boo
     )
 
 
+def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, earlier: bool | None) -> bool:
+    """Whether a forest grows one tree of all classes instead of one per class, as in an ``earlier`` fit."""
+    how = choose("multi_class", params["multi_class"], MULTI_CLASS)
+    if how == "one_tree" and params["direction"] != "mixed":
+        raise refuse("multi_class", how, "'one_per_class' or 'auto', or direction='mixed' as well")
+    # Trees of all classes have constant memberships, the shares of the classes.
+    if how == "one_tree" and params["membership"] == "least_squares":
+        raise refuse(
+            "multi_class",
+            how,
+            "'one_per_class' or 'auto', or a membership other than 'least_squares' as well",
+        )
+    if how == "auto" and earlier is not None:
+        return earlier
+    if how == "auto" and n_rows > MANY_ROWS and params["direction"] == "mixed":
+        return n_classes > 2 and params["membership"] != "least_squares"
+    return how == "one_tree" and n_classes > 2
+
+
 class Settled:
-    """Parameters of one fit, checked; ``options(beta)`` is what the core grows a tree with."""
+    """Parameters of one fit, checked."""
 
     def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
         direction = choose("direction", params["direction"], DIRECTIONS)
@@ -141,6 +170,12 @@ class Settled:
             min_split_amount = gamma if is_paper else (2.0, False)
         else:
             min_split_amount = _amount("min_samples_split", min_split, 1)
+        leaf_size = params["min_samples_leaf"]
+        is_auto = isinstance(leaf_size, str) and leaf_size == "auto"
+        self.chooses_leaf_size = is_auto and not is_paper  # a pilot does
+        self.min_samples_leaf: float = 1 if is_auto else leaf_size
+        min_leaf = _amount("min_samples_leaf", self.min_samples_leaf, 1, "'auto', ")
+        self.smoothing = self._settle_smoothing(params.get("smoothing", 0.0), auto=self.chooses_leaf_size)
         max_depth = params["max_depth"]
         if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):
             raise refuse("max_depth", max_depth, "None (no limit) or an integer of at least 1")
@@ -162,14 +197,18 @@ class Settled:
             "alpha": check_number("alpha", params["alpha"]),
             "gamma": gamma,
             "min_samples_split": min_split_amount,
-            "min_samples_leaf": _amount("min_samples_leaf", params["min_samples_leaf"], 1),
+            "min_samples_leaf": min_leaf,
             "max_depth": -1 if max_depth is None else min(int(max_depth), 2**62),
             "max_features": n_considered,
             "shrinkage": check_number("shrinkage", params["shrinkage"]),
             # One tree is read block by block; a forest is not, and would pay for it in time and memory.
             "branching_membership": not is_forest,
         }
-        self.options = _core.Options(beta=0.0, **self._core)
+
+    @property
+    def options(self) -> _core.Options:
+        """What the core grows trees with."""
+        return _core.Options(beta=0.0, **self._core)
 
     def tree_params(self) -> dict[str, Any]:
         """Parameters with which a tree of a forest would be fitted by itself, beta aside."""
@@ -177,7 +216,25 @@ class Settled:
         return {name: self._core[name] for name in names} | {
             "confidence": self.confidence,
             "max_features": self._core["max_features"] or None,
+            "min_samples_leaf": self.min_samples_leaf,
+            "smoothing": self.smoothing,
         }
+
+    def with_leaf_size(self, n: float) -> Settled:
+        """The same parameters with another ``min_samples_leaf``."""
+        other = copy.copy(self)
+        other.min_samples_leaf = n
+        other._core = self._core | {"min_samples_leaf": _amount("min_samples_leaf", n, 1)}
+        return other
+
+    @staticmethod
+    def _settle_smoothing(smoothing: Any, *, auto: bool) -> float:
+        """Rows of the prior that a leaf is smoothed with."""
+        if isinstance(smoothing, str) and smoothing == "auto":
+            return SMOOTHING if auto else 0.0
+        if not is_real(smoothing) or smoothing < 0.0:
+            raise refuse("smoothing", smoothing, "'auto' or a number of at least 0")
+        return float(smoothing)
 
     @staticmethod
     def _settle_beta(beta: Any, *, is_paper: bool, is_forest: bool) -> float | None:

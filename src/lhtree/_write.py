@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
+
+_FOLDER = ".d"  # the end of the name of a temporary folder
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
@@ -54,6 +57,30 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.close(descriptor)
 
 
+@contextmanager
+def open_whole_folder(path: str | os.PathLike[str]) -> Iterator[str]:
+    """A new folder to write files into that takes its place when the block ends, and only if nothing was raised in it.
+
+    The place must be free, or an empty folder.
+    """
+    place = os.path.realpath(os.fsdecode(path))
+    parent = os.path.dirname(place)
+    if not os.path.isdir(parent):
+        raise FileNotFoundError(errno.ENOENT, "the directory does not exist: create it first", parent)
+    _remove_leftovers(parent)
+    with _open_locked(parent) as lock:  # whoever finds it unlocked removes the folder, too
+        temporary = lock.name + _FOLDER
+        try:
+            os.mkdir(temporary)
+            yield temporary
+            if os.path.isdir(place):
+                os.rmdir(place)
+            os.replace(temporary, place)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+            os.unlink(lock.name)
+
+
 def _open_locked(folder: str) -> BinaryIO:
     """A new temporary file in the same directory, locked so that it is not removed as a leftover."""
     while True:
@@ -70,6 +97,7 @@ def _remove_leftovers(folder: str) -> None:
         # Its writer may have removed it, or it may belong to another user.
         with suppress(OSError), open(leftover, "rb+") as file:
             if _lock(file):
+                shutil.rmtree(leftover + _FOLDER, ignore_errors=True)
                 os.unlink(leftover)
 
 

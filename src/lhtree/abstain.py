@@ -40,6 +40,18 @@ class Decisions:
         rows undecided.
     classes : array of shape (K,)
         All classes of the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHForestClassifier
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> forest = LHForestClassifier(20, random_state=0).fit(X, y)
+    >>> decisions = forest.predict_or_abstain(X, coverage=0.8)
+    >>> round(decisions.coverage, 2), decisions.labels[0]
+    (0.8, 0)
+    >>> decisions.score(y)
+    1.0
     """
 
     labels: NDArray[np.object_]
@@ -93,6 +105,11 @@ class Decisions:
 
 def decide(model: Any, X: Any, threshold: float | None = None, coverage: float | None = None) -> Decisions:
     """Predict the rows that the model is sure enough of; see ``model.predict_or_abstain``."""
+    if read(model, takes_numbers=True).is_regression:
+        raise TypeError(
+            f"{type(model).__name__} predicts a number, with no classes to choose from: use predict_interval of an "
+            "LHForestRegressor, whose width shows how far off predictions are."
+        )
     if (threshold is None) == (coverage is None):
         both = f"threshold={threshold!r} and coverage={coverage!r}"
         raise ValueError(f"{both} are not valid together: pass exactly one of the two.")

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting import BoostSettings, boost_rounds
 from ._core import Scorer
-from ._parameters import check_flag, check_verbose, draw_seed
-from ._progress import show_progress
-from ._validate import check_continued, check_training
-from .base import Predictor, count_threads, normalise
-from .holdout import hold_out, take_validation
-from .model import BoostRecord, Model
-
-_CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
+from .base_boost import BaseBoost
+from .predictor import Classifier
 
 
-class LHBoostClassifier(Predictor):
+class LHBoostClassifier(Classifier, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
 
     Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
@@ -32,8 +24,9 @@ class LHBoostClassifier(Predictor):
     max_iter : int, default=400
         Number of rounds. A round grows one tree, or one per class if there are more than two.
     learning_rate : "auto" or float, default="auto"
-        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
-        ``max_iter`` it is such that rate × rounds**0.8 stays the same.
+        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, or less: between
+        100 and 50,000 rows and without early stopping, a pilot on held-out rows lowers it where so many steps would
+        learn noise. With another ``max_iter`` it is such that rate × rounds**0.8 stays the same.
     max_depth : int, default=5
         Maximum depth of a tree.
     min_samples_leaf : int, default=20
@@ -61,17 +54,23 @@ class LHBoostClassifier(Predictor):
         Rounds without improvement after which to stop.
     tol : float, default=1e-7
         Smallest decrease of the loss that counts as an improvement.
-    leaf : {"auto", "constant"}, default="auto"
-        What a leaf adds to the raw score. "auto" is "constant" for classification.
+    leaf : {"auto", "constant", "linear"}, default="auto"
+        What a leaf adds to the raw score: a value, or a linear function of at most 12 features of the blocks on its
+        way, clipped to the range of the Newton steps of its rows. "auto" is "constant" for classification.
     monotonic_cst : dict, array-like of shape (m,) or None, default=None
         1 where the probability of the second class must not decrease with the feature, -1 where it must not increase,
         0 for no constraint; a dict gives them by column name. Two classes only.
     class_weight : "balanced", dict or None, default=None
         Class weights, multiplied with ``sample_weight``.
+    calibrate : {None, "sigmoid", "isotonic"}, default=None
+        Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
+        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
+    max_one_hot : int, default=20
+        As for :class:`LHTClassifier`.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
+        How to treat a category not seen in fit: as missing (or as above), or as an error.
     warm_start : bool, default=False
         Keep the trees of the previous fit, its learning rate and bins, and add rounds up to ``max_iter``.
     verbose : int, default=0
@@ -98,8 +97,9 @@ class LHBoostClassifier(Predictor):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from lhtree import LHBoostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> LHBoostClassifier(random_state=0).fit(X, y).score(X, y)
-    1.0
+    >>> model = LHBoostClassifier(random_state=0).fit(X[:400], y[:400])
+    >>> round(model.score(X[400:], y[400:]), 3)
+    0.988
     """
 
     _links: ClassVar[tuple[str, ...]] = ("logistic", "softmax")
@@ -125,7 +125,9 @@ class LHBoostClassifier(Predictor):
         leaf: str = "auto",
         monotonic_cst: Any = None,
         class_weight: dict[Any, float] | str | None = None,
+        calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
         unseen: str = "missing",
         warm_start: bool = False,
         verbose: int = 0,
@@ -150,73 +152,14 @@ class LHBoostClassifier(Predictor):
         self.leaf = leaf
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
         self.unseen = unseen
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> LHBoostClassifier:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
-        X_val, y_val, sample_weight_val : optional
-            A validation set for early stopping, instead of held-out training rows.
-
-        Returns
-        -------
-        self
-        """
-        earlier = self._model if check_flag("warm_start", self.warm_start) else None
-        training = check_training(self, X, y, sample_weight, earlier)
-        if earlier is not None:
-            check_continued(earlier, training)
-        settings = BoostSettings.of(self.get_params(deep=False), training, earlier)
-        n_threads = count_threads(self.n_jobs)
-        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
-        validation = take_validation(self, training, X_val, y_val, sample_weight_val)
-        if validation is None and settings.stops:
-            validation = hold_out(training, self.validation_fraction, seed)
-        normalisation, span = normalise(training, "robust", earlier, n_threads)
-        with self._progress(settings.n_rounds * training.n_targets) as progress:
-            boosted = boost_rounds(
-                training, settings, validation, normalisation, earlier, seed, n_threads, progress
-            )
-        self._model = Model(
-            trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
-            encoding=training.encoding,
-            normalisation=normalisation,
-            span=span,
-            classes=training.classes,
-            prior=training.prior,
-            confidence=None,
-            seed=seed,
-            link="logistic" if training.n_targets == 1 else "softmax",
-            base=boosted.base,
-            clip=_CLIP,
-            boost=boosted.record,
-        )
-        return self
-
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks) if check_verbose(self.verbose) else nullcontext()
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Raw scores: the log odds of the second of two classes, shape (n,), else one per class, shape (n, K)."""
@@ -239,42 +182,8 @@ class LHBoostClassifier(Predictor):
         """Predicted class of every row after each round, shape (n,) each."""
         model = self._read()
         for raw_score in self._staged(model, X):
-            is_second = raw_score[:, 0] > 0.0
-            codes = is_second.astype(np.intp) if model.n_targets == 1 else raw_score.argmax(axis=1)
-            yield model.classes[codes]
-
-    def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
-        return model.staged_raw_score(model.encode(X, self), count_threads(self.n_jobs))
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of rounds that were kept."""
-        return self._read().n_estimators
-
-    @property
-    def learning_rate_(self) -> float:
-        """The learning rate in use."""
-        return self._read_record().learning_rate
-
-    @property
-    def train_score_(self) -> NDArray[np.float64]:
-        """Minus the training loss before the first round and after each; empty without early stopping."""
-        return self._read_record().train_score
-
-    @property
-    def validation_score_(self) -> NDArray[np.float64]:
-        """Minus the loss on the rows held out; empty without early stopping."""
-        return self._read_record().validation_score
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
-
-        The gain of a block is the decrease of the loss that its hyperplane brings, shared by |weight| × spread of its
-        features. That of a column of categories is the sum over them.
-        """
-        return self.importances().values
-
-    def _read_record(self) -> BoostRecord:
-        record: BoostRecord = self._read().boost  # type: ignore[assignment]  # it is boosted
-        return record
+            if model.calibration is not None:
+                raw_score = model.scorer.link(raw_score)
+            elif model.n_targets == 1:
+                raw_score = np.concatenate([np.zeros_like(raw_score), raw_score], axis=1)
+            yield model.classes[raw_score.argmax(axis=1)]

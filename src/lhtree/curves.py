@@ -32,6 +32,17 @@ class CoverageCurve:
 
     All arrays have shape (n_points,): at ``threshold``, ``n_decided`` rows (the share ``coverage``) are decided with
     this ``accuracy``. The last point decides every row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHTClassifier, coverage_curve
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X[:400], y[:400])
+    >>> curve = coverage_curve(model, X[400:], y[400:])
+    >>> point = curve.reach(accuracy=0.95)
+    >>> round(point["coverage"], 2), round(point["threshold"], 2)
+    (0.75, 0.75)
     """
 
     threshold: NDArray[np.float64]
@@ -110,6 +121,17 @@ class SparsityCurve:
     ``accuracy`` is on the held-out rows, ``training_accuracy`` on the others. ``n_features`` is the number of features
     used by any hyperplane, ``features_per_block`` the mean number per branching block (0 if there are none), and
     ``n_blocks`` the number of blocks of all trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import sparsity_curve
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> curve = sparsity_curve(X, y, betas=[0, 0.5], cv=3)
+    >>> curve.accuracy.mean(axis=1).round(2)
+    array([0.9 , 0.94])
+    >>> curve.sparsest
+    0.5
     """
 
     betas: NDArray[np.float64]

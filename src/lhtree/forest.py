@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._parameters import Settled, check_flag, check_verbose, is_integer, refuse
-from ._progress import show_progress
+from ._parameters import Settled, refuse, settle_multi_class
 from ._validate import Training
-from .base import BaseLHT, Growth
-from .model import Drawn, ForestRecord, Model
-from .sampling import count_rows
+from .base import Growth, WolfClassifier
+from .base_forest import BaseForest, LeftOut
+from .model import ForestRecord, Model
+from .tables.coded import Encoded
 from .tree import LHTClassifier
 
 
-class LHForestClassifier(BaseLHT):
+class LHForestClassifier(WolfClassifier, BaseForest):
     """Forest of Learning Hyperplane Trees; their corrected memberships are averaged (WOLF).
 
     The defaults are the paper's method; ``direction="mixed"`` is the most accurate setting.
@@ -27,14 +26,17 @@ class LHForestClassifier(BaseLHT):
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees per class.
+        Number of trees per class, or of trees of all classes (see ``multi_class``).
     max_samples : "auto", int or float, default="auto"
         Rows drawn for each tree, stratified: a count or a share. "auto" is 0.8 for the mean difference. For the other
         directions it is 1.0 (all rows), unless every block considers all features: then 0.8, to make the trees differ.
     bootstrap : bool, default=False
         Draw rows with replacement.
-    alpha, gamma, offset, membership, confidence, normalize, min_samples_split, min_samples_leaf, max_depth, shrinkage
+    alpha, gamma, offset, membership, confidence, normalize, min_samples_split, max_depth, shrinkage, smoothing
         As for :class:`LHTClassifier`.
+    min_samples_leaf : "auto", int or float, default="auto"
+        As for :class:`LHTClassifier`; the pilot grows at most 30 trees per class and leaf size. A warm start keeps the
+        size that was chosen.
     beta : "auto", "schedule" or float, default="auto"
         "schedule": tree i of t uses beta = i/t. "auto" is "schedule" for the mean difference and 0 otherwise.
     direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"
@@ -44,12 +46,23 @@ class LHForestClassifier(BaseLHT):
         ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
         Class weights, multiplied with ``sample_weight``.
+    calibrate : {None, "sigmoid", "isotonic"}, default=None
+        Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
+        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
+    max_one_hot, missing_indicator
+        As for :class:`LHTClassifier`.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
+        How to treat a category not seen in fit: as missing (or as above), or as an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
+    multi_class : {"auto", "one_tree", "one_per_class"}, default="auto"
+        Trees for more than two classes. "one_per_class": every estimator has a tree for each class, which separates it
+        from the rest. "one_tree", for ``direction="mixed"``: one tree of all classes, with a K-th of the trees; the
+        direction of a block tells two drawn classes apart, its offset has the least Gini impurity of all classes, and
+        memberships are the shares of the classes in a leaf (``membership`` does not apply). "auto" is "one_tree" for
+        ``direction="mixed"`` and more than 50,000 rows, unless ``membership="least_squares"``, else "one_per_class".
     oob_score : bool, default=False
         Compute the out-of-bag score.
     warm_start : bool, default=False
@@ -63,8 +76,9 @@ class LHForestClassifier(BaseLHT):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator (one for two classes).
+    classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_, min_samples_leaf_
+        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator, or one (two classes, trees of
+        all classes).
     estimators_ : sequence of fitted LHTClassifier, one per estimator
     oob_score_ : float
         Out-of-bag accuracy; with ``oob_score=True`` only.
@@ -80,7 +94,7 @@ class LHForestClassifier(BaseLHT):
     1.0
     """
 
-    _is_forest = True
+    _tree = LHTClassifier
 
     def __init__(
         self,
@@ -97,14 +111,19 @@ class LHForestClassifier(BaseLHT):
         confidence: str | None = "auto",
         normalize: str | None = "robust",
         min_samples_split: float | str = "auto",
-        min_samples_leaf: float = 1,
+        min_samples_leaf: float | str = "auto",
+        smoothing: float | str = "auto",
         max_depth: int | None = None,
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
+        missing_indicator: bool | str = "auto",
         unseen: str = "missing",
         keep_prototypes: bool | int = False,
+        multi_class: str = "auto",
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -124,13 +143,18 @@ class LHForestClassifier(BaseLHT):
         self.normalize = normalize
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.smoothing = smoothing
         self.max_depth = max_depth
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
+        self.missing_indicator = missing_indicator
         self.unseen = unseen
         self.keep_prototypes = keep_prototypes
+        self.multi_class = multi_class
         self.oob_score = oob_score
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -138,59 +162,21 @@ class LHForestClassifier(BaseLHT):
         self.verbose = verbose
 
     def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
-        first = 0 if earlier is None else earlier.n_estimators
-        if not is_integer(self.n_estimators) or self.n_estimators < 1:
-            raise refuse("n_estimators", self.n_estimators, "an integer of at least 1")
-        if self.n_estimators < first:
+        was_joint = None if earlier is None else earlier.is_joint
+        params, n_classes = self.get_params(deep=False), len(training.classes)
+        is_joint = settle_multi_class(params, n_classes, len(training.X), earlier=was_joint)
+        if was_joint is not None and was_joint != is_joint:
+            kind = "one_tree" if was_joint else "one_per_class"
             raise refuse(
-                "n_estimators",
-                self.n_estimators,
-                f"at least {first}, the number of trees already fitted, with warm_start=True",
+                "multi_class", self.multi_class, f"{kind!r}, as in the earlier fit, with warm_start=True"
             )
-        if self.warm_start and settled.beta is None:
-            raise refuse(
-                "warm_start",
-                True,
-                "a fixed beta as well, because the schedule i/t changes every tree when the number of trees changes",
-            )
-        check_verbose(self.verbose)
-        trees = np.arange(first, self.n_estimators)
-        betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
-        sizes = np.bincount(training.codes)
-        bootstrap = check_flag("bootstrap", self.bootstrap)
-        counts = count_rows(self.max_samples, sizes, auto=settled.max_samples, bootstrap=bootstrap)
-        if check_flag("oob_score", self.oob_score) and counts is None:
-            raise refuse(
-                "oob_score",
-                True,
-                "max_samples < 1 or bootstrap=True as well, because otherwise no row is out of bag",
-            )
-        record = None if earlier is None else earlier.forest
-        if self.oob_score and record is not None and not np.array_equal(record.sizes, sizes):
-            raise refuse(
-                "oob_score",
-                True,
-                f"the same {record.sizes.sum()} rows as in the earlier fit, or warm_start=False: for other rows it is "
-                "unknown which trees were trained on them",
-            )
-        balances = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
-        if balances and counts is None:  # the sample is all rows
-            counts = sizes
-        drawn = (Drawn(len(trees), counts, bootstrap),) if len(trees) else ()
-        record = ForestRecord(
-            betas=betas if record is None else np.concatenate([record.betas, betas]),
-            tree_parameters=settled.tree_params(),
-            sizes=sizes,
-            draws=drawn if record is None else record.draws + drawn,
-        )
-        return Growth(betas, first, counts, bootstrap, balances, record)
-
-    def _progress(self, n_tasks: int) -> Any:
-        return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
+        return replace(super()._plan(settled, training, earlier), is_joint=is_joint)
 
     def _finish(self, model: Model, training: Training) -> Model:
         """Score the rows that trees did not see."""
-        return score_out_of_bag(model, training) if self.oob_score else model
+        if not self.oob_score:
+            return model
+        return score_out_of_bag(model, training, *self._add_left_out(add_votes, model, training))
 
     @property
     def oob_score_(self) -> float:
@@ -209,63 +195,37 @@ class LHForestClassifier(BaseLHT):
             raise AttributeError("there are no out-of-bag scores: fit with oob_score=True.")
         return record
 
-    @property
-    def estimators_(self) -> Estimators:
-        """The trees of the forest as fitted LHTClassifiers, created on access."""
-        return Estimators(self._read(), self.get_params(deep=False))
 
-
-class Estimators(Sequence[LHTClassifier]):
-    """Estimator i holds the i-th tree of every class."""
-
-    def __init__(self, model: Model, params: dict[str, Any]) -> None:
-        self._model, self._params = model, params
-
-    def __len__(self) -> int:
-        return self._model.n_estimators
-
-    @overload
-    def __getitem__(self, index: int) -> LHTClassifier: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[LHTClassifier]: ...
-    def __getitem__(self, index: int | slice) -> LHTClassifier | list[LHTClassifier]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        own = self._model.estimator(index)
-        record: ForestRecord = self._model.forest  # type: ignore[assignment]  # it is a forest
-        names = LHTClassifier._get_param_names()
-        params = {name: value for name, value in self._params.items() if name in names}
-        params |= record.tree_parameters | {"beta": float(record.betas[index])}
-        if isinstance(params["class_weight"], str):  # what it means depends on the rows the tree saw
-            params["class_weight"] = None
-        tree = LHTClassifier(**params)
-        tree._model = own
-        return tree
-
-
-def score_out_of_bag(model: Model, training: Training) -> Model:
-    """The model with its out-of-bag scores: every row is scored by the trees that did not see it."""
-    record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
-    n_classes, n_rows = model.n_classes, len(training.X)
+def add_votes(
+    model: Model, X: Encoded, left_out: Iterable[LeftOut]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """WOLF values and memberships of the trees that did not see a row, summed, and their number."""
+    n_rows, n_classes = len(X), model.n_classes
     wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
-    n_left_out = np.zeros(n_rows)
-    number = 0
-    for drawn in record.draws:
-        for _ in range(drawn.n_estimators):
-            if drawn.counts is not None:  # else the tree saw every row
-                left_out = np.ones(n_rows, dtype=bool)
-                seen = _core.draw_rows(training.codes, drawn.counts, drawn.bootstrap, model.seed, number)
-                left_out[seen] = False
-                of_trees, d = model.estimator(number).per_tree(training.X[left_out])
-                wolf[left_out] += (d * of_trees)[:, 0]
-                membership[left_out] += of_trees[:, 0]
-                n_left_out += left_out
-            number += 1
-    is_scored = n_left_out > 0
+    n_trees = np.zeros(n_rows, dtype=np.int64)
+    for number, is_out in left_out:
+        if is_out.any():
+            of_trees, d = model.estimator(number).per_tree(X[is_out])
+            wolf[is_out] += (d * of_trees)[:, 0]
+            membership[is_out] += of_trees[:, 0]
+            n_trees += is_out
+    return wolf, membership, n_trees
+
+
+def score_out_of_bag(
+    model: Model,
+    training: Training,
+    wolf: NDArray[np.float64],
+    membership: NDArray[np.float64],
+    n_trees: NDArray[np.int64],
+) -> Model:
+    """The model with its out-of-bag scores, from what ``add_votes`` gives."""
+    record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
+    is_scored = n_trees > 0
     score = model.scorer.settle(wolf, membership)
     guess = score.argmax(axis=1) == training.codes
     given = slice(None) if training.row is None else training.row
-    decision = np.full((training.n_given, n_classes), np.nan)
+    decision = np.full((training.n_given, model.n_classes), np.nan)
     decision[given] = np.where(is_scored[:, None], score, np.nan)
     accuracy = float(guess[is_scored].mean()) if is_scored.any() else None
     return replace(model, forest=replace(record, oob_score=accuracy, oob_decision_function=decision))

@@ -7,7 +7,7 @@ from typing import Any
 from ._palette import AGAINST, FOR, class_colour, tint
 from ._parameters import check_count
 from .model import choose_trees, read
-from .text import find_heaviest, tell_outcome, title_tree, write_condition
+from .text import find_heaviest, list_slopes, name_heaviest, tell_outcome, title_tree, write_condition
 from .views import TreeView, TreeViews
 
 
@@ -16,11 +16,12 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
 
     Each box shows the weight of a block, how much of it belongs to the target, and its largest hyperplane weights; the
     stronger its colour, that of the class, the larger the share of the target. Weights and offsets apply to normalised
-    features. Of a boosted model it shows values and rows; violet values raise the raw score, red ones lower it.
+    features. Of a boosted model it shows values and rows; violet values raise the raw score, red ones lower it. Of a
+    tree of a regression it shows mean responses; violet ones are above the mean of all rows, red ones below it.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         The fitted model.
     tree : int, optional
         Index of the tree in ``trees_``. Default: all trees, side by side.
@@ -32,8 +33,17 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, export_graphviz
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X, y)
+    >>> export_graphviz(model, tree=0).splitlines()[0]
+    'digraph lhtree {'
     """
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     views = TreeViews(fitted)
     chosen = choose_trees(tree, len(views))
     check_count("n_features", n_features, 0)
@@ -46,13 +56,12 @@ def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3,
     for number in chosen:
         view = views[number]
         lines += [f"  subgraph cluster_{number} {{", f"    label={_quote(title_tree(view))}; color=none;"]
-        colour = class_colour(int(fitted.trees.target[number]))
-        lines += _describe_blocks(view, number, n_features, max_depth, tint(colour, 0.8))
+        lines += _describe_blocks(view, number, n_features, max_depth)
         lines.append("  }")
     return "\n".join([*lines, "}", ""])
 
 
-def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: int, colour: str) -> list[str]:
+def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: int) -> list[str]:
     lines = []
     below = view.count_below()
     for block in range(view.n_blocks):  # parents come before their children
@@ -60,14 +69,17 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         if depth > max_depth:
             continue
         is_leaf = bool(view.is_leaf[block])
-        between = " of " if view.round is None else ", "
-        text = [f"{'leaf' if is_leaf else 'block'} {block}", between.join(tell_outcome(view, block))]
+        between = ", " if view.has_values else " of "
+        outcome = " ".join([between.join(tell_outcome(view, block)), name_heaviest(view, block)]).rstrip()
+        text = [f"{'leaf' if is_leaf else 'block'} {block}", outcome]
         if not is_leaf and not view.conditions(block).subject:
             heaviest, more = find_heaviest(view, block, n_features)
             text += [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
+        if is_leaf and view.has_values and view.slopes(block):
+            text += ["slopes", *list_slopes(view, block, n_features)]
         if not is_leaf and depth == max_depth:
             text.append(f"... {below[block]} blocks below")
-        fill = _choose_fill(view, block, colour)
+        fill = _choose_fill(view, block)
         lines.append(f'    t{number}_{block} [label={_quote(*text)}, fillcolor="{fill}"];')
         if not is_leaf and depth < max_depth:
             for child, side in ((view.left[block], "left"), (view.right[block], "right")):
@@ -76,12 +88,12 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
     return lines
 
 
-def _choose_fill(view: TreeView, block: int, colour: str) -> str:
-    """The colour of the class by its share; of a boosted model that of evidence, by the value."""
-    outcome = float(view.outcome[block])
-    if view.round is None:
-        return tint(colour, outcome)
-    most = float(abs(view.outcome).max()) or 1.0
+def _choose_fill(view: TreeView, block: int) -> str:
+    """The colour of the class by its share; where blocks have values that of evidence, by the value."""
+    if not view.has_values:
+        return tint(tint(class_colour(int(view.heaviest_code[block])), 0.8), float(view.outcome[block]))
+    outcome = float(view.outcome[block]) - view.middle
+    most = float(abs(view.outcome - view.middle).max()) or 1.0
     return tint(FOR if outcome > 0.0 else AGAINST, 0.8 * abs(outcome) / most)
 
 

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._objective import Objective, check_signs
 from ._parameters import is_integer, is_real, refuse
-from ._validate import Training
+from ._validate import Training, check_response
+from .tables.coded import Encoded
 from .tables.labels import check_sample_weight, encode_known
+from .tables.sample import sample_rows
 
 _HELD_OUT = 2**64 - 1  # rounds are keyed by seed and number; no round has this one
 
@@ -18,8 +21,9 @@ _HELD_OUT = 2**64 - 1  # rounds are keyed by seed and number; no round has this 
 class Validation(NamedTuple):
     """Rows to be judged by: of their own (X is given), or some of the training rows (``held`` says which)."""
 
-    X: NDArray[Any] | None
+    X: Encoded | None
     codes: NDArray[np.int32]
+    response: NDArray[np.float64]  # of a regression, instead
     weight: NDArray[np.float64] | None
     held: NDArray[np.uint8]  # of the training rows
 
@@ -35,17 +39,24 @@ def take_validation(
             "X_val and y_val must be passed together, and sample_weight_val only with both of them."
         )
     try:
-        rows = training.encoding.encode(X, unseen=estimator.unseen, owner=type(estimator).__name__)
+        rows = training.encoding.code(X, unseen=estimator.unseen, owner=type(estimator).__name__)
     except ValueError as error:
         raise ValueError("X_val" + str(error).removeprefix("X")) from error
-    if np.isinf(rows).any():
+    if isinstance(rows, np.ndarray) and np.isinf(rows).any():
         raise ValueError("X_val contains infinity: replace it by NaN (missing) or by a finite number.")
-    if rows.dtype != training.X.dtype:
+    if isinstance(rows, np.ndarray) and rows.dtype != training.X.dtype:
         most = np.finfo(training.X.dtype).max
         rows = np.clip(rows, -most, most).astype(training.X.dtype)
-    codes = encode_known(y, training.classes, len(rows), "y_val", is_strict=True)
     weight = check_sample_weight(sample_weight, len(rows), "sample_weight_val")
-    return Validation(rows, codes.astype(np.int32), weight, np.zeros(len(training.X), dtype=np.uint8))
+    codes, response = np.zeros(len(rows), dtype=np.int32), np.empty(0)
+    if training.response is None:
+        codes = encode_known(y, training.classes, len(rows), "y_val", is_strict=True).astype(np.int32)
+    else:
+        try:
+            response = check_response(rows, y, type(estimator).__name__)
+        except ValueError as error:
+            raise ValueError(f"y_val: {error}") from error
+    return Validation(rows, codes, response, weight, np.zeros(len(training.X), dtype=np.uint8))
 
 
 def check_fraction(share: Any) -> None:
@@ -63,35 +74,62 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
     """Training rows to be judged by, of every class its share; every class keeps a row. None: all train."""
     if share is None:
         return None
-    n_rows = len(training.X)
+    n_rows = training.n_rows
     n_held = int(share) if is_integer(share) else max(1, round(share * n_rows))
-    held = np.zeros(n_rows, dtype=np.uint8)
-    if n_held < n_rows:
-        # Rows in random order, class by class, of which every so many is taken.
-        order = np.lexsort((_core.draw_keys(seed, _HELD_OUT, n_rows), training.codes))
-        held[order[(np.arange(n_held) * n_rows + n_rows // 2) // n_held]] = 1
-        is_gone = np.bincount(training.codes[held == 0], minlength=len(training.classes)) == 0
-        held[order[np.searchsorted(training.codes[order], np.flatnonzero(is_gone))]] = 0
+    held = mark_rows(training.codes, len(training.classes), n_held, seed, _HELD_OUT)
     if not held.any():
+        there = "one sample is" if n_rows == 1 else f"{n_rows} rows are"
         raise refuse(
             "validation_fraction",
             share,
-            f"X_val and y_val to fit, or validation_fraction=None (the training loss): {n_rows} rows are too few to "
-            f"hold out {n_held}",
+            f"X_val and y_val to fit, or validation_fraction=None (the training loss): {there} too few to hold "
+            f"out {n_held}",
         )
-    return Validation(None, np.empty(0, dtype=np.int32), None, held)
+    sampled = sample_rows(n_rows, seed)
+    if sampled is not None and held[sampled].all():
+        raise refuse(
+            "validation_fraction",
+            share,
+            f"a share that leaves more than a few of {n_rows} rows to learn from",
+        )
+    return Validation(None, np.empty(0, dtype=np.int32), np.empty(0), None, held.astype(np.uint8))
 
 
-def join(training: Training, validation: Validation | None) -> dict[str, Any]:
-    """Classes, weights and marks of held-out rows, those of a validation set after those of the training rows."""
+def mark_rows(
+    codes: NDArray[np.int32], n_classes: int, n_marked: int, seed: int, key: int
+) -> NDArray[np.bool_]:
+    """Mark rows to hold out, of every class its share; every class keeps a row. None if they would be all."""
+    n_rows = len(codes)
+    is_marked = np.zeros(n_rows, dtype=np.bool_)
+    if n_marked < n_rows:
+        # Rows in random order, class by class, of which every so many is taken.
+        order = np.lexsort((_core.draw_keys(seed, key, n_rows), codes))
+        is_marked[order[(np.arange(n_marked) * n_rows + n_rows // 2) // n_marked]] = True
+        is_gone = np.bincount(codes[~is_marked], minlength=n_classes) == 0
+        is_marked[order[np.searchsorted(codes[order], np.flatnonzero(is_gone))]] = False
+    return is_marked
+
+
+def join(training: Training, validation: Validation | None, objective: Objective) -> dict[str, Any]:
+    """What the core needs of the rows, those of a validation set after those of the training rows.
+
+    Classes or responses, weights, and which rows are held out.
+    """
+    own: dict[str, NDArray[Any]] = {"classes": training.codes}
+    if training.response is not None:
+        own = {"response": objective.shrink(training.response)}
     if validation is None:
-        return {"classes": training.codes, "weight": training.weight, "held": None}
+        return own | {"weight": training.weight, "held": None}
+    more: dict[str, NDArray[Any]] = {"classes": validation.codes}
+    if training.response is not None:
+        check_signs(validation.response, objective.loss, "y_val")
+        more = {"response": objective.shrink(validation.response)}
     weight, n_more = training.weight, len(validation.codes)
     if weight is not None or validation.weight is not None:
-        own = np.ones(len(training.X)) if weight is None else weight
-        weight = np.concatenate([own, np.ones(n_more) if validation.weight is None else validation.weight])
+        weight = np.ones(training.n_rows) if weight is None else weight
+        weight = np.concatenate([weight, np.ones(n_more) if validation.weight is None else validation.weight])
     return {
-        "classes": np.concatenate([training.codes, validation.codes]),
+        **{name: np.concatenate([values, more[name]]) for name, values in own.items()},
         "weight": weight,
         "held": np.concatenate([validation.held, np.ones(n_more, dtype=np.uint8)]),
     }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ._parameters import check_flag
+from ._parameters import check_count, check_flag, is_real, refuse
 from .model import read
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .abstain import Decisions
-    from .explain import Explanation, Importances
+    from .explain import Effects, Explanation, Importances
+    from .explain._contributions import Contributions
+    from .rules import Rules
 
 
 class Interpretable:
@@ -31,13 +33,27 @@ class Interpretable:
         -------
         Explanation
             The prediction, the path through every tree and the terms that add up to each decision.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> model = LHTClassifier().fit(X, y)
+        >>> explanation = model.explain(X.iloc[0])
+        >>> print(str(explanation).splitlines()[0])
+        Prediction: class 0, probability 100 % (class 1 0 %, class 2 0 %).
         """
         from .explain._explanation import Explanation
         from .explain._row import take_row
 
-        fitted = read(self)
+        fitted = read(self, takes_numbers=True)
         return Explanation(fitted, take_row(fitted, row, self), _draw)
 
+    @overload
+    def explain_batch(self, X: Any, *, terms: Literal[False] = False) -> Contributions: ...
+    @overload
+    def explain_batch(self, X: Any, *, terms: Literal[True]) -> pd.DataFrame: ...
     def explain_batch(self, X: Any, *, terms: bool = False) -> pd.DataFrame:
         """Explain the predictions for many rows.
 
@@ -51,17 +67,33 @@ class Interpretable:
         Returns
         -------
         DataFrame
-            One row per sample and class: the prediction, ``proba``, ``wolf``, ``membership`` and ``confidence`` of the
-            class, and the ``base`` and ``contribution.<feature>`` that add up to its membership. Of a boosted model
-            ``raw_score`` takes the place of the latter three, and is what they add up to. With ``terms=True``
-            one row per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂ or
-            its value.
+            One row per sample and class: the prediction, ``proba`` (if it is calibrated, ``uncalibrated`` as well),
+            ``wolf``, ``membership`` and ``confidence`` of the class, and the ``base`` and ``contribution.<feature>``
+            that add up to its membership. Of a boosted model ``raw_score`` takes the place of the latter three, and is
+            what they add up to, together with ``clipped`` if its leaves are linear. Of a regression there is one row
+            per sample, with the ``prediction``, and the ``base``, contributions and ``clipped`` that add up to it or,
+            with a log link, to its logarithm ``raw_score``. With ``terms=True`` one row per sample, tree, block and
+            term: those of a branching block add up to y, those of a leaf to p̂ or to what it adds or predicts.
+            Its method ``to_shap()`` gives the contributions as a ``shap.Explanation``, for shap's plots.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> frame = LHTClassifier().fit(X, y).explain_batch(X[:2])
+        >>> frame.loc[0, ["proba", "base", "contribution.proline"]].round(2)
+               proba  base  contribution.proline
+        class
+        0        1.0  0.33                  0.14
+        1        0.0  0.40                 -0.11
+        2        0.0  0.27                 -0.02
         """
         from .explain._batch import explain_rows
         from .explain._frame import tabulate_terms
         from .explain._walk import walk
 
-        fitted = read(self)
+        fitted = read(self, takes_numbers=True)
         rows = fitted.encode(X, self)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
@@ -84,13 +116,15 @@ class Interpretable:
         X : array-like of shape (n, m), optional
             Rows; required for contributions and permutations.
         y : array-like of shape (n,), optional
-            Their classes.
+            Their classes, or numbers.
         kind : {"gain", "contribution", "permutation"}, default="gain"
             ``"gain"`` is ``feature_importances_``, learned in training, and needs no rows. ``"contribution"`` needs X:
-            the mean |contribution| to the membership of the predicted class, or to its raw score (see
+            the mean ``|contribution|`` to the membership of the predicted class, or to its raw score (see
             ``explain_batch``), which shows what the model uses; with y, the mean contribution to the true class, which
             shows what helps. ``"permutation"`` needs both: the drop in accuracy when the values of a column are
-            permuted. Pass held-out rows: on training rows, noise that the model has memorised counts as well.
+            permuted. Of a regression, contributions are those to the prediction (with a log link, to its logarithm),
+            with y in the direction of the true number, and permutations show the drop in R².
+            Pass held-out rows: on training rows, noise that the model has memorised counts as well.
         n_repeats : int, default=5
             Number of permutations of each column.
         random_state : None, int or numpy Generator, default=0
@@ -100,16 +134,82 @@ class Interpretable:
         -------
         Importances
             ``names``, ``values`` of shape (m,), and ``to_frame()``. The categories of a column are summed.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> model = LHTClassifier().fit(X, y)
+        >>> model.importances(X, y, kind="permutation").to_frame().head(2).round(2)
+                 importance  spread
+        column
+        proline        0.08    0.03
+        alcohol        0.07    0.01
         """
         from .explain._importances import find_importances
-        from .tables.labels import encode_known
+        from .tables.labels import encode_known, take_numbers
 
-        fitted = read(self)
-        rows = None if X is None else fitted.encode(X, self)
-        codes = (
-            None if y is None or rows is None else encode_known(y, fitted.classes, len(rows), is_strict=True)
-        )
-        return find_importances(fitted, kind, rows, codes, n_repeats, random_state)
+        fitted = read(self, takes_numbers=True)
+        rows, truth = None if X is None else fitted.encode(X, self), None
+        if y is not None and rows is not None:
+            truth = (
+                take_numbers(y, len(rows))
+                if fitted.is_regression
+                else encode_known(y, fitted.classes, len(rows), is_strict=True)
+            )
+        return find_importances(fitted, kind, rows, truth, n_repeats, random_state)
+
+    def effects(self, X: Any, columns: Any = None, *, n_groups: int = 20, coverage: float = 0.8) -> Effects:
+        """What every column contributes over its values, as effect curves show it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows whose contributions are averaged (see ``explain_batch``); 1,000 are usually enough.
+        columns : name, index or list of them, optional
+            Default: all columns that the model has not ignored.
+        n_groups : int, default=20
+            Maximum number of ranges of a column of numbers, or of categories.
+        coverage : float, default=0.8
+            Share of the rows of a group between ``low`` and ``high``. Rows with the same value differ, because a
+            hyperplane looks at several columns.
+
+        Returns
+        -------
+        Effects
+            A sequence, most important column first; ``to_frame()`` has one row per column, group of values and class.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> effects = LHTClassifier().fit(X, y).effects(X, ["proline", "hue"], n_groups=4)
+        >>> effects["proline"].labels
+        ['278 to 500', '502 to 672', '675 to 985', '990 to 1680']
+        """
+        from .explain._effects import find_effects
+
+        fitted = read(self, takes_numbers=True)
+        check_count("n_groups", n_groups, 2)
+        if not is_real(coverage) or not 0.0 < coverage <= 1.0:
+            raise refuse("coverage", coverage, "a number above 0 and at most 1")
+        return find_effects(fitted, fitted.encode(X, self), columns, n_groups, coverage)
+
+    def rules(self) -> Rules:
+        """The rules of a compact tree, one per leaf, as sentences and as formulas that a person could type.
+
+        Returns
+        -------
+        Rules
+            ``print(rules)`` shows sentences; ``to_python()``, ``to_sql()`` and ``to_excel()`` return a formula that
+            predicts the same. Other models are refused: only a compact tree is small enough.
+        """
+        from .outline import read_outline
+        from .rules import Rules
+
+        return Rules(read_outline(read(self, takes_numbers=True)))
 
     def predict_or_abstain(
         self, X: Any, threshold: float | None = None, coverage: float | None = None
@@ -132,6 +232,15 @@ class Interpretable:
         -------
         Decisions
             ``labels`` is None where the model abstains; ``threshold`` is the threshold that was applied.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from lhtree import LHTClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = LHTClassifier().fit(X[:400], y[:400])
+        >>> model.predict_or_abstain(X[400:], coverage=0.9)
+        153 of 169 rows decided (coverage 0.905); the others have a WOLF value below 0.3311
         """
         from .abstain import decide
 

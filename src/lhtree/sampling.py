@@ -1,4 +1,7 @@
-"""How many rows of each class are drawn, for the trees of a forest and for the prototypes a model keeps."""
+"""How many rows of each class are drawn, for the trees of a forest and for the prototypes a model keeps.
+
+Rows of a regression are of one class.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,16 @@ _DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:
     """Number of rows to keep."""
-    n_rows, n_classes = len(training.X), len(training.classes)
+    n_rows, n_strata = len(training.X), max(1, len(training.classes))
     if isinstance(keep_prototypes, (bool, np.bool_)):
         return n_rows if keep_prototypes else 0
-    if is_integer(keep_prototypes) and keep_prototypes >= n_classes:
+    if is_integer(keep_prototypes) and keep_prototypes >= n_strata:
         return min(int(keep_prototypes), n_rows)
     raise refuse(
         "keep_prototypes",
         keep_prototypes,
-        f"False, True (all rows) or a number of rows, at least {n_classes} (the number of classes)",
+        f"False, True (all rows) or a number of rows, at least {n_strata}"
+        f"{' (the number of classes)' if len(training.classes) else ''}",
     )
 
 
@@ -36,12 +40,13 @@ def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
     n_rows = len(training.X)
     given = np.arange(n_rows) if training.row is None else training.row
     if n_kept == n_rows:
-        return Prototypes(training.X.copy(), training.codes, given)
+        return Prototypes(training.predict_rows(np.arange(n_rows)), training.codes, given, training.response)
     counts = spread(n_kept / n_rows, np.bincount(training.codes))
     while counts.sum() > n_kept:  # small classes have one more than their share
         counts[counts.argmax()] -= 1
     rows = _core.draw_rows(training.codes, counts, False, seed, _DRAW)
-    return Prototypes(training.X[rows], training.codes[rows], given[rows])
+    response = None if training.response is None else training.response[rows]
+    return Prototypes(training.predict_rows(rows), training.codes[rows], given[rows], response)
 
 
 def spread(share: float, sizes: NDArray[np.int64]) -> NDArray[np.int64]:

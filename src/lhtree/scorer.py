@@ -13,6 +13,7 @@ from ._parameters import MOST_THREADS, check_count
 from .files import read_file
 from .interpret import Interpretable
 from .model import Model, takes_nothing
+from .tables.coded import CodedRows
 from .tables.frames import refuse_infinity
 
 
@@ -26,14 +27,31 @@ class Scorer(Interpretable):
     Attributes
     ----------
     classes_ : array of shape (K,)
+        Empty if the model is a regression, whose only prediction is ``predict``.
     feature_names : list of str
         Features of the trees: a categorical column has one per category. x0, x1, … if fitted without names.
     feature_names_in_ : list of str or None
         Names of the columns of X; None if the model was fitted without names.
     n_features_in_ : int
         Number of columns of X.
+    quantile : float or None
+        The quantile that the model predicts; None if it predicts something else.
     metadata : dict or None
         The metadata passed to ``lhtree.save``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHForestClassifier, load_scorer, save
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> save(LHForestClassifier(10, random_state=0).fit(X, y), "wine.lht")
+    >>> scorer = load_scorer("wine.lht")
+    >>> scorer
+    Scorer(3 classes, 13 features, 30 trees)
+    >>> scorer.predict(X[:2])
+    array([0, 0])
+    >>> scorer.predict_proba(X[:1]).round(2)
+    array([[1., 0., 0.]])
     """
 
     __slots__ = (
@@ -45,10 +63,17 @@ class Scorer(Interpretable):
         "feature_names_in_",
         "metadata",
         "n_features_in_",
+        "quantile",
         "unseen",
     )
 
-    def __init__(self, model: Model, metadata: dict[str, Any] | None = None, unseen: str = "missing") -> None:
+    def __init__(
+        self,
+        model: Model,
+        metadata: dict[str, Any] | None = None,
+        unseen: str = "missing",
+        quantile: float | None = None,
+    ) -> None:
         self._model, self._core, self.unseen = model, model.scorer, unseen
         # An array without names is as good as a table with them here.
         self._takes = model.scorer.takes if model.encoding.is_plain else takes_nothing
@@ -56,30 +81,51 @@ class Scorer(Interpretable):
         self.feature_names = model.feature_names
         self.feature_names_in_ = list(model.encoding.names) if model.encoding.has_names else None
         self.n_features_in_ = model.encoding.n_columns
+        self.quantile = quantile
         self.metadata = metadata
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scorer, (self._model, self.metadata, self.unseen, self.quantile)
 
     def _read(self) -> Model:
         """What ``model.read`` gives, so that a Scorer can be explained, drawn and exported, too."""
         return self._model
 
     def __repr__(self) -> str:
-        sizes = len(self.classes_), self.n_features_in_, self._model.trees.n_trees
-        return "Scorer({} classes, {} features, {} trees)".format(*sizes)
+        kind = "a regression" if self._model.is_regression else f"{len(self.classes_)} classes"
+        return f"Scorer({kind}, {self.n_features_in_} features, {self._model.trees.n_trees} trees)"
+
+    def _repr_html_(self) -> str:
+        from .notebook import draw_model
+
+        return draw_model(self._model)
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
-        """Class of every row, shape (n,)."""
+        """Class of every row, or its predicted number, shape (n,)."""
+        if self._model.is_regression:
+            return self._ask(self._core.value, X, n_threads)  # type: ignore[no-any-return]
         return self.classes_[self._ask(self._core.predict, X, n_threads)]  # type: ignore[no-any-return]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9, n_threads: int = 1) -> NDArray[np.float64]:
+        """Prediction intervals of a forest of a regression, shape (n, 2)."""
+        return self._model.interval(self.predict(X, n_threads), coverage)
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Probabilities, shape (n, K)."""
+        if self._model.is_regression:
+            raise AttributeError("a regression has no probabilities: use predict.")
         return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Raw scores of a boosted model: of two classes that of the second, shape (n,), else shape (n, K)."""
+        """Raw scores of a boosted model: of two classes that of the second, shape (n,), else shape (n, K).
+
+        Those of a regression have shape (n,), too.
+        """
         if not self._model.is_boosted:
-            raise AttributeError("only a boosted model has a decision_function: use predict_wolf.")
+            instead = "predict" if self._model.is_regression else "predict_wolf"
+            raise AttributeError(f"only a boosted model has a decision_function: use {instead}.")
         raw_score = self._ask(self._core.raw_score, X, n_threads)
-        return raw_score[:, 0] if len(self.classes_) == 2 else raw_score  # type: ignore[no-any-return]
+        return raw_score[:, 0] if self._model.n_targets == 1 else raw_score  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean corrected memberships, shape (n, K)."""
@@ -98,7 +144,9 @@ class Scorer(Interpretable):
         return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
     def _find(self, value: str) -> Callable[[Any, int], Any]:
-        """The method of the core for a mean over trees, which boosted models do not have."""
+        """The method of the core for a mean over trees, which boosted models and regressions do not have."""
+        if self._model.is_regression:
+            raise AttributeError(f"a regression has no predict_{value}: use predict.")
         if self._model.is_boosted:
             raise AttributeError(
                 f"a boosted model has no predict_{value}: use decision_function for raw scores, or predict_proba."
@@ -108,9 +156,11 @@ class Scorer(Interpretable):
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
         if not self._takes(X):
-            X = self._model.encoding.encode(X, unseen=self.unseen, owner="Scorer", warns=False)
+            X = self._model.encoding.code(X, unseen=self.unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or not 0 < n_threads <= MOST_THREADS:
             n_threads = min(check_count("n_threads", n_threads, 1), MOST_THREADS)
+        if isinstance(X, CodedRows):
+            return X.score(method, n_threads)
         result = method(X, n_threads)
         if result is None:
             refuse_infinity(X)
@@ -129,7 +179,17 @@ def load_scorer(path: str | os.PathLike[str]) -> Scorer:
     -------
     Scorer
         It has the model's prediction methods, ``classes_`` and ``feature_names``; predictions are bit-identical.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, load_scorer, save
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> save(LHTClassifier().fit(X, y), "wine.lht")
+    >>> load_scorer("wine.lht").predict(X[:3])
+    array([0, 0, 0])
     """
     file = read_file(path)
-    unseen = file.header["parameters"].get("unseen", "missing")
-    return Scorer(file.model, file.header["metadata"], unseen)
+    parameters = file.header["parameters"]
+    quantile = parameters["quantile"] if parameters.get("loss") == "quantile" else None
+    return Scorer(file.model, file.header["metadata"], parameters.get("unseen", "missing"), quantile)

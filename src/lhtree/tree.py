@@ -8,11 +8,11 @@ import numpy as np
 
 from ._parameters import Settled
 from ._validate import Training
-from .base import BaseLHT, Growth
+from .base import Growth, WolfClassifier
 from .model import Model
 
 
-class LHTClassifier(BaseLHT):
+class LHTClassifier(WolfClassifier):
     """Learning Hyperplane Tree classifier: an oblique tree with a linear membership function in every leaf.
 
     Each class gets a tree that separates it from the rest; two classes share one tree. The defaults are the paper's
@@ -42,8 +42,14 @@ class LHTClassifier(BaseLHT):
         Scaling of features: median and 5-95 % range, mean and standard deviation, midrange and half-range, or none.
     min_samples_split : "auto", int or float, default="auto"
         Minimum weight of a branching block. "auto" is ``gamma`` for the mean difference and 2 otherwise.
-    min_samples_leaf : int or float, default=1
-        Minimum weight on each side of a hyperplane.
+    min_samples_leaf : "auto", int or float, default="auto"
+        Minimum weight on each side of a hyperplane; a float in (0, 1) is a share of the training weight. "auto" is 1
+        for the mean difference. Otherwise a pilot chooses among 1, 5, 20 and 50: trees are grown on three quarters of
+        (at most 10,000) rows, and the size with the least log loss on the others is used for all rows.
+    smoothing : "auto" or float, default="auto"
+        How far leaves of few rows are from certain: a leaf of weight n has memberships from a·p / (n + a) to
+        (n + a·p) / (n + a), where a is ``smoothing`` and p the share of its target. "auto" is 0.1 where the leaf size
+        is chosen by a pilot, otherwise 0.
     max_depth : int or None, default=None
         Maximum depth of a tree; None means no limit.
     max_features : "auto", "sqrt", None, int or float, default="auto"
@@ -52,12 +58,23 @@ class LHTClassifier(BaseLHT):
         Ridge parameter of Fisher's discriminant and of least-squares memberships, relative to the mean variance.
     class_weight : "balanced", dict or None, default=None
         Class weights, multiplied with ``sample_weight``.
+    calibrate : {None, "sigmoid", "isotonic"}, default=None
+        Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
+        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
     categorical_features : "from_dtype", None or list, default="from_dtype"
-        Categorical columns, which are one-hot encoded. "from_dtype": the string and categorical columns of a pandas or
-        polars DataFrame. A list gives names, indices or a mask. None: all columns are numeric. A missing category has
-        no influence.
+        Categorical columns, which are one-hot encoded up to ``max_one_hot`` categories. "from_dtype": the string and
+        categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
+        are numeric. A missing category has no influence.
+    max_one_hot : int, default=20
+        A categorical column with more categories becomes target statistics: one feature per class (one for two
+        classes), the share of the class among the training rows of the category, shrunk towards that of all rows.
+        Training rows get the share among the other rows (5 folds). An unseen category has the share of all rows.
+    missing_indicator : bool or "auto", default="auto"
+        Whether a column of numbers with missing values (at least 5) also gives a feature that is 1 where the value is
+        missing, else 0. "auto": not for the mean difference (the paper), otherwise where the gaps are correlated with a
+        class by more than chance.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
+        How to treat a category not seen in fit: as missing (or as above), or as an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     n_jobs : int or None, default=None
@@ -72,6 +89,8 @@ class LHTClassifier(BaseLHT):
     feature_names_in_ : array of shape (m,), if X had names
     trees_ : sequence of views, one per tree: K trees, or one for two classes
     n_leaves_, depth_ : int
+    min_samples_leaf_ : int or float
+        The leaf size in use.
     feature_importances_ : array of shape (m,)
 
     Examples
@@ -95,12 +114,16 @@ class LHTClassifier(BaseLHT):
         confidence: str | None = "auto",
         normalize: str | None = "robust",
         min_samples_split: float | str = "auto",
-        min_samples_leaf: float = 1,
+        min_samples_leaf: float | str = "auto",
+        smoothing: float | str = "auto",
         max_depth: int | None = None,
         max_features: float | str | None = "auto",
         shrinkage: float = 1e-3,
         class_weight: dict[Any, float] | str | None = None,
+        calibrate: str | None = None,
         categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
+        missing_indicator: bool | str = "auto",
         unseen: str = "missing",
         keep_prototypes: bool | int = False,
         n_jobs: int | None = None,
@@ -116,11 +139,15 @@ class LHTClassifier(BaseLHT):
         self.normalize = normalize
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.smoothing = smoothing
         self.max_depth = max_depth
         self.max_features = max_features
         self.shrinkage = shrinkage
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
+        self.missing_indicator = missing_indicator
         self.unseen = unseen
         self.keep_prototypes = keep_prototypes
         self.n_jobs = n_jobs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 Pointers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+# Of trees in the user's units: values beyond the first count as that, those below the second as 0.
+MOST_VALUE, LEAST_VALUE = 1e100, 1e-100
 
 
 class Array(NamedTuple):
@@ -51,8 +55,8 @@ def _array(
 class Trees:
     """Arrays of all blocks of all trees; the blocks of a tree are numbered breadth-first, right = left + 1.
 
-    The trees of an estimator follow each other, one per target. An array that is not given holds its default
-    everywhere; such arrays take no memory and are not saved. All arrays are read-only.
+    The trees of an estimator follow each other, one per target, unless it is a tree of all classes. An array that is
+    not given holds its default everywhere; such arrays take no memory and are not saved. All arrays are read-only.
     """
 
     target: Ints = _array(
@@ -65,12 +69,16 @@ class Trees:
     n_target: Floats = _array(
         "f8",
         "block",
-        "weight of the target's rows; if boosted, minus the sum of the gradients",
+        "weight of the target's rows (of a tree of all classes: of the heaviest class); if boosted, minus the sum "
+        "of the gradients",
         is_scored=False,
     )
     offset: Floats = _array("f8", "block", "offset c of the hyperplane y = FS - c")
     intercept: Floats = _array(
-        "f8", "block", "intercept of the membership; the value of the block, if boosted"
+        "f8",
+        "block",
+        "intercept of the membership (of a tree of all classes: the largest share); if boosted, the value of a block "
+        "without slopes",
     )
     hyperplane_ptr: Pointers = _array("i8", "block", "first weight of every block", points_to="weight")
     hyperplane_feature: Ints = _array("i4", "weight", "features of a block, ascending; branching blocks only")
@@ -116,6 +124,32 @@ class Trees:
     )
     value: Floats = _array(
         "f8", "value", "share of the class, or addition to its score", default=0.0, since="0.2.0"
+    )
+    prior_share: Floats = _array(
+        "f8",
+        "block",
+        "share of the class prior in the memberships of a leaf of a tree of all classes; the values have the rest",
+        default=0.0,
+        since="0.2.0",
+    )
+
+    unit_weight: Floats = _array(
+        "f8",
+        "weight",
+        "of a tree that is evaluated in the user's units: weights of the features as they are given",
+        default=0.0,
+        since="0.2.0",
+    )
+    unit_offset: Floats = _array(
+        "f8",
+        "block",
+        "their offset: unit_weight times values, added from left to right, goes left if below it",
+        default=0.0,
+        since="0.2.0",
+    )
+    unit_slope: Floats = _array("f8", "slope", "slopes of such a tree …", default=0.0, since="0.2.0")
+    unit_intercept: Floats = _array(
+        "f8", "block", "… and its intercept: the estimate before it is clipped", default=0.0, since="0.2.0"
     )
 
     def __post_init__(self) -> None:
@@ -187,6 +221,21 @@ class Trees:
             joined[name] = np.concatenate([own, own[-1] + more[1:]] if is_pointer else [own, more])
         return Trees(**joined)
 
+    @property
+    def has_units(self) -> bool:
+        """Whether trees are evaluated in the user's units, by ``unit_weight`` and ``unit_offset``."""
+        return "unit_offset" in self.arrays()
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether every tree is one of all classes, whose blocks hold shares."""
+        return bool(self.target[0] < 0)
+
+    @cached_property
+    def value_block(self) -> NDArray[np.int64]:
+        """Block of every value, shape (n_values,)."""
+        return np.repeat(np.arange(self.n_blocks), np.diff(self.value_ptr))
+
     def depths(self) -> Ints:
         """Depth of every block; roots have 0."""
         depth = np.zeros(self.n_blocks, dtype=np.int32)
@@ -204,6 +253,21 @@ class Trees:
             level = np.concatenate([first, first + 1])
         return levels
 
+    @property
+    def has_slopes(self) -> bool:
+        """Whether any block is linear."""
+        return len(self.membership_slope) > 0
+
+    @cached_property
+    def values(self) -> Floats:
+        """What every block estimates where its features have their means, shape (n_blocks,)."""
+        if not self.has_slopes:
+            return self.intercept
+        block = np.repeat(np.arange(self.n_blocks), np.diff(self.membership_ptr))
+        return self.intercept + np.bincount(
+            block, weights=self.membership_slope * self.membership_mean, minlength=self.n_blocks
+        )
+
     @cached_property
     def shares(self) -> Floats:
         """What every weight earns of the gain of its block; by |weight| where it is unknown (files of version 1)."""
@@ -212,25 +276,53 @@ class Trees:
         total = np.bincount(block, weights=size, minlength=self.n_blocks)
         return np.where(self.hyperplane_share < 0.0, size / total[block], self.hyperplane_share)
 
+    @cached_property
+    def parts(self) -> Floats:
+        """What every weight gets of a change of value at its block: its share of the gain, as a part of their sum.
+
+        Where no weight has a share, because chance alone could have earned it, they are divided by |weight|.
+        """
+        block = np.repeat(np.arange(self.n_blocks), np.diff(self.hyperplane_ptr))
+        size = np.abs(self.hyperplane_weight.astype(np.float64))
+        is_earned = np.bincount(block, weights=self.shares, minlength=self.n_blocks)[block] > 0.0
+        size = np.where(is_earned, self.shares, size)
+        return size / np.bincount(block, weights=size, minlength=self.n_blocks)[block]
+
     def importances(self, n_features: int) -> Floats:
         """What every feature earns of the gain of all blocks, as shares of the sum, shape (n_features,)."""
-        earned = self.shares * np.repeat(self.gains(), np.diff(self.hyperplane_ptr))
+        earned = self.shares * np.repeat(self._measure_gains()[0], np.diff(self.hyperplane_ptr))
         importance = np.bincount(self.hyperplane_feature, weights=earned, minlength=n_features)
         return importance / importance.sum() if importance.sum() > 0.0 else np.zeros(n_features)
 
     def gains(self) -> Floats:
         """Decrease of the impurity from every block to its children, shape (n_blocks,); 0 in leaves.
 
-        The impurity is t·u / (t + u) of targets and others, or the squared error of a response of any number: the
-        difference is the same, and needs only what blocks hold. ``gain`` takes its place where it is given.
+        The impurity is t·u / (t + u) of targets and others, or the squared error of a response of any number. Of all
+        classes it is the weight times 1 - Σ share². ``gain`` takes its place where it is given.
         """
+        gains, unit = self._measure_gains()
+        return gains if unit == 1.0 else gains * unit**2
+
+    def _measure_gains(self) -> tuple[Floats, float]:
+        """The gains in units of the square of a number, and that number."""
         if "gain" in self.arrays():
-            return self.gain
-        gains, explained = np.zeros(self.n_blocks), self.n_target * (self.n_target / self.weight)
-        branching = np.flatnonzero(self.left >= 0)
+            return self.gain, 1.0
+        gains, branching = np.zeros(self.n_blocks), np.flatnonzero(self.left >= 0)
         left = self.root[branching] + self.left[branching]
+        if (
+            "low" in self.arrays()
+        ):  # means of numbers may be far from 0, and their squares beyond every double
+            mean, weight = self.n_target / self.weight, self.weight
+            step = mean[left] - mean[left + 1]
+            unit = float(np.abs(step).max(initial=0.0)) or 1.0
+            gains[branching] = weight[left] / weight[branching] * weight[left + 1] * (step / unit) ** 2
+            return gains, unit
+        explained = self.n_target * (self.n_target / self.weight)
+        if self.is_joint:
+            squares = np.bincount(self.value_block, weights=self.value**2, minlength=self.n_blocks)
+            explained = self.weight * squares
         gains[branching] = np.maximum(explained[left] + explained[left + 1] - explained[branching], 0.0)
-        return gains
+        return gains, 1.0
 
     def __getstate__(self) -> dict[str, tuple[str, bytes]]:
         return {name: _pack(values, SCHEMA[name]) for name, values in self.arrays().items()}
@@ -239,6 +331,14 @@ class Trees:
         for name, array in SCHEMA.items():
             object.__setattr__(self, name, _unpack(*state[name], array) if name in state else None)
         self.__post_init__()
+
+
+def bound_values(X: NDArray[Any], centre: Floats) -> Floats:
+    """Rows as trees in the user's units read them: float64 between bounds, with the centre where a value is missing."""
+    X = X.astype(np.float64)
+    bounded = np.clip(X, -MOST_VALUE, MOST_VALUE)
+    bounded = np.where(np.abs(bounded) < LEAST_VALUE, 0.0, bounded)
+    return np.where(np.isnan(X), centre, bounded)
 
 
 SCHEMA: dict[str, Array] = {one.name: one.metadata["array"] for one in fields(Trees)}
@@ -270,3 +370,12 @@ def _is_whole(values: NDArray[Any]) -> bool:
         (np.abs(values) < 2**53) & (np.trunc(values) == values) & ((values != 0.0) | ~np.signbit(values))
     )
     return bool(is_whole.all())
+
+
+def join_trees(parts: Sequence[Trees]) -> Trees:
+    """The trees of some parts, of which there is at least one, one after the other."""
+    parts = list(parts)
+    while len(parts) > 1:  # neighbours join, so that arrays are copied a few times only
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [one + more for one, more in pairs] + parts[len(parts) // 2 * 2 :]
+    return parts[0]

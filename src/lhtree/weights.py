@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from ._extras import import_extra
 from ._parameters import refuse
+from .joint import find_contrast
 from .model import Model, choose_trees, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PREDICTION = "prediction"  # stands for a class in a regression
 UNITS = ("normalised", "user")
 
 
@@ -32,15 +34,28 @@ class WeightTable:
     tree, block, depth : int array of shape (b,)
         Index of the tree in ``model.trees_``, of the block in the tree, and its depth.
     target : array of shape (b,)
-        Class that the tree separates from the rest.
+        Class that the tree separates from the rest; None in a regression.
     weight : array of shape (b,)
         Sum of the sample weights in the block.
     lift : array of shape (b,)
         Share of the target on the right minus that on the left; if positive, going right is evidence for the class.
-        In a boosted model, the value of the right block minus that of the left one.
+        In a boosted model, the value of the right block minus that of the left one; in a regression, the mean response.
     weights, unit_weights : array of shape (b, m)
         For normalised values and for original units; 0 where a block does not use a feature.
     offset, unit_offset : array of shape (b,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, weight_table
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> table = weight_table(LHTClassifier(gamma=50).fit(X, y), tree=0)
+    >>> table.weights.shape
+    (2, 13)
+    >>> table.to_frame(units="user")[["block", "lift", "offset", "weights.proline"]].round(3)
+       block   lift  offset  weights.proline
+    0      0  0.855  26.040            0.003
+    1      2  1.000  14.588            0.003
     """
 
     feature_names: list[str]
@@ -67,12 +82,13 @@ class WeightTable:
         """Mean weight of every feature for every class, blocks weighted by their samples.
 
         Signs are flipped where needed so that a positive weight is evidence for the class: larger values lead to the
-        side with more of it. With two classes there is one tree, and the first class has the negated means.
+        side with more of it. With two classes there is one tree, and the first class has the negated means. A
+        regression has one entry, "prediction".
         """
         turned = self.weights * np.sign(self.lift)[:, None]
         means = {}
-        for label in self.classes.tolist():
-            of_class = self.target == label
+        for label in self.classes.tolist() or [PREDICTION]:
+            of_class = self.target == label if len(self.classes) else np.ones(len(self.target), dtype=bool)
             total = self.weight[of_class].sum()
             mean = self.weight[of_class] @ turned[of_class] / (total if total > 0.0 else 1.0)
             means[label] = mean
@@ -126,7 +142,7 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
 
     Parameters
     ----------
-    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     tree : int, optional
         Index of the tree in ``model.trees_``; all trees by default.
@@ -144,27 +160,46 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
     >>> table.weights.shape == (len(table.block), 13)
     True
     """
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     return _tabulate(fitted, choose_trees(tree, fitted.trees.n_trees))
 
 
 def mean_weights(fitted: Model) -> NDArray[np.float64]:
-    """``WeightTable.per_class`` by target, shape (n_targets, m), without the table of all blocks."""
+    """``WeightTable.per_class`` by target, shape (n_targets, m), without the table of all blocks.
+
+    Of trees of all classes it is by class.
+    """
     trees = fitted.trees
     branching = trees.left >= 0
     tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
+    n_targets = fitted.n_classes if fitted.is_joint else fitted.n_targets
     target = fitted.target_of[tree_of]
-    left = (trees.root + trees.left)[branching]
+    of_class, lift = _find_lift(fitted, np.flatnonzero(branching))
+    if fitted.is_joint:
+        target[branching] = of_class
     turn = np.zeros(trees.n_blocks)
-    turn[branching] = np.sign(fitted.outcome[left + 1] - fitted.outcome[left]) * trees.weight[branching]
+    turn[branching] = np.sign(lift) * trees.weight[branching]
     block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
     cell = target[block] * fitted.n_features + trees.hyperplane_feature
     turned = turn[block] * trees.hyperplane_weight
-    size = fitted.n_targets * fitted.n_features
-    sums = np.bincount(cell, weights=turned, minlength=size).reshape(fitted.n_targets, -1)
-    total = np.bincount(target[branching], weights=trees.weight[branching], minlength=fitted.n_targets)
+    size = n_targets * fitted.n_features
+    sums = np.bincount(cell, weights=turned, minlength=size).reshape(n_targets, -1)
+    total = np.bincount(target[branching], weights=trees.weight[branching], minlength=n_targets)
     means: NDArray[np.float64] = sums / np.where(total > 0.0, total, 1.0)[:, None]
     return means
+
+
+def _find_lift(fitted: Model, blocks: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Class of some branching blocks, and its outcome right less that left.
+
+    In a tree of all classes it is the class that the two sides differ in most.
+    """
+    trees = fitted.trees
+    if fitted.is_joint:
+        return find_contrast(trees, blocks, fitted.n_classes)
+    tree = np.searchsorted(trees.block_ptr, blocks, side="right") - 1
+    left = trees.root[blocks] + trees.left[blocks]
+    return trees.target[tree], fitted.outcome[left + 1] - fitted.outcome[left]
 
 
 def _tabulate(fitted: Model, chosen: range) -> WeightTable:
@@ -179,20 +214,24 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
     stored = trees.hyperplane_ptr[blocks][at] + within
     weights = np.zeros((len(blocks), fitted.n_features))
     weights[at, trees.hyperplane_feature[stored]] = trees.hyperplane_weight[stored]
-    left = root + trees.left[blocks]
+    target, lift = _find_lift(fitted, blocks)
     centre, scale = fitted.normalisation
     unit_weights = weights / scale
+    unit_offset = trees.offset[blocks] + unit_weights @ centre
+    if trees.has_units:
+        unit_weights[at, trees.hyperplane_feature[stored]] = trees.unit_weight[stored]
+        unit_offset = trees.unit_offset[blocks]
     return WeightTable(
         feature_names=fitted.feature_names,
         classes=fitted.classes,
         tree=tree,
         block=blocks - root,
         depth=trees.depths()[blocks].astype(np.int64),
-        target=fitted.classes[trees.target[tree]],
+        target=np.full(len(tree), None) if fitted.is_regression else fitted.classes[target],
         weight=trees.weight[blocks],
-        lift=fitted.outcome[left + 1] - fitted.outcome[left],
+        lift=lift,
         weights=weights,
         unit_weights=unit_weights,
         offset=trees.offset[blocks],
-        unit_offset=trees.offset[blocks] + unit_weights @ centre,
+        unit_offset=unit_offset,
     )

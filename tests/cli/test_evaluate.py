@@ -66,10 +66,10 @@ class TestShown:
         asked = ("evaluate", "model.lht", "some.csv", "-t", "y")
         assert "--target y is missing in 10 of 300 rows" in fail(capsys, *asked).err
         ran = succeed(capsys, *asked, "--drop-missing-target")
-        assert ran.err == "lhtree: 10 rows without a class were dropped\n"
+        assert ran.err == "lhtree: 10 rows without a target were dropped\n"
         assert "is not a column" in fail(capsys, *asked[:-1], "Y").err
 
     def test_no_rows(self, capsys):
         make_table()[:0].to_csv("none.csv", index=False)
         ran = fail(capsys, "evaluate", "model.lht", "none.csv", "-t", "y")
-        assert ran.err == "lhtree: none.csv has no rows with a class: pass a table with rows\n"
+        assert ran.err == "lhtree: none.csv has no rows with a target: pass a table with rows\n"

@@ -16,6 +16,7 @@ from lhtree.cli.explain import parse_values
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.errors import TableError
 from lhtree.tables.treatments import Numbers, OneHot
+from support.regressions import fit_regression
 from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 ROW = ("explain", "model.lht", "data.csv", "--row", 17)
@@ -42,6 +43,17 @@ class TestExplain:
         assert f"  {other}\n" in succeed(capsys, *asked, "--counterfactual").out
         facts = json.loads(succeed(capsys, *asked, "--json").out)
         assert facts == json.loads(json.dumps(expected.to_dict()))
+
+    def test_a_regression(self, capsys, tmp_path):
+        model, X, y = fit_regression("tree")
+        lhtree.save(model, tmp_path / "prices.lht")
+        X.assign(price=y).to_csv(tmp_path / "houses.csv", index=False)
+        asked = ("explain", tmp_path / "prices.lht", tmp_path / "houses.csv", "--row", 7)
+        expected = model.explain(X.iloc[7])
+        assert succeed(capsys, *asked, "--html", "why.html", "--plot", "why.png").out == f"{expected}\n"
+        other = expected.counterfactuals(to=(400_000, None))[0]
+        assert f"  {other}\n" in succeed(capsys, *asked, "--to", "400000..").out
+        assert "already in it" in fail(capsys, *asked, "--to", "1..1e9").err
 
     def test_json(self, capsys):
         ran = succeed(capsys, *ROW, "--json")

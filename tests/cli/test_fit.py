@@ -34,6 +34,13 @@ class TestModels:
             ),
             ("--model boost --rounds 9 --seed 3", lhtree.LHBoostClassifier(9, random_state=3)),
             (
+                "--model compact --leaves 4 --terms 2 --penalty 0.5 --digits 2 --membership linear",
+                lhtree.CompactLHTClassifier(
+                    max_leaf_nodes=4, max_terms=2, penalty=0.5, digits=2, membership="linear"
+                ),
+            ),
+            ("--model compact --penalty cv", lhtree.CompactLHTClassifier(penalty="cv")),
+            (
                 "--model boost --rounds 8 --learning-rate 0.2 --direction single --max-depth 3 --threads 2",
                 lhtree.LHBoostClassifier(8, learning_rate=0.2, direction="single", max_depth=3),
             ),
@@ -155,7 +162,7 @@ class TestModels:
         ran = succeed(
             capsys, "fit", "some.csv", "-t", "y", "-o", "new.lht", "--trees", 2, "--drop-missing-target"
         )
-        assert "290 rows, 10 without a class dropped" in ran.out
+        assert "290 rows, 10 without a target dropped" in ran.out
         assert "shop (2)" in ran.out  # as in the model: west was dropped
 
     def test_wide_tables_are_told_in_short(self, capsys):

@@ -102,13 +102,13 @@ def test_interrupted_where_nobody_can_raise(name, code, told):
     """What a handler raises in a finaliser is lost; the command ends all the same, and before it writes its file."""
     code_of_child = f"""
 import os, signal, sys
-from lhtree.cli import main, predict
+from lhtree.cli import _predicting, main
 class Last:
     def __del__(self):
         os.kill(os.getpid(), signal.{name})
         sum(range(10))
-make_batch = predict._make_batch
-predict._make_batch = lambda *given: (Last(), make_batch(*given))[1]
+make_batch = _predicting._make_batch
+_predicting._make_batch = lambda *given: (Last(), make_batch(*given))[1]
 main()
 """
     command = [sys.executable, "-c", code_of_child, "predict", "model.lht", "data.csv", "--out", "out.csv"]

@@ -14,6 +14,10 @@ def make_scores(n_scores, spread, n=200):
     return raw, generator.integers(0, max(n_scores, 2), n).astype(np.int32)
 
 
+def differentiate(raw, classes):
+    return _core.pieces.differentiate(raw, "logistic" if raw.shape[1] == 1 else "softmax", classes)
+
+
 def losses_of(raw, classes):
     if raw.shape[1] == 1:
         return np.logaddexp(0.0, np.where(classes == 1, -raw[:, 0], raw[:, 0]))
@@ -24,7 +28,7 @@ def losses_of(raw, classes):
 @pytest.mark.parametrize("n_scores", [1, 3, 7])
 def test_losses(n_scores, spread):
     raw, classes = make_scores(n_scores, spread)
-    found, gradient, hessian = _core.pieces.differentiate(raw, classes)
+    found, gradient, hessian = differentiate(raw, classes)
     np.testing.assert_allclose(found, np.minimum(losses_of(raw, classes), 1000.0), 1e-15, 2.0**-33)
     assert np.isfinite(gradient).all()
     assert (np.abs(gradient) <= 1.0).all()
@@ -34,11 +38,11 @@ def test_losses(n_scores, spread):
 @pytest.mark.parametrize("n_scores", [1, 3, 7])
 def test_derivatives_are_those_of_the_loss(n_scores):
     raw, classes = make_scores(n_scores, 2.0)
-    _, gradient, hessian = _core.pieces.differentiate(raw, classes)
+    _, gradient, hessian = differentiate(raw, classes)
     upper = n_scores / (n_scores - 1) if n_scores > 1 else 1.0  # bounds the diagonal of softmax's hessian
     for score in range(n_scores):
         step = np.eye(1, n_scores, score) * 1e-2
-        low, middle, high = (_core.pieces.differentiate(raw + step * k, classes)[0] for k in (-1, 0, 1))
+        low, middle, high = (differentiate(raw + step * k, classes)[0] for k in (-1, 0, 1))
         numbers = slice(score * len(raw), (score + 1) * len(raw))
         np.testing.assert_allclose(gradient[numbers], (high - low) / 2e-2, atol=1e-5)
         np.testing.assert_allclose(hessian[numbers] / upper, (high - 2 * middle + low) / 1e-4, atol=2e-5)

@@ -28,12 +28,17 @@ def largest_fall(scorer, X, feature, sign, offsets):
 
 
 @pytest.mark.parametrize("n_directed", [0, 2, 4])
-@pytest.mark.parametrize("max_features", [1.0, 0.3])
-def test_no_step_against_the_constraints(n_directed, max_features):
+@pytest.mark.parametrize(("max_features", "leaf"), [(1.0, "constant"), (0.3, "constant"), (0.5, "linear")])
+def test_no_step_against_the_constraints(n_directed, max_features, leaf):
     signs = (1, -1, 0, 0, 1)
     X, y = make_rows(n_directed)
     options = Options(
-        max_depth=5, min_samples_leaf=5, learning_rate=0.3, n_directed=n_directed, max_features=max_features
+        max_depth=5,
+        min_samples_leaf=5,
+        learning_rate=0.3,
+        n_directed=n_directed,
+        max_features=max_features,
+        leaf=leaf,
     )
     falls = {}
     for name, chosen in (("free", options), ("constrained", replace(options, monotonic=signs))):
@@ -52,6 +57,9 @@ def test_no_step_against_the_constraints(n_directed, max_features):
         wrong = oblique & (weights * np.array(signs)[features] < 0)
         assert wrong.any() == (name == "free" and n_directed > 0)
         assert oblique.any() == (n_directed > 0)
+        against = trees["membership_slope"] * np.array(signs)[trees["membership_feature"]] < 0
+        assert against.any() == (name == "free" and leaf == "linear")
+        assert (len(against) > 0) == (leaf == "linear")
     assert min(falls["free"]) > 0.05
     # Values of a tree never fall; their sum, in the same order for all rows, cannot either.
     assert falls["constrained"] == [0.0, 0.0, 0.0]

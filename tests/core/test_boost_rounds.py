@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHBoostClassifier
-from reference_boost import Options, mean_loss
+from reference_boost import Classes, Options, mean_loss
 from support import boosting
 
 
@@ -18,13 +18,13 @@ def make_rows(n=300, n_features=5, n_classes=2, seed=0, gaps=0.05):
     return X, y
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_classes", "leaf"), [(2, "constant"), (2, "linear"), (3, "constant")])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_threads_and_chunks_make_no_difference(n_classes, is_weighted):
+def test_threads_and_chunks_make_no_difference(n_classes, leaf, is_weighted):
     X, y = make_rows(70_000, 5, n_classes)  # a thread takes some 16,000 rows, a chunk at most 65,536
     held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)
     weight = np.random.default_rng(1).gamma(1.0, 1.0, len(y)) if is_weighted else None
-    options = Options(max_depth=5, subsample=0.7, max_features=0.5)
+    options = Options(max_depth=5, subsample=0.7, max_features=0.5, leaf=leaf)
     one, *others = (
         boosting.boost(X, y, options, n_rounds=2, weight=weight, held=held, patience=5, n_threads=n_threads)
         for n_threads in (1, 2, 7)
@@ -47,10 +47,11 @@ def test_layouts_and_types_make_no_difference():
 @pytest.mark.parametrize("quarter", [1.0, 0.25])
 @pytest.mark.parametrize("max_bins", [255, 12])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_weights_are_repetitions(n_classes, max_bins, quarter):
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_weights_are_repetitions(leaf, n_classes, max_bins, quarter):
     X, y = make_rows(n_classes=n_classes, seed=4)
     counts = np.random.default_rng(2).integers(0, 5, len(y))
-    options = Options(max_bins=max_bins, min_samples_leaf=5 * quarter, max_depth=4)
+    options = Options(max_bins=max_bins, min_samples_leaf=5 * quarter, max_depth=4, leaf=leaf)
     weighted = boosting.boost(X, y, options, weight=counts * quarter, patience=9)
     repeated = boosting.boost(
         X.repeat(counts, axis=0), y.repeat(counts), options, weight=np.full(counts.sum(), quarter), patience=9
@@ -64,17 +65,21 @@ def test_weights_are_repetitions(n_classes, max_bins, quarter):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rounds_can_be_added_later(n_classes):
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_rounds_can_be_added_later(leaf, n_classes):
     X, y = make_rows(n_classes=n_classes, seed=5)
     held = (np.arange(len(y)) % 7 == 0).astype(np.uint8)
-    options = Options(subsample=0.7, max_features=0.5, max_depth=4)
+    options = Options(subsample=0.7, max_features=0.5, max_depth=4, leaf=leaf)
     given = {"held": held, "patience": 99, "seed": 8}
     whole = boosting.boost(X, y, options, n_rounds=30, **given)
     begun = boosting.boost(X, y, options, n_rounds=12, **given)
     rest = boosting.boost(
         X, y, options, n_rounds=18, earlier=begun["trees"], first=begun["first"], bins=begun["bins"], **given
     )
-    for name in ("left", "offset", "intercept", "gain", "hyperplane_weight", "hyperplane_feature", "missing"):
+    names = ["left", "offset", "intercept", "gain", "hyperplane_weight", "hyperplane_feature", "missing"]
+    names += ["membership_feature", "membership_slope", "low", "high"]
+    assert (len(whole["trees"]["membership_slope"]) > 0) == (leaf == "linear")
+    for name in names:
         joined = np.concatenate([begun["trees"][name], rest["trees"][name]])
         assert joined.tobytes() == whole["trees"][name].tobytes(), name
     for name in ("training_loss", "validation_loss"):
@@ -128,11 +133,12 @@ def test_boosting_stops_after_rounds_without_gain():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_rows_of_representatives_go_where_they_were_grown(n_classes):
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_rows_of_representatives_go_where_they_were_grown(leaf, n_classes):
     X, y = make_rows(600, 6, n_classes, seed=10)
     X = np.clip(X * 1.5, -7.9, 7.9)
     held = (np.arange(len(y)) % 5 == 0).astype(np.uint8)
-    options = Options(max_depth=5, max_bins=60, min_samples_leaf=3)
+    options = Options(max_depth=5, max_bins=60, min_samples_leaf=3, leaf=leaf)
     boosted = boosting.boost(X, y, options, n_rounds=6, held=held, patience=99)
     trees, scorer = boosted["trees"], boosting.make_scorer(boosted)
     rows = boosting.representatives(boosted, X)
@@ -146,7 +152,9 @@ def test_rows_of_representatives_go_where_they_were_grown(n_classes):
     raw = scorer.raw_score(rows).tolist()
     for name, is_held in (("training_loss", 0), ("validation_loss", 1)):
         chosen = np.flatnonzero(held == is_held)
-        assert boosted[name][-1] == mean_loss(chosen.tolist(), y, raw, [1] * len(y))
+        expected = mean_loss(chosen.tolist(), Classes(y, n_classes), raw, [1] * len(y))
+        # The scorer adds up slopes in another order.
+        assert abs(boosted[name][-1] - expected) <= (0.0 if leaf == "constant" else 1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -42,6 +42,7 @@ def options(draw, n_features, n_classes):
         n_directed=draw(st.integers(0, 6)),
         shrinkage=draw(st.sampled_from([0.01, 0.01, 0.0, 1.0])),
         max_bins=draw(st.sampled_from([255, 255, 2, 3, 7])),
+        leaf=draw(st.sampled_from(["constant", "linear"])),
         monotonic=tuple(draw(signs)) if constrained else None,
     )
 
@@ -93,13 +94,16 @@ def test_trees_are_the_references(data):
     np.testing.assert_array_equal(losses, twin.losses)
 
 
-def test_large_trees_are_the_references():
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
+def test_large_trees_are_the_references(leaf):
     generator = np.random.default_rng(5)
     X = generator.normal(size=(1200, 9)).astype(np.float32)
     X[:, :3] = np.round(X[:, :3] * 2)
     X[generator.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, :5]).sum(axis=1) + generator.normal(size=1200) > 0).astype(int)
-    chosen = reference_boost.Options(max_depth=5, min_samples_leaf=4, max_features=0.5, subsample=0.8)
+    chosen = reference_boost.Options(
+        max_depth=5, min_samples_leaf=4, max_features=0.5, subsample=0.8, leaf=leaf
+    )
     grown = boosting.boost(X, y, chosen, n_rounds=2, seed=3)
     sides = grown["trees"]["missing"][grown["trees"]["left"] >= 0].tolist()
     assert min(sides.count(side) for side in (-1, 0, 1)) > 5
@@ -108,12 +112,29 @@ def test_large_trees_are_the_references():
     boosting.assert_as_reference(grown, twin, chosen)
 
 
+def test_linear_leaves_have_the_nearest_features_of_their_way():
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(400, 24)).astype(np.float32)
+    y = (X.sum(axis=1) + generator.normal(size=400) > 0).astype(int)
+    chosen = reference_boost.Options(max_depth=5, n_directed=6, leaf="linear", min_samples_leaf=5)
+    grown = boosting.boost(X, y, chosen, n_rounds=1)
+    twin = reference_boost.boost(X, y.tolist(), 2, np.ones(400), np.zeros(400, dtype=bool), chosen, 1, 0)
+    boosting.assert_as_reference(grown, twin, chosen)
+    leaves = [block for block in twin.trees[0].blocks if block.cut is None]
+    assert max(len(block.way) for block in leaves) > 12
+    for block in leaves:
+        assert len(block.leaf.features) <= 12
+        assert set(block.leaf.features) <= set(block.way[:12])
+    assert sum(len(block.leaf.features) for block in leaves) == len(grown["trees"]["membership_slope"]) > 50
+
+
+@pytest.mark.parametrize("leaf", ["constant", "linear"])
 @pytest.mark.parametrize("case", ["almost parted", "gaps", "constant but for rounding", "wide sums"])
-def test_rare_rules(case):
+def test_rare_rules(case, leaf):
     generator = np.random.default_rng(3)
     X, n_rounds, weight = generator.normal(size=(80, 4)).astype(np.float32), 3, np.ones(80)
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    chosen = reference_boost.Options(max_features=0.5, n_directed=3, max_depth=4)
+    chosen = reference_boost.Options(max_features=0.5, n_directed=3, max_depth=4, leaf=leaf)
     if case == "almost parted":  # until the hessian of a block is too small
         chosen, n_rounds = replace(chosen, learning_rate=1.0, l2_regularization=0.0), 14
     elif case == "gaps":  # columns of nothing else are not drawn

@@ -154,10 +154,10 @@ def test_leaves_with_ranges_of_their_own():
     )
 
 
-def test_what_later_versions_score_is_refused():
+def test_trees_of_all_classes_without_values_are_refused():
     arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
     arrays["target"] = np.full(6, -1, dtype=np.int32)
-    with pytest.raises(ValueError, match="target is -1"):
+    with pytest.raises(ValueError, match="trees of all classes need values"):
         bridge.make_scorer(arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
 
 

@@ -36,6 +36,7 @@ ARRAYS = (
     "membership_feature",
     "membership_slope",
 )
+VALUES = ("value_ptr", "value_class", "value")  # of trees of all classes
 SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "apply")
 BOOSTED_SCORES = ("predict_proba", "decision_function", "apply")
 
@@ -52,19 +53,38 @@ def fit_models(X, y):
     """A tree and a small forest in every direction, and one of each with other memberships, weights and gaps."""
     few = 2 if len(X) > 100_000 else 5
     for direction in DIRECTIONS:
-        yield f"tree {direction}", LHTClassifier(direction=direction).fit(X, y)
-        forest = LHForestClassifier(few, direction=direction, random_state=7)
+        leaf = {} if direction == "mean_difference" else {"min_samples_leaf": 1}
+        yield f"tree {direction}", LHTClassifier(direction=direction, **leaf).fit(X, y)
+        forest = LHForestClassifier(
+            few, direction=direction, random_state=7, multi_class="one_per_class", **leaf
+        )
         yield f"forest {direction}", forest.fit(X, y)
     weight, gaps = np.arange(len(X)) % 4, X.copy()
     gaps[::7, 0] = np.nan
+    if len(set(y)) > 2:
+        forest = LHForestClassifier(
+            few, direction="mixed", multi_class="one_tree", missing_indicator=False, random_state=7
+        )
+        yield "forest of all classes", forest.fit(X, y)
+        forest.set_params(bootstrap=True, confidence="last", class_weight="balanced_subsample")
+        yield "forest of all classes weighted", forest.fit(gaps, y, sample_weight=weight)
     tree = LHTClassifier(gamma=20, membership="least_squares", confidence="path", class_weight="balanced")
     yield "tree weighted", tree.fit(gaps, y, sample_weight=weight)
-    forest = LHForestClassifier(3, direction="fisher", bootstrap=True, confidence="last", random_state=3)
+    settings = {"direction": "fisher", "bootstrap": True, "confidence": "last", "min_samples_leaf": 1}
+    settings["missing_indicator"] = False
+    forest = LHForestClassifier(3, random_state=3, **settings)
     yield "forest weighted", forest.fit(gaps, y, sample_weight=weight)
+    yield "tree chosen", LHTClassifier(direction="mixed").fit(X, y)
+    yield (
+        "forest chosen",
+        LHForestClassifier(few, direction="mixed", random_state=7).fit(gaps, y, sample_weight=weight),
+    )
     boosted = LHBoostClassifier(2 * few, random_state=7)
     yield "boosted", boosted.fit(X, y)
     boosted = LHBoostClassifier(few, random_state=3, class_weight="balanced")
     yield "boosted weighted", boosted.fit(gaps, y, sample_weight=weight)
+    boosted = LHBoostClassifier(few, leaf="linear", random_state=5)
+    yield "boosted linear", boosted.fit(gaps, y)
 
 
 def hash_models(name):
@@ -72,7 +92,10 @@ def hash_models(name):
     hashes = {}
     for title, model in fit_models(X, y):
         hashes[title] = {
-            "arrays": digest(getattr(model._model.trees, array) for array in ARRAYS),
+            "arrays": digest(
+                getattr(model._model.trees, array)
+                for array in ARRAYS + (VALUES if model._model.is_joint else ())
+            ),
             "scores": digest(
                 getattr(model, score)(X) for score in (BOOSTED_SCORES if model._model.is_boosted else SCORES)
             ),

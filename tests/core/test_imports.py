@@ -30,8 +30,8 @@ def test_public_names():
 
 
 def test_unknown_names():
-    with pytest.raises(AttributeError, match="module 'lhtree' has no attribute 'LHTRegressor'"):
-        lhtree.LHTRegressor  # noqa: B018
+    with pytest.raises(AttributeError, match="module 'lhtree' has no attribute 'LHTRegresor'"):
+        lhtree.LHTRegresor  # noqa: B018
     assert not hasattr(lhtree, "__path_to_nowhere__")
 
 

@@ -14,6 +14,7 @@ ALLOWED = {
     "grow/statistics": {"shared", "grow/rows", "grow/kernels", "grow/statistics"},
     "grow/decisions": {"shared", "grow/kernels", "grow/statistics", "grow/decisions"},
     "grow/boost": {"shared", "grow/decisions", "grow/boost"},
+    "grow/compact": {"shared", "grow/kernels", "grow/decisions", "grow/compact"},
     "grow/trees": {"shared", "grow/rows", "grow/kernels", "grow/statistics", "grow/decisions", "grow/trees"},
 }
 

@@ -163,13 +163,13 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
     model = lhtree.LHTClassifier().fit(X, X[:, 0] > 0)
     expected = model.predict_proba(X)
     prepared = []
-    encode = Encoding.encode
+    code = Encoding.code
 
     def prepare(encoding, X, **options):
         prepared.append(X)
-        return encode(encoding, X, **options)
+        return code(encoding, X, **options)
 
-    monkeypatch.setattr(Encoding, "encode", prepare)
+    monkeypatch.setattr(Encoding, "code", prepare)
     for given in (X, np.asfortranarray(X), freeze(X), np.asfortranarray(X)[:1]):
         np.testing.assert_array_equal(model.predict_proba(given), expected[: len(given)])
         np.testing.assert_array_equal(model.predict(given), model.classes_[expected[: len(given)].argmax(1)])

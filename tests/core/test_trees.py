@@ -136,7 +136,7 @@ def reference_options(model, n_features, total):
         beta=0.0 if model.beta == "auto" else model.beta,
         gamma=gamma,
         min_samples_split=split,
-        min_samples_leaf=model.min_samples_leaf,
+        min_samples_leaf=1 if model.min_samples_leaf == "auto" else model.min_samples_leaf,
         max_depth=model.max_depth,
         max_features=None if model.max_features in ("auto", None) else model.max_features,
     )

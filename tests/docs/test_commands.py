@@ -1,12 +1,12 @@
 """What the pages show of the command line is what the commands print."""
 
 import doctest
-import re
 from pathlib import Path
 
 import pytest
 
-from support.pages import call, settle, split_commands
+from lhtree.cli.demo import demo
+from support.pages import call, find_blocks, settle, split_commands
 from support.shop import make_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
@@ -14,9 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 
 def find_commands() -> list[tuple[str, str]]:
     """Every command of the page's console blocks, and what it shows below."""
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```console\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    return [found for block in blocks for found in split_commands(block)]
+    return [found for block in find_blocks(PAGE, "console") for found in split_commands(block)]
 
 
 def test_commands(
@@ -35,6 +33,14 @@ def test_commands(
         assert checker.check_output(settle(expected), settle(shown), doctest.ELLIPSIS), (
             f"$ {command}\n{shown}"
         )
+
+
+def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (shown,) = (block for block in find_blocks(PAGE, "text") if block.startswith("wine:"))
+    demo()
+    assert capsys.readouterr().out.startswith(shown)  # the tree and the report follow
+    assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
 
 
 def test_there_is_a_command_of_every_kind() -> None:

@@ -14,7 +14,7 @@ def write_arrays():
     lines = ["| name | type | one value per | default | |", "|---|---|---|---|---|"]
     for name, array in ALL_ARRAYS.items():
         axis = array.axis.replace(" ", " × ") + (" + 1" if array.points_to else "")
-        is_kept = array.axis.startswith(("prototype", "row", "target")) or name.startswith(
+        is_kept = array.axis.startswith(("prototype", "row", "target", "statistic")) or name.startswith(
             "bins_"
         )  # or there are none
         default = "" if array.default is None else "none" if is_kept else f"{array.default:g}"

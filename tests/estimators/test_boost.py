@@ -56,15 +56,29 @@ def test_more_rounds_fit_better(three):
     assert losses[0] > losses[1] > losses[2]
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "max_iter", "rate"),
-    [(100, 400, 0.01079), (100, 100, 0.0327), (9000, 400, 0.05), (900, 1, 1.0)],
-)
-def test_the_automatic_rate(n_rows, max_iter, rate):
-    X, y = make_clouds(n_rows, 1, 2)
-    assert LHBoostClassifier(max_iter, max_depth=1).fit(X, y).learning_rate_ == rate
-    stopped = LHBoostClassifier(max_iter, max_depth=1, early_stopping=True).fit(X, y)
-    assert stopped.learning_rate_ == pytest.approx(min(1.0, rate * min(1.0, 0.9**0.35)), rel=0.04)
+def test_linear_leaves_fit_a_linear_function_better():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(1000, 5))
+    log_odds = 2.0 * X[:, 0] - X[:, 1]
+    y = (generator.random(1000) < 1.0 / (1.0 + np.exp(-log_odds))).astype(int)
+    settings = FIXED | {"min_samples_leaf": 100, "max_depth": 1}
+    constant, linear = (
+        LHBoostClassifier(30, leaf=leaf, **settings).fit(X, y) for leaf in ("constant", "linear")
+    )
+    errors = [np.mean((model.decision_function(X) - log_odds) ** 2) for model in (constant, linear)]
+    assert errors[1] < 0.5 * errors[0]
+    trees = linear._model.trees
+    assert np.diff(trees.membership_ptr)[trees.left < 0].max() > 2
+    assert not np.diff(trees.membership_ptr)[trees.left >= 0].any()
+    assert (trees.low <= trees.high).all()
+    # Slopes turn around the value of the leaf, which lies in its range.
+    block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.membership_ptr))
+    shift = np.bincount(block, trees.membership_slope * trees.membership_mean, minlength=trees.n_blocks)
+    value = trees.intercept + shift
+    assert (value > trees.low - 1e-12).all()
+    assert (value < trees.high + 1e-12).all()
+    newton = trees.n_target / trees.weight
+    assert (np.sign(value) == np.sign(newton)).all()
 
 
 class TestEarlyStopping:
@@ -150,7 +164,9 @@ class TestEarlyStopping:
 
 class TestWarmStart:
     @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize("setting", [{}, {"direction": "single"}, {"max_bins": 7, "subsample": 1.0}])
+    @pytest.mark.parametrize(
+        "setting", [{}, {"direction": "single", "leaf": "linear"}, {"max_bins": 7, "subsample": 1.0}]
+    )
     def test_it_is_a_fit_from_scratch(self, n_classes, setting, tmp_path):
         X, y = make_clouds(120, 4, n_classes)
         X[::7, 1] = np.nan
@@ -207,7 +223,9 @@ class TestWarmStart:
         assert model.set_params(warm_start=False).fit(X, y).n_iter_ == model.max_iter
 
 
-@pytest.mark.parametrize("setting", [{}, {"early_stopping": True, "class_weight": "balanced"}])
+@pytest.mark.parametrize(
+    "setting", [{}, {"early_stopping": True, "class_weight": "balanced", "leaf": "linear"}]
+)
 def test_the_same_seed_is_the_same_model(setting, tmp_path):
     X, y = make_clouds(33_000, 2, 3)  # enough for two threads
     model = LHBoostClassifier(2, **FIXED, **setting).fit(X, y)

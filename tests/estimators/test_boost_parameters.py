@@ -28,10 +28,12 @@ BAD = {
     "validation_fraction": [0.0, 1.0, -0.1, 0, -1, np.nan, "auto", True],
     "n_iter_no_change": [0, -1, 1.5, None, True],
     "tol": [-1e-9, np.nan, np.inf, "auto", None, True],
-    "leaf": ["linear", None, 1],
+    "leaf": ["fisher", None, 1],
     "monotonic_cst": [1, "increase", [1], [[0] * 5], [0, 0, 0, 0, 2], [0.5] * 5, {"age": 1}, {"x0": True}],
     "class_weight": ["balanced_subsample", *BAD_OF_TREES["class_weight"]],
+    "calibrate": BAD_OF_TREES["calibrate"],
     "categorical_features": BAD_OF_TREES["categorical_features"],
+    "max_one_hot": BAD_OF_TREES["max_one_hot"],
     "unseen": BAD_OF_TREES["unseen"],
     "warm_start": ["yes", None, 2],
     "verbose": [-1, 0.5, "yes", None],
@@ -56,7 +58,7 @@ def test_every_parameter_is_refused_something():
 
 
 def test_names_are_those_of_scikit_learn():
-    """A parameter of HistGradientBoosting that is not here is a decision: docs/boosting.md tells it."""
+    """A parameter of HistGradientBoosting that is not here is a decision: docs/coming_from.md tells it."""
     ours, theirs = set(LHBoostClassifier().get_params()), set(HistGradientBoostingClassifier().get_params())
     assert theirs - ours == {"loss", "max_leaf_nodes", "interaction_cst", "scoring"}
 

@@ -2,7 +2,16 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree import (
+    CompactLHTClassifier,
+    CompactLHTRegressor,
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
 
 
 @parametrize_with_checks(
@@ -20,6 +29,14 @@ from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
         LHForestClassifier(10, direction="mixed", n_jobs=2),
         LHBoostClassifier(10, subsample=1.0),
         LHBoostClassifier(10, subsample=1, direction="single", max_features=1.0, n_jobs=2),
+        CompactLHTClassifier(),
+        CompactLHTClassifier(digits=None, membership="constant", max_passes=2, n_jobs=2),
+        CompactLHTRegressor(max_leaf_nodes=8, membership="linear"),
+        LHTRegressor(),
+        LHTRegressor(direction="mean_difference", membership="marginal", pruning=0, n_jobs=2),
+        LHForestRegressor(10, max_samples=1.0),
+        LHBoostRegressor(max_iter=10, subsample=1.0),
+        LHBoostRegressor("absolute_error", max_iter=10, subsample=1.0, n_jobs=2),
     ]
 )
 def test_scikit_learn(estimator, check):
@@ -37,8 +54,11 @@ def expect_failures(estimator):
         LHForestClassifier(10),
         LHForestClassifier(10, direction="fisher", bootstrap=True),
         LHForestClassifier(10, direction="mixed", max_samples=0.5, class_weight="balanced_subsample"),
+        LHForestRegressor(10),
+        LHForestRegressor(10, direction="fisher", bootstrap=True, membership="least_squares"),
         LHBoostClassifier(10),
         LHBoostClassifier(10, early_stopping=True, subsample=1.0),
+        LHBoostRegressor(max_iter=10, early_stopping=True),
     ],
     expected_failed_checks=expect_failures,
 )

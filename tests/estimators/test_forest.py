@@ -19,6 +19,7 @@ DEFAULTS = {
     "max_samples": "auto",
     "bootstrap": False,
     **{name: parameters.DEFAULTS[name] for name in list(parameters.DEFAULTS)[:-2]},
+    "multi_class": "auto",
     "oob_score": False,
     "warm_start": False,
     "n_jobs": None,

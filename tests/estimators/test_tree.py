@@ -124,7 +124,7 @@ def test_the_fast_path_is_the_slow_path(three, dtype, n_rows):
 def test_the_fast_path_does_not_validate_exact_arrays(two, monkeypatch):
     X, y = two
     model = LHTClassifier().fit(X, y)
-    monkeypatch.setattr("lhtree.tables.encoding.Encoding.encode", None)
+    monkeypatch.setattr("lhtree.tables.encoding.Encoding.code", None)
     model.predict_proba(X)
     with pytest.raises(TypeError, match="not callable"):
         model.predict_proba(X.tolist())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, evaluate, tune
+from lhtree import CompactLHTClassifier, LHBoostClassifier, LHForestClassifier, LHTClassifier, evaluate, tune
 from lhtree.evaluation import Evaluation
 from lhtree.selection import race
 from lhtree.selection.folds import judge_fold, split_folds, take_rows
@@ -70,7 +70,7 @@ class TestSettings:
         assert found[1] == found[0] | {"direction": "mixed"}
         assert all(set(setting) == set(found[0]) for setting in found)
         assert ("n_estimators" in found[0]) == isinstance(estimator, LHForestClassifier)
-        leaves = [setting["min_samples_leaf"] for setting in found]
+        leaves = [setting["min_samples_leaf"] for setting in found[2:]]  # the defaults are "auto"
         assert {1, 5, 20, 50} <= set(leaves)
         assert all(1 <= leaf <= 100 for leaf in leaves)
         assert {setting["membership"] for setting in found} == {"marginal", "least_squares", "constant"}
@@ -253,9 +253,9 @@ class TestTune:
         generator = np.random.default_rng(0)
         X = generator.normal(size=(400, 4))
         y = (X[:, 0] + generator.normal(0, 1.5, 400) > 0).astype(int)
-        tuned = tune("tree", X, y, n_candidates=15, seconds=600)
+        tuned = tune(LHTClassifier(min_samples_leaf=1), X, y, n_candidates=15, seconds=600, random_state=2)
         assert tuned.best_params_["min_samples_leaf"] > 1
-        (default,) = (one for one in tuned.candidates if not tuned.find_changes(one))
+        (default,) = (one for one in tuned.candidates if tuned.find_changes(one) == {"min_samples_leaf": 1})
         assert tuned.best_score_ > default.score + 0.03
 
     def test_folds_of_scikit_learn(self):
@@ -310,3 +310,12 @@ class TestTune:
         given = {"estimator": "tree", "X": X, "y": y} | options
         with pytest.raises(ValueError, match=told):
             tune(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
+
+
+def test_compact_trees_are_tuned():
+    X, y = make_clouds(120, 4, 3)
+    tuned = tune("compact", X, y, n_candidates=3, cv=2, seconds=600, random_state=0)
+    assert len(tuned.candidates) == 3
+    assert isinstance(tuned.best_estimator_, CompactLHTClassifier)
+    for candidate in tuned.candidates:
+        assert set(candidate.params) == {"max_leaf_nodes", "max_terms", "penalty", "min_samples_leaf"}

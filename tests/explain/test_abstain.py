@@ -19,7 +19,7 @@ class Known:
     """A model with the WOLF values it was given."""
 
     classes = classes_ = np.array(["a", "b"])
-    is_boosted = False
+    is_boosted = is_regression = False
 
     def __init__(self, wolf):
         self.wolf = wolf
@@ -251,5 +251,5 @@ def test_no_row_is_decided_by_infinity():
 def test_the_curve_takes_models_of_lhtree_only(make):
     X, y = make_clouds(60, 3, 3)
     model = LHTClassifier().fit(X, y)
-    with pytest.raises(TypeError, match=r"model is .*: pass a fitted LHTClassifier"):
+    with pytest.raises(TypeError, match=r"model is .*: pass a fitted"):
         coverage_curve(make(model), X, y)

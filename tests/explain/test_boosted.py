@@ -3,11 +3,14 @@
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lhtree
 from lhtree import (
@@ -18,12 +21,14 @@ from lhtree import (
     export_text,
     weight_table,
 )
+from lhtree.explain._batch import find_base, find_contributions
 from lhtree.model import read
+from lhtree.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
 from support.clouds import make_clouds
 from support.explained import near
 
-KINDS = ["adult", "clouds"]
+KINDS = ["adult", "clouds", "adult linear", "clouds linear"]
 
 
 @pytest.fixture(params=KINDS)
@@ -46,18 +51,23 @@ def test_contributions_add_up_to_the_raw_score(fitted):
     raw = model.decision_function(X)
     raw = np.stack([-raw, raw], axis=1) if raw.ndim == 1 else raw
     frame = model.explain_batch(X)
-    known = ["prediction", "proba", "raw_score", "base"]
-    assert list(frame.columns[:4]) == known
+    is_linear = model.leaf == "linear"
+    known = ["prediction", "proba", "raw_score", "base", *["clipped"] * is_linear]
+    assert [name for name in frame if not name.startswith("contribution.")] == known
+    clipped = frame.clipped if is_linear else 0.0 * frame.base
+    assert (clipped != 0.0).any() == is_linear
     np.testing.assert_array_equal(frame.raw_score.to_numpy().reshape(raw.shape), raw)
-    total = frame.base + frame.filter(regex="^contribution").sum(axis=1)
+    total = frame.base + clipped + frame.filter(regex="^contribution").sum(axis=1)
     np.testing.assert_allclose(total, frame.raw_score, rtol=0, atol=1e-9)
     for number in some_rows(X):
         explanation = model.explain(take(X, number))
         for label, score in zip(explanation.classes, raw[number], strict=True):
             parts = explanation.contributions[label]
             assert explanation.raw_score[label] == explanation.total[label] == score
-            assert explanation.base[label] + math.fsum(parts.values()) == near(score)
+            parts_and_clip = math.fsum([*parts.values(), explanation.clipped[label]])
+            assert explanation.base[label] + parts_and_clip == near(score)
             line = frame.loc[(number, label)]
+            assert explanation.clipped[label] == pytest.approx(clipped[(number, label)], abs=1e-12)
             assert line.filter(like="contribution.").tolist() == pytest.approx(
                 list(parts.values()), abs=1e-12
             )
@@ -100,6 +110,12 @@ def test_paths_are_those_of_the_model(fitted):
             values = [*(step.value for step in path.steps), path.leaf.value]
             assert values == view.value[[*(step.block for step in path.steps), path.leaf.block]].tolist()
             assert [step.change for step in path.steps] == np.diff(values).tolist()
+            leaf = path.leaf
+            assert leaf.value + sum(term.term for term in leaf.terms) + leaf.clipped == near(leaf.added)
+            assert view.low[leaf.block] <= leaf.added <= view.high[leaf.block]
+            assert {term.feature: term.weight for term in leaf.terms} == view.slopes(leaf.block)
+            if leaf.clipped:
+                assert leaf.added in (view.low[leaf.block], view.high[leaf.block])
             for step in path.steps:
                 terms = [term.term for term in step.terms]
                 assert sum(terms) - step.offset == (step.y if math.isinf(step.y) else near(step.y, terms))
@@ -112,11 +128,14 @@ def test_paths_are_those_of_the_model(fitted):
 def test_terms_of_many_rows(fitted):
     model, X, _ = fitted
     frame = model.explain_batch(take(X, [0, 1]), terms=True)
-    assert set(frame.part.unique()) == {"offset", "weight", "value"}
+    parts = {"offset", "weight", "value"} | ({"slope", "clipped"} if model.leaf == "linear" else set())
+    assert {"offset", "weight", "value"} <= set(frame.part.unique()) <= parts
+    assert ("slope" in frame.part.unique()) == (model.leaf == "linear")
     own = frame[frame.row == 1].drop(columns="row").reset_index(drop=True)
     explanation = model.explain(take(X, 1))
     pd.testing.assert_frame_equal(own, explanation.to_frame())
-    added = frame[(frame.part == "value") & (frame.row == 1)].groupby("target", observed=True).term.sum()
+    is_added = frame.part.isin(["value", "slope", "clipped"]) & (frame.row == 1)
+    added = frame[is_added].groupby("target", observed=True).term.sum()
     last = explanation.classes[-1]
     assert added[last] + read(model).base[-1] == near(explanation.raw_score[last])
 
@@ -133,6 +152,48 @@ def test_sentences():
     three = fit_boosted("clouds")[0].explain([0.0] * 5)
     scores = sorted(three.raw_score.values(), reverse=True)
     assert f"Raw scores: class {three.prediction} {scores[0]:+.2f}, class " in str(three)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.integers(1, 4), st.sampled_from([0.5, 8.0]))
+def test_slopes_and_clips_add_up(seed, n_classes, n_slopes, clip):
+    # Random trees with random means, whose ranges often clip, and rows far beyond the clip of z.
+    rng = np.random.default_rng(seed)
+    model = boosted_model(rng, 4, n_classes, rounds=3, depth=2, n_slopes=n_slopes, clip=clip)
+    mean = rng.normal(size=len(model.trees.membership_slope)).astype(np.float32)
+    model = replace(model, trees=replace(model.trees, membership_mean=mean))
+    X = boosted_rows(rng, model, 8)
+    out = np.zeros((8, n_classes, 4))
+    clipped = find_contributions(model, X, out)
+    raw = model.spread(model.ask("raw_score", X), np.negative)
+    np.testing.assert_allclose(find_base(model) + clipped + out.sum(axis=2), raw, rtol=0, atol=1e-9)
+    explanation = lhtree.Scorer(model).explain(X[0])
+    assert list(explanation.clipped.values()) == pytest.approx(clipped[0], abs=1e-12)
+    for contributions, expected in zip(explanation.contributions.values(), out[0], strict=True):
+        assert list(contributions.values()) == pytest.approx(expected, abs=1e-12)
+    for path in explanation.paths:  # slope · (z - mean), z within the clip, 0 where it is missing
+        view = TreeViews(model)[path.tree]
+        z = dict(zip(model.feature_names, np.clip(model.normalise(X[:1])[0], -clip, clip), strict=True))
+        for term in path.leaf.terms:
+            mean_of = view.means(path.leaf.block)[term.feature]
+            assert term.term == near(term.weight * (float(z[term.feature]) - mean_of))
+
+
+def test_what_is_clipped_is_told():
+    model, X, _ = fit_boosted("clouds linear")
+    explained = [model.explain(row) for row in X[:60]]
+    explanation = max(explained, key=lambda one: abs(one.clipped[one.prediction]))
+    clipped = explanation.clipped[explanation.prediction]
+    assert abs(clipped) > 0.05
+    for told in (str(explanation), explanation._repr_html_()):
+        assert "clipped to the ranges of the leaves" in told
+        assert f"{clipped:+.2f}" in told
+    assert explanation.to_dict()["clipped"][explanation.prediction] == clipped
+    inside = next(one for one in explained if not any(one.clipped.values()))
+    assert "clipped" not in str(inside)
+    told = "\n".join(str(one.tree(t)) for one in explained for t in range(3))
+    assert re.search(r"adds [+-]0\.\d{3}: its value [+-]0\.\d{3}, [+-]0\.\d{3} for x\d -?\d", told)
+    assert re.search(r"[+-]0\.\d{3} by clipping to its range\.", told)
+    assert "clipped" not in fit_boosted("clouds")[0].explain(X[0]).to_dict()
 
 
 def test_one_round_is_told_step_by_step():
@@ -190,9 +251,29 @@ def test_text_of_a_round():
     assert "n_target" not in frame
 
 
+def test_text_of_linear_leaves():
+    model, _, _ = fit_boosted("adult linear")
+    view, text = model.trees_[1], export_text(model, tree=1, n_features=2)
+    is_linear = [bool(view.slopes(block)) for block in range(view.n_blocks)]
+    assert text.count("  slopes ") == sum(is_linear) > 3
+    block = int(np.argmax(is_linear))
+    name, slope = max(view.slopes(block).items(), key=lambda item: abs(item[1]))
+    (line,) = [line for line in text.split("\n") if f"leaf {block} " in line]
+    assert f"slopes {name} {slope:+.3g}" in line
+    assert line.endswith(f"; from {view.low[block]:+.4f} to {view.high[block]:+.4f}")
+    assert "slopes" not in export_text(model, tree=1, n_features=0)
+    assert f"{name} {slope:+.3g}" in export_graphviz(model, tree=1)
+    frame = view.to_frame()
+    means = view.means(block)
+    level = frame.intercept[block] + sum(slope * means[name] for name, slope in view.slopes(block).items())
+    assert frame.value[block] == near(level)
+    assert frame.low[block] <= frame.value[block] <= frame.high[block]
+
+
 def test_conditions_hold_for_the_rows_that_meet_them():
     model, X, _ = fit_boosted("adult")
     view, leaves = model.trees_[0], model.decision_path(X)[0].toarray()[:, : model.trees_[0].n_blocks] > 0
+    encoded, names = model._model.encode(X), model._model.feature_names
     n_checked = 0
     for block in np.flatnonzero(~view.is_leaf):
         subject, left, right = view.conditions(block)
@@ -200,7 +281,9 @@ def test_conditions_hold_for_the_rows_that_meet_them():
             continue
         n_checked += 1
         inside, goes_left = leaves[:, block], leaves[:, view.left[block]]
-        column = X[subject]
+        column = X[subject.removeprefix("mean target of ")]
+        if subject.startswith("mean target of "):
+            column = pd.Series(encoded[:, names.index(column.name)])
         is_missing = column.isna().to_numpy()
         if left.startswith("≠"):
             meets = (column != right.removeprefix("= ").removesuffix(" or missing")).to_numpy() & ~is_missing
@@ -278,6 +361,28 @@ def test_counterfactuals_change_no_more_than_they_have_to():
     found = model.explain(row).counterfactuals()
     assert found[0].distance < 2.5
     assert any(set(one.changes) <= {"x0", "x1"} for one in found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_counterfactuals_follow_slopes(n_classes):
+    # No hyperplane to cross: slopes alone lead to where two classes are level, over all features at once.
+    rng = np.random.default_rng(1)
+    model = boosted_model(rng, 3, n_classes, rounds=3, depth=0, n_slopes=3)
+    trees = replace(
+        model.trees, low=np.full(model.trees.n_blocks, -99.0), high=np.full(model.trees.n_blocks, 99.0)
+    )
+    model = replace(model, trees=trees, base=model.base / 4)
+    slopes = trees.membership_slope.reshape(3, model.n_targets, 3).sum(axis=0)
+    x = model.normalisation.centre + 0.2 * model.normalisation.scale
+    raw = model.ask("raw_score", x[None])[0]
+    lead, slope = raw[0], slopes[0]
+    if n_classes == 3:
+        first, second, _ = np.argsort(-raw)
+        lead, slope = raw[first] - raw[second], slopes[first] - slopes[second]
+    found = lhtree.Scorer(model).explain(x).counterfactuals(to=None if n_classes == 2 else int(second))
+    shortest = abs(lead) / np.linalg.norm(slope)
+    assert abs(lead) / abs(slope).max() > 1.1 * shortest
+    assert found[0].distance == pytest.approx(shortest, rel=0.03)
 
 
 def test_a_loaded_model_explains_alike(fitted, tmp_path):

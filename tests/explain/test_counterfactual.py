@@ -14,6 +14,7 @@ import reference_scoring
 from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.explain import Counterfactual
 from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
+from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Task
 from lhtree.model import read
 from support.clouds import make_clouds
@@ -320,9 +321,9 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
     model = LHTClassifier(gamma=1).fit(problem.X, problem.y, problem.weight)
     fitted = read(model)
     x = problem.X[number % len(problem.X)]
-    task = Task(fitted, x, 0, None, np.fmin(fitted.span.low, x), np.fmax(fitted.span.high, x))
+    task = Task(ClassGoal(fitted, 0, None), x, np.fmin(fitted.span.low, x), np.fmax(fitted.span.high, x))
     room = task.room(x)
-    planes, z = find_planes(fitted, x, room, 1000), fitted.normalise(x[None])[0]
+    planes, z = find_planes(task.goal, x, room, 1000), fitted.normalise(x[None])[0]
     offsets = planes.weights @ z - planes.y
     need = np.abs(planes.y) + planes.past
     moves = shortest_moves(planes.weights, need, find_sides(planes), room)

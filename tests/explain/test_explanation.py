@@ -45,7 +45,7 @@ def test_terms_add_up_to_the_decisions_of_the_model(case):
             check_terms(leaf.terms, Z[number], row, names, model)
             sizes = [term.term for term in leaf.terms]
             assert leaf.intercept + math.fsum(sizes) == near(leaf.estimate, sizes)
-            assert leaf.membership == min(max(leaf.estimate, 0), 1)
+            assert leaf.membership == min(max(leaf.estimate, view.low[leaf.block]), view.high[leaf.block])
             assert leaf.corrected_membership == leaf.confidence * leaf.membership
         assert sorted(passed) == sorted(indicator[[number]].indices)
 

@@ -130,7 +130,8 @@ def test_tables_have_the_weights_of_the_blocks(problem, arguments):
         assert table.depth[line] == tree.depth[block]
         assert table.weight[line] == tree.weight[block]
         right, left = (
-            tree.n_target[child] / tree.weight[child] for child in (tree.right[block], tree.left[block])
+            np.clip(tree.n_target[child] / tree.weight[child], tree.low[child], tree.high[child])
+            for child in (tree.right[block], tree.left[block])
         )
         assert table.lift[line] == right - left
 

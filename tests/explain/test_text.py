@@ -97,7 +97,7 @@ def test_trees_of_a_forest() -> None:
 @pytest.mark.parametrize("make", [make_pipeline, type, str])
 def test_only_models_of_lhtree_are_shown(export, make):
     model = LHTClassifier().fit(*load_wine(return_X_y=True))
-    with pytest.raises(TypeError, match=r"model is .*: pass a fitted LHTClassifier"):
+    with pytest.raises(TypeError, match=r"model is .*: pass a fitted"):
         export(make(model))
 
 

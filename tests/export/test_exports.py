@@ -10,63 +10,26 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-from lhtree.tables.normalise import Normalisation
+from lhtree import (
+    LHBoostClassifier,
+    LHForestClassifier,
+    LHTClassifier,
+)
 from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds, with_bounds
+from support.exported import SERVER, check, one_to_one, runners, spoil, wrap
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.usefixtures("server")
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
-
-
-SERVER = []  # how to connect to PostgreSQL
-
-
-@pytest.fixture(scope="module", autouse=True)
-def server(postgresql_or_none):
-    if postgresql_or_none is not None:
-        pytest.importorskip("psycopg")
-        SERVER.append(postgresql_or_none)
-    yield
-    SERVER.clear()
 
 
 def test_there_is_a_server(postgresql):
     """Without one, all tests below leave PostgreSQL out."""
     assert [postgresql] == SERVER
-
-
-def runners(model, X, folder):
-    """All ways of running a model elsewhere, as (name, function)."""
-    ways = [
-        ("onnx", lambda: exports.run_onnx(model, X, folder)),
-        ("sqlite", lambda: exports.run_sqlite(model, X)),
-        ("duckdb", lambda: exports.run_duckdb(model, X)),
-    ]
-    if SERVER:
-        ways.append(("postgresql", lambda: exports.run_postgresql(model, X, SERVER[0])))
-    return ways + [("c", lambda: exports.run_c(model, X, folder))] * (exports.COMPILER is not None)
-
-
-def check(model, X, folder):
-    label, proba = model.predict(X), model.predict_proba(X)
-    for way, run in runners(model, X, folder):
-        result = run()
-        np.testing.assert_array_equal(result.proba, proba, err_msg=way)
-        np.testing.assert_array_equal(result.label, label, err_msg=way)
-
-
-def spoil(X, seed=0):
-    """Missing values here and there, rows far away, rows between the others, and a row with nothing in it."""
-    generator = np.random.default_rng(seed)
-    between = (X + X[generator.permutation(len(X))]) / 2
-    missing = np.where(generator.random(X.shape) < 0.2, np.nan, X)
-    with np.errstate(over="ignore"):
-        far = np.clip(X * generator.choice([-1e300, 1e40, 1e-300, 1e6], X.shape), -1e308, 1e308)
-    return np.vstack([X, between, missing, far, np.full((1, X.shape[1]), np.nan), np.zeros((1, X.shape[1]))])
 
 
 @pytest.mark.parametrize("confidence", ["last", "path", None])
@@ -89,16 +52,52 @@ def test_forests(direction, n_classes, tmp_path):
     check(model.fit(X, y), spoil(X), tmp_path)
 
 
-@pytest.mark.parametrize("direction", ["mixed", "single"])
+@pytest.mark.parametrize("confidence", [None, "last", "path"])
+def test_trees_of_all_classes(confidence, tmp_path):
+    X, y = make_clouds(200, 5, 4)
+    X[::7, 3] = np.nan
+    model = LHForestClassifier(
+        4,
+        direction="mixed",
+        multi_class="one_tree",
+        confidence=confidence,
+        min_samples_leaf=4,
+        random_state=0,
+    )
+    check(model.fit(X, y), spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize(("direction", "leaf"), [("mixed", "auto"), ("single", "auto"), ("mixed", "linear")])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_boosted_models(direction, n_classes, tmp_path):
+def test_boosted_models(direction, leaf, n_classes, tmp_path):
     X, y = make_clouds(150, 6, n_classes)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     settings = {"max_iter": 12, "min_samples_leaf": 5, "direction": direction, "random_state": 0}
-    model = LHBoostClassifier(**settings).fit(X, y)
+    model = LHBoostClassifier(leaf=leaf, **settings).fit(X, y)
     sides = {-1, 1} | ({0} if direction == "mixed" else set())
     trees = model._model.trees
     assert set(trees.missing[trees.left >= 0].tolist()) == sides
+    assert (len(trees.membership_slope) > 50) == (leaf == "linear")
+    check(model, spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize("calibrate", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LHForestClassifier(3, direction="mixed", random_state=0),
+        LHForestClassifier(3, direction="mixed", multi_class="one_tree", random_state=0),
+        LHBoostClassifier(8, random_state=0),
+    ],
+    ids=["forest", "forest of all classes", "boosted"],
+)
+def test_calibrated_models(model, n_classes, calibrate, tmp_path):
+    X, y = make_clouds(150, 5, n_classes)
+    y = np.where(np.random.default_rng(0).random(150) < 0.2, 0, y)
+    model = clone(model).set_params(calibrate=calibrate).fit(X, y)
+    proba = model.predict_proba(X)
+    assert not np.array_equal(proba, model._model.scorer.uncalibrated(X))
     check(model, spoil(X), tmp_path)
 
 
@@ -107,13 +106,6 @@ def test_hundreds_of_trees(tmp_path):
     y ^= np.random.default_rng(0).random(500) < 0.2
     model = LHBoostClassifier(max_iter=150, min_samples_leaf=5, random_state=0).fit(X, y)
     check(model, spoil(X[:40]), tmp_path)
-
-
-def wrap(model):
-    """An estimator whose model is this one."""
-    estimator = LHBoostClassifier(max_iter=1).fit(*make_clouds(50, model.n_features, model.n_classes))
-    estimator._model = model
-    return estimator
 
 
 @pytest.mark.parametrize("n_slopes", [0, 3])
@@ -148,10 +140,6 @@ def test_raw_scores_of_any_size(n_classes, tmp_path):
     assert ((proba > 0) & (proba < 1e-310)).sum() > 5
     assert (proba == 0).sum() > 5
     check(model, x[:, None], tmp_path)
-
-
-def one_to_one(n_features):
-    return Normalisation(np.zeros(n_features), np.ones(n_features))
 
 
 @pytest.mark.parametrize("normalize", ["robust", "standard", "minmax", None])

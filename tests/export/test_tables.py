@@ -77,14 +77,55 @@ def open_frame(data, dialect, request):
 @needs_compiler
 @pytest.mark.parametrize("estimator", ESTIMATORS[::2], ids=["tree", "boosted"])
 def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
+    """And text for a column of many categories; what is computed in the file need not be passed."""
     pytest.importorskip("onnxruntime")
     X, y, unknown = adult
-    model = clone(estimator).fit(X, y)
-    for table in (X, unknown):
-        rows = model._model.encoding.encode(table)
-        for result in (exports.run_onnx(model, rows, tmp_path), exports.run_c(model, rows, tmp_path)):
+    model = clone(estimator)
+    if isinstance(model, LHForestClassifier):
+        model.set_params(missing_indicator=True)
+    model.fit(X, y)
+    encoding = model._model.encoding
+    (country,) = encoding.counted
+    assert encoding.is_indicator.any() == isinstance(model, LHForestClassifier)
+    for table in (X, unknown, X[:9].assign(country="Atlantis")):
+        rows = encoding.encode(table)
+        given = np.where(encoding.is_indicator, 7.0, rows)
+        c = exports.run_c(model, given, tmp_path)
+        given[:, encoding.features_of(country)] = 7.0
+        text = table["country"].astype(object).fillna("").to_numpy()[:, None]
+        for result in (c, exports.run_onnx(model, given, tmp_path, categories=text)):
             np.testing.assert_array_equal(result.proba, model.predict_proba(table))
             np.testing.assert_array_equal(result.label, model.predict(table))
+
+
+@needs_compiler
+def test_c_looks_up_categories(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = [f"Ω{i % 30}\\" if i % 2 else f"a{i % 30}" for i in range(900)]
+    X = pandas.DataFrame({"x": np.arange(900) % 7, "name": names})
+    model = LHTClassifier().fit(X, np.arange(900) % 30 % 3)
+    export_c(model, tmp_path / "model.c", name="model")
+    statistic = model._model.encoding.treatments[1]
+    known = [*statistic.categories, "nobody", "a"]
+    lines = "".join(f'    puts_number({f}, "{name}");\n' for f in (1, 2, 3) for name in map(escape, known))
+    (tmp_path / "main.c").write_text(
+        "#include <stdio.h>\n#include <math.h>\ndouble model_look_up(int feature, const char *category);\n"
+        'static void puts_number(int f, const char *name) { printf("%.17g\\n", model_look_up(f, name)); }\n'
+        f"int main(void) {{\n{lines}    return model_look_up(1, NULL) == model_look_up(1, NULL);\n}}\n"
+    )
+    subprocess.run(
+        [exports.COMPILER, *exports.FLAGS, "model.c", "main.c", "-o", "model"], cwd=tmp_path, check=True
+    )
+    done = subprocess.run([tmp_path / "model"], capture_output=True, text=True, check=True)
+    codes = np.r_[np.arange(len(known) - 2), [len(known) - 2] * 2]
+    np.testing.assert_array_equal(
+        np.array(done.stdout.split(), dtype=float), statistic.values[:, codes].ravel()
+    )
+
+
+def escape(text):
+    """Text as a C string."""
+    return "".join(f"\\{byte:03o}" for byte in text.encode())
 
 
 def test_categories_that_differ_in_case_only():

@@ -1,5 +1,7 @@
 """`load_scorer`: prediction with NumPy alone."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,13 @@ def path(tmp_path, three):
 def test_needs_numpy_only(path):
     code = f"import lhtree, numpy\nscorer = lhtree.load_scorer({str(path)!r})\nscorer.predict(numpy.zeros((2, 5)))"
     assert loaded_after(code) == []
+
+
+def test_can_be_sent_to_other_processes(path, three):
+    scorer = load_scorer(path)
+    sent = pickle.loads(pickle.dumps(scorer))
+    np.testing.assert_array_equal(sent.predict_proba(three[0]), scorer.predict_proba(three[0]))
+    assert (sent.metadata, sent.unseen, sent.quantile) == ({"a": 1}, scorer.unseen, None)
 
 
 def test_needs_numpy_only_for_categories(tmp_path):

@@ -51,8 +51,13 @@ def number_columns(X):
     return ["age", "hours"] if hasattr(X, "columns") else [0, 1]
 
 
-@pytest.mark.parametrize("kind", ["adult", "clouds"])
-@pytest.mark.parametrize("name", PICTURES)
+CASES = [(name, kind) for name in PICTURES for kind in ("adult", "clouds")]
+CASES += [
+    (name, kind) for name in ("tree", "waterfall", "round") for kind in ("adult linear", "clouds linear")
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
 def test_nothing_overlaps_and_nothing_speaks_of_memberships(name, kind):
     model, X, y = fit_boosted(kind)
     ax = PICTURES[name](model, X, y)
@@ -61,16 +66,20 @@ def test_nothing_overlaps_and_nothing_speaks_of_memberships(name, kind):
     assert not find_wrong_words(str(every))
 
 
-def test_a_waterfall_leads_from_the_base_to_the_raw_score():
-    model, X, _ = fit_boosted("adult")
-    number = int(np.flatnonzero(X.age.isna())[0])
-    explanation = model.explain(X.iloc[number])
+@pytest.mark.parametrize("kind", ["adult", "adult linear"])
+def test_a_waterfall_leads_from_the_base_to_the_raw_score(kind):
+    model, X, _ = fit_boosted(kind)
+    explained = [model.explain(X.iloc[number]) for number in np.flatnonzero(X.age.isna())[:12]]
+    explanation = max(explained, key=lambda one: abs(one.clipped[one.prediction]))
     for label in explanation.classes:
         rungs = find_rungs(explanation, label, 20)
         assert (rungs[0].label, rungs[0].end) == ("base", explanation.base[label])
         assert (rungs[-1].label, rungs[-1].end) == ("raw score", explanation.raw_score[label])
         assert rungs[-2].end == pytest.approx(rungs[-1].end, abs=1e-9)
-        assert "age = missing" in [rung.label for rung in rungs]
+        labels = [rung.label for rung in rungs]
+        assert "age = missing" in labels
+        assert ("clipped to the ranges of the leaves" in labels) == (explanation.clipped[label] != 0.0)
+        assert (explanation.clipped[label] != 0.0) == (kind == "adult linear")
         low, high = plot_path(explanation, target=label).get_xlim()
         assert low < min(rung.end for rung in rungs) < max(rung.end for rung in rungs) < high
         plt.close("all")
@@ -89,6 +98,19 @@ def test_cards_of_a_round_have_values_and_missing_sides():
     assert "value-0" in bars
     assert any(text.endswith("\nor missing") for text in written)
     assert any(text.startswith("Round 2, tree for >50K") for text in written)
+
+
+def test_linear_leaves_have_bars_and_a_number_of_slopes():
+    model, X, _ = fit_boosted("clouds linear")
+    written = pictures.written(plot_tree(model, tree=1))
+    assert any(text.endswith(" slopes") for text in written)
+    explanation = next(
+        one for one in map(model.explain, X) if one.paths[0].leaf.clipped and one.paths[0].leaf.terms
+    )
+    leaf = explanation.paths[0].leaf
+    written = pictures.written(plot_path(explanation, target=0, tree=0))
+    assert {"value", "adds", "clipped to its range"} <= set(written)
+    assert any(text.startswith(f"leaf {leaf.block}: adds ") for text in written)
 
 
 def test_a_round_names_what_is_missing():

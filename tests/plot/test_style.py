@@ -1,15 +1,29 @@
 """Letters that matplotlib can draw, within a width, told apart."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 
 from lhtree import _palette
 from lhtree.plot import _style
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
+
+# Björn Ottosson's OKLab: from linear RGB to cones, and from their cube roots to lightness and two hues.
+LMS = (
+    (0.4122214708, 0.5363325363, 0.0514459929),
+    (0.2119034982, 0.6806995451, 0.1073969566),
+    (0.0883024619, 0.2817188376, 0.6299787005),
+)
+OKLAB = (
+    (0.2104542553, 0.7936177850, -0.0040720468),
+    (1.9779984951, -2.4285922050, 0.4505937099),
+    (0.0259040371, 0.7827717662, -0.8086757660),
+)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +92,23 @@ def test_colours_are_told_apart_in_grey():
     assert grey(second) - grey(first) > 60
     assert grey(_palette.AGAINST) - grey(_palette.FOR) > 40
     assert not {_palette.FOR, _palette.AGAINST, _palette.REST} & set(_palette.CLASSES)
-    looks = {(_palette.class_colour(code), _style.marker(code)) for code in range(56)}
-    assert len(looks) == 56
+    looks = {(_palette.class_colour(code), _style.marker(code)) for code in range(168)}
+    assert len(looks) == 168
     assert len({_style.marker(code) for code in range(7)}) == 7
+
+
+def test_colours_of_classes_are_distinguishable_on_light_and_dark_paper():
+    colours = np.array([to_rgb(colour) for colour in _palette.CLASSES])
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    cones = np.cbrt(linear @ np.array(LMS).T)
+    lab = cones @ np.array(OKLAB).T
+    apart = np.sqrt(((lab[:, None] - lab) ** 2).sum(axis=-1)) + np.eye(len(lab))
+    assert len(lab) >= 24
+    assert apart[8:].min() >= 0.1  # a difference that one sees between two lines
+    assert apart.min() >= 0.07
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    assert (1.05 / (luminance + 0.05)).min() >= 1.6
+    assert ((luminance + 0.05) / (0.0118 + 0.05)).min() >= 2.0  # on the dark card of the report
 
 
 @pytest.mark.parametrize("ax", [3, "axes", [1]])

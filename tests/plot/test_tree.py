@@ -174,5 +174,5 @@ def test_arguments_that_make_no_sense(argument, value):
 
 
 def test_models_that_are_none():
-    with pytest.raises(TypeError, match="model is a int: pass a fitted LHTClassifier"):
+    with pytest.raises(TypeError, match="model is a int: pass a fitted"):
         plot_tree(3)

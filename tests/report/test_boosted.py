@@ -10,15 +10,15 @@ from support.clouds import make_clouds
 from support.reports import make_summary
 
 
-@pytest.mark.parametrize("kind", ["adult", "clouds"])
+@pytest.mark.parametrize("kind", ["adult", "clouds", "adult linear"])
 def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
     model, X, y = fit_boosted(kind)
     page = open_report(model, X, y)
     for details in page.locator("details").all():
         details.evaluate("node => (node.open = true)")
     page.wait_for_timeout(50)
-    text = plain(page.locator("body").text_content())
-    assert not find_wrong_words(text.partition('{"lhtree"')[0])
+    text = plain(page.locator("body").text_content()).partition('{"lhtree"')[0]
+    assert not find_wrong_words(text)
     for words in (
         "Round 1 of 8",
         "raw score",
@@ -30,6 +30,25 @@ def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
     assert float(page.locator("#agreement").get_attribute("data-largest")) <= 1e-12
     if kind == "adult":
         assert "or missing" in plain(page.locator("#outline").text_content())
+    assert ("Linear leaf" in text) == (model.leaf == "linear")
+
+
+def test_the_page_shows_slopes_and_what_is_clipped(open_report):
+    X, y = make_clouds(200, 5, 2)
+    model = LHBoostClassifier(4, learning_rate=0.3, leaf="linear", random_state=0).fit(X, y)
+    page, view = open_report(model, X, y), model.trees_[0]
+    block = next(block for block in range(view.n_blocks) if len(view.slopes(block)) > 2)
+    page.evaluate("block => lhtree.visit(block)", block)
+    text = plain(page.locator("#block").text_content())
+    assert "where its features have their means" in text
+    assert f"clipped to {view.low[block]:+.3g}".replace("-", "−") in text.replace("-", "−")
+    number = next(n for n in range(100) if model.explain(X[n]).clipped[model.predict(X[n : n + 1])[0]])
+    explanation = model.explain(X[number])
+    found = page.evaluate(
+        "([row, cls]) => lhtree.contributions(row, cls).clipped",
+        [as_json(X[number : number + 1])[0], explanation.classes.index(explanation.prediction)],
+    )
+    assert found == pytest.approx(explanation.clipped[explanation.prediction], abs=1e-12)
 
 
 def test_the_page_tells_conditions_as_the_tree_does(open_report):

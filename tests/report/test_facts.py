@@ -4,10 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
 from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
+from lhtree._report import _classes, _effects
+from lhtree._report._ids import is_numbering
 from lhtree._report._rows import Rows, choose_samples
 from lhtree._report._summary import Table
+from lhtree.tables.errors import TableWarning
 from support.clouds import make_clouds
 from support.reports import HOSTILE, make_summary
 
@@ -134,6 +138,101 @@ def test_a_class_of_one_row_has_no_sparsity_curve(two):
     assert make_summary(LHTClassifier().fit(X, y), X, y, betas="auto")["sparsity"] is None
 
 
+def test_the_name_of_the_target(two):
+    X, y = two
+    model = LHTClassifier().fit(X, y)
+    facts = make_summary(model, X, pd.Series(y, name="kept"))
+    assert facts["target"] == "kept"
+    assert facts["title"] == "LHTClassifier for kept (class 0 or class 1)"
+    for given, shown in (("bought", "bought"), ("\u202eturned", "turned"), ("", None)):
+        assert make_summary(model, X, pd.Series(y, name="kept"), target_name=given)["target"] == shown
+    facts = make_summary(model, X, y)
+    assert facts["target"] is None
+    assert facts["title"] == "LHTClassifier for class 0 or class 1"
+
+
+class TestThresholds:
+    def test_counts_and_areas(self, two):
+        X, y = two
+        model = LHForestClassifier(5, max_depth=3, random_state=0).fit(X, y)
+        facts = make_summary(model, X, y)["thresholds"]
+        assert facts["first"] == int((y == 1).sum() <= (y == 0).sum())
+        for cls, curve in enumerate(facts["classes"]):
+            proba, is_own = model.predict_proba(X)[:, cls], y == cls
+            for threshold, right, wrong in zip(
+                *(curve[name] for name in ("threshold", "right", "wrong")), strict=True
+            ):
+                assert right == (is_own & (proba >= threshold)).sum()
+                assert wrong == (~is_own & (proba >= threshold)).sum()
+            assert curve["threshold"][curve["half"]] == 0.5
+            assert curve["roc_auc"] == pytest.approx(roc_auc_score(is_own, proba))
+            assert curve["average_precision"] == pytest.approx(average_precision_score(is_own, proba))
+            shares = np.array(curve["right"]) / curve["n_own"], np.array(curve["wrong"]) / curve["n_others"]
+            assert (shares[0] - shares[1]).argmax() == curve["balanced"]
+            best = curve["threshold"][curve["f1"]]
+            scores = [f1_score(is_own, proba >= one) for one in curve["threshold"]]
+            assert f1_score(is_own, proba >= best) == max(scores)
+
+    def test_many_probabilities_are_thinned(self):
+        generator = np.random.default_rng(0)
+        is_own = generator.random(5000) < 0.1
+        curve = _classes._follow(np.where(is_own, 0.4, 0.2) * generator.random(5000), is_own)
+        assert len(curve["threshold"]) <= 203
+        assert (curve["right"][-1], curve["wrong"][-1]) == (is_own.sum(), (~is_own).sum())
+        assert curve["right"][0] <= 1
+
+    def test_there_are_none_of_other_numbers_of_classes(self, three, two):
+        assert make_summary(LHTClassifier().fit(*three), *three)["thresholds"] is None
+        X, y = two
+        model = LHTClassifier().fit(X, y)
+        assert make_summary(model, X, y, Table(X[y == 0], y[y == 0]))["thresholds"] is None
+
+
+def test_many_classes_have_their_confusions_instead_of_a_matrix():
+    X, y = make_clouds(390, 4, 13)
+    model = LHTClassifier(max_depth=1).fit(X, y)
+    facts = make_summary(model, X, y)
+    assert facts["given"]["confusion"] is None
+    matrix = confusion_matrix(y, model.predict(X))
+    np.fill_diagonal(matrix, 0)
+    found = facts["confusions"]
+    assert (found["n_wrong"], found["n_pairs"]) == (matrix.sum(), (matrix > 0).sum())
+    counts = [pair["n_rows"] for pair in found["pairs"]]
+    assert counts == [matrix[pair["true"], pair["predicted"]] for pair in found["pairs"]]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == matrix.max()
+    few = make_clouds(60, 4, 12)
+    assert make_summary(LHTClassifier().fit(*few), *few)["confusions"] is None
+
+
+class TestEffects:
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    def test_they_are_those_of_the_model(self, n_classes):
+        X, y = make_clouds(120, 4, n_classes)
+        model = LHForestClassifier(3, random_state=0).fit(X, y)
+        facts = make_summary(model, X, y)["effects"]
+        effects = model.effects(X)
+        assert [one["name"] for one in facts["columns"]] == [effect.column for effect in effects]
+        for one, effect in zip(facts["columns"], effects, strict=True):
+            assert one["labels"] == effect.labels
+            wanted = effect.mean[:, 1:] if n_classes == 2 else effect.mean
+            np.testing.assert_allclose(one["mean"], wanted, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(facts["importance"], model.importances(X, kind="contribution").values)
+
+    def test_large_forests_and_tables_are_cut(self, two, monkeypatch):
+        X, y = two
+        model = LHForestClassifier(20, random_state=0).fit(X, y)
+        n_blocks = model._model.trees.block_ptr
+        monkeypatch.setattr(_effects, "_MOST_BLOCKS", int(n_blocks[7]))
+        monkeypatch.setattr(_effects, "_MOST_NUMBERS", 3 * 20 * 2)
+        monkeypatch.setattr(_effects, "_MOST_ROWS", 150)
+        facts = make_summary(model, X, y)["effects"]
+        assert (facts["n_estimators"], facts["n_rows"], len(facts["columns"])) == (7, 150, 2)
+        assert len(facts["importance"]) == 5
+        monkeypatch.setattr(_effects, "_MOST_BLOCKS", 1)
+        assert make_summary(model, X, y)["effects"]["n_estimators"] == 1
+
+
 class TestWarnings:
     def test_a_plain_problem_has_none(self):
         X, y = make_clouds(400, 4, 2, seed=1)
@@ -160,6 +259,24 @@ class TestWarnings:
         assert "none at all: x5, x6." in told(facts, "constant")
         assert "x6 (100 %), x0 (10 %)." in told(facts, "missing")
         assert facts["features"]["missing"] == pytest.approx([0.1, 0, 0, 0, 0, 0, 1, 0])
+
+    def test_columns_that_look_like_ids(self, two):
+        X, y = two
+        generator = np.random.default_rng(0)
+        frame = pd.DataFrame(X)
+        frame["number"] = generator.permutation(len(X)) * 3
+        frame["order"] = np.arange(len(X)) ** 3
+        frame["year"] = generator.integers(1900, 2020, len(X))
+        frame["amount"] = np.round(1e6 * generator.random(len(X)))
+        frame["code"] = [f"{i:04x}" for i in range(len(X))]
+        frame.columns = frame.columns.astype(str)
+        with pytest.warns(TableWarning, match="code"):
+            model = LHTClassifier().fit(frame, y)
+        text = told(make_summary(model, frame, y), "id-like")
+        assert "in every row: number, order. If" in text
+        assert text.endswith("name the rows: code.")
+        assert "id-like" not in kinds(make_summary(LHTClassifier().fit(X, y), X, y))
+        assert not is_numbering(np.arange(20.0))
 
     def test_a_feature_that_gives_the_class_away(self, three):
         X, y = three

@@ -121,5 +121,5 @@ class TestArguments:
         assert not os.listdir()
 
     def test_other_models_are_refused(self, two, tmp_path):
-        with pytest.raises(TypeError, match="model is a dict: pass a fitted LHTClassifier"):
+        with pytest.raises(TypeError, match="model is a dict: pass a fitted"):
             report({}, *two, tmp_path / "report.html")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree import CompactLHTClassifier, LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support.browser import PREDICT, as_json, make_rows
 from support.clouds import make_clouds
 
@@ -16,11 +16,23 @@ MODELS = {
     "minmax": LHTClassifier(normalize="minmax", class_weight="balanced"),
     "as it is": LHTClassifier(normalize=None, membership="constant"),
     "a leaf": LHTClassifier(gamma=1000),
+    "compact": CompactLHTClassifier(penalty=0.3),
     "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
     "boosted": LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
     "boosted, single": LHBoostClassifier(8, direction="single", class_weight="balanced", random_state=0),
+    "sigmoid": LHBoostClassifier(8, calibrate="sigmoid", random_state=0),
+    "isotonic": LHForestClassifier(
+        5, direction="mixed", calibrate="isotonic", missing_indicator=False, random_state=0
+    ),
+    "boosted, linear": LHBoostClassifier(
+        8, learning_rate=0.3, min_samples_leaf=5, leaf="linear", random_state=0
+    ),
     "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
 }
+CONTRIBUTE = """([row, cls]) => {
+    const { base, byFeature, clipped = 0 } = lhtree.contributions(row, cls);
+    return [base, ...byFeature, clipped];
+}"""
 
 
 class TestPrediction:
@@ -32,9 +44,10 @@ class TestPrediction:
         model = MODELS[name].fit(X, y)
         page = open_report(model, X, y)
         rows = make_rows(X)
-        found = page.evaluate(PREDICT, as_json(rows))
-        is_boosted = name.startswith("boosted")
-        for method in ("proba", *(() if is_boosted else ("wolf", "membership", "confidence"))):
+        found = page.evaluate(PREDICT, as_json(model._read().encode(rows)))  # with indicators of gaps
+        is_boosted = isinstance(model, LHBoostClassifier)
+        own = ("wolf", "membership", "confidence") if hasattr(model, "predict_wolf") else ()
+        for method in ("proba", *own):
             said = np.array([each[method] for each in found])
             assert np.abs(said - getattr(model, f"predict_{method}")(rows)).max() <= 1e-12, method
         if is_boosted:
@@ -56,8 +69,17 @@ class TestPrediction:
         assert all(each["fallback"] for each in found)
         assert np.abs([each["proba"] for each in found] - model.predict_proba(rows[is_zero])).max() <= 1e-12
 
-    @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize("name", ["paper tree", "mixed tree", "paper forest", "boosted"])
+    @pytest.mark.parametrize(
+        ("name", "n_classes"),
+        [
+            ("compact", 2),  # of more classes, the page shows the tree once for each
+            *(
+                (name, n_classes)
+                for name in ("paper tree", "mixed tree", "paper forest", "boosted", "boosted, linear")
+                for n_classes in (2, 3)
+            ),
+        ],
+    )
     def test_contributions_and_ways_are_those_of_the_explanation(self, open_report, name, n_classes):
         X, y = make_clouds(200, 5, n_classes)
         model = MODELS[name].fit(X, y)
@@ -70,15 +92,16 @@ class TestPrediction:
                 assert [step["side"] for step in walk["steps"]] == [step.side for step in path.steps]
                 assert [step["y"] for step in walk["steps"]] == pytest.approx([step.y for step in path.steps])
                 assert walk["leaf"] == path.leaf.block
-                if name == "boosted":
-                    assert walk["estimate"] == path.leaf.value
+                if name.startswith("boosted"):
+                    assert walk["membership"] == pytest.approx(path.leaf.added, abs=1e-12)
                     continue
                 assert walk["estimate"] == pytest.approx(path.leaf.estimate, abs=1e-9)
                 assert walk["confidence"] == pytest.approx(path.leaf.confidence, abs=1e-12)
             for cls, label in enumerate(model.classes_):
                 found = page.evaluate(
-                    "([row, cls]) => { const c = lhtree.contributions(row, cls); return [c.base, ...c.byFeature]; }",
+                    CONTRIBUTE,
                     [as_json([row])[0], cls],
                 )
-                wanted = [explanation.base[label], *explanation.contributions[label].values()]
+                clipped = explanation.clipped[label] if name.startswith("boosted") else 0.0
+                wanted = [explanation.base[label], *explanation.contributions[label].values(), clipped]
                 assert found == pytest.approx(wanted, abs=1e-9)

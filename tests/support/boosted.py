@@ -7,6 +7,7 @@ import numpy as np
 
 from lhtree import LHBoostClassifier
 from lhtree.model import Model
+from lhtree.response import ResponseRecord
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.normalise import Normalisation, Span
 from lhtree.trees import Trees
@@ -27,14 +28,15 @@ def boosted_model(
     n_slopes=0,
     clip=8.0,
     names=None,
+    link=None,
 ):
-    """A random boosted `Model`.
+    """A random boosted `Model`; of a regression with a `link` and no classes.
 
     Blocks use a single feature, with a side for missing values, or up to `max_terms` features in weights of
     1/32768; so many are oblique, so many above `depth` are leaves. Leaves with `n_slopes` are linear.
     """
-    n_targets = 1 if n_classes == 2 else n_classes
-    targets = np.arange(n_classes - n_targets, n_classes)
+    n_targets = 1 if n_classes in (0, 2) else n_classes
+    targets = np.arange(n_targets) + (n_classes == 2)
     trees = None
     for target in np.tile(targets, rounds):
         tree = _random_tree(rng, target, n_features, depth, max_terms, share_oblique, share_leaves, n_slopes)
@@ -50,8 +52,9 @@ def boosted_model(
         prior=prior / prior.sum(),
         confidence=None,
         seed=0,
-        link="logistic" if n_classes == 2 else "softmax",
-        base=rng.normal(size=n_targets),
+        link=link or ("logistic" if n_classes == 2 else "softmax"),
+        base=None if link == "mean" else rng.normal(size=n_targets),
+        response=None if link is None else ResponseRecord(-1.0, 2.0, 0.5),
         clip=clip,
     )
 
@@ -67,14 +70,21 @@ def boosted_rows(rng, model, n_rows, dtype=np.float64):
 
 
 def fit_boosted(kind):
-    """A model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes."""
-    if kind == "adult":
+    """A model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes.
+
+    Of "adult linear" and "clouds linear" the leaves are linear.
+    """
+    table, _, leaf = kind.partition(" ")
+    if table == "adult":
         X, y = make_adult(400)
     else:
         X, y = make_clouds(300, 5, 3)
         X[::7, 1] = np.nan
         X[3] *= 50.0  # beyond the clip
-    return LHBoostClassifier(8, learning_rate=0.3, min_samples_leaf=5, random_state=0).fit(X, y), X, y
+    model = LHBoostClassifier(
+        8, learning_rate=0.3, min_samples_leaf=5, leaf=leaf or "constant", random_state=0
+    )
+    return model.fit(X, y), X, y
 
 
 def find_wrong_words(text):

@@ -6,6 +6,7 @@ import numpy as np
 
 from lhtree import _core
 from reference_boost import Options
+from reference_boosted_leaf import Leaf
 from support import bridge
 
 BEYOND = 1e31  # the offset where all values go left, and missing ones right
@@ -16,12 +17,16 @@ def core_options(options):
     names = ("l2_regularization", "min_samples_leaf", "shrinkage", "max_depth", "max_features", "n_directed")
     return _core.BoostOptions(
         **{name: getattr(options, name) for name in (*names, "learning_rate", "subsample")},
+        leaf=options.leaf,
         monotonic=None if options.monotonic is None else np.array(options.monotonic, dtype=np.int8),
     )
 
 
 def boost(X, y, options=None, *, n_rounds=5, n_classes=None, seed=0, n_threads=1, **given):
-    """Boost in the core, on values that are normalised already unless `centre` and `scale` are given."""
+    """Boost in the core, on values that are normalised already unless `centre` and `scale` are given.
+
+    `y` has classes, unless a `loss` of responses is given.
+    """
     options, X = options or Options(), np.asarray(X)
     arguments = {"X_val": None, "weight": None, "held": None, "bins": None, "earlier": None, "first": None}
     arguments |= {
@@ -32,15 +37,97 @@ def boost(X, y, options=None, *, n_rounds=5, n_classes=None, seed=0, n_threads=1
     } | given
     return _core.boost(
         X,
-        classes=np.asarray(y, dtype=np.int32),
-        n_classes=n_classes or int(max(y)) + 1,
         max_bins=options.max_bins,
         options=core_options(options),
         n_rounds=n_rounds,
         seed=seed,
         n_threads=n_threads,
-        **arguments,
+        **arguments | label(y, n_classes, given.get("loss")),
     )
+
+
+def label(y, n_classes, loss):
+    """The arguments of the core that say what rows are: classes, unless there is a loss of responses."""
+    if loss is not None:
+        return {"loss": loss, "response": np.asarray(y, dtype=np.float64)}
+    n_classes = n_classes or int(max(y)) + 1
+    loss = "logistic" if n_classes == 2 else "softmax"
+    return {"loss": loss, "classes": np.asarray(y, dtype=np.int32), "n_classes": n_classes}
+
+
+class Parts:
+    """The rows of a table in parts, cut at some row numbers, each of which answers messages.
+
+    The same as the arguments of ``boost``.
+    """
+
+    def __init__(
+        self,
+        cuts,
+        X,
+        y,
+        options=None,
+        *,
+        n_classes=None,
+        loss=None,
+        quantile=0.5,
+        seed=0,
+        weight=None,
+        held=None,
+        codes=None,
+        levels=None,
+        centre=None,
+        scale=None,
+    ):
+        self.options, self.seed, n_rows = options or Options(), seed, len(y)
+        labels = label(y, n_classes, loss)
+        learned = np.ones(n_rows, dtype=bool) if held is None else held == 0
+        sample = _core.sample_rows(n_rows, seed)
+        sample = sample[learned[sample]]
+        of_weights = {}
+        if weight is not None:
+            known = weight[learned]
+            unit = _core.find_weight_unit(known.max(), bool((known == np.floor(known)).all()), n_rows)
+            of_weights = {"weight": weight[sample], "weight_unit": unit}
+        m = X.shape[1] if levels is None else int(np.maximum(levels, 1).sum())
+        self.bins = _core.learn_bins(
+            X[sample],
+            centre=np.zeros(m) if centre is None else centre,
+            scale=np.ones(m) if scale is None else scale,
+            max_bins=self.options.max_bins,
+            codes=None if codes is None else codes[sample],
+            levels=levels,
+            **of_weights,
+        )
+        self.given = {name: given for name, given in labels.items() if np.ndim(given) == 0}
+        self.given["quantile"] = quantile
+        rows = {name: given for name, given in labels.items() if np.ndim(given)}
+        rows |= {"weight": weight, "held": held}
+        self.parts = []
+        for first, last in pairwise([0, *cuts, n_rows]):
+            some = slice(first, last)
+            own = {name: None if given is None else given[some] for name, given in rows.items()}
+            coded = self.bins.encode(X[some], None if codes is None else codes[some])
+            self.parts.append(_core.BoostRows(coded, self.bins, first_row=first, **self.given, **own))
+        self.requests = []
+
+    def answer(self, request):
+        """The answers of all parts, two of them merged already."""
+        self.requests.append(request)
+        answers = [part.answer(request) for part in self.parts]
+        return [*answers[:1], *([_core.merge_answers(answers[1:])] if answers[1:] else [])]
+
+    def boost(self, rows=None, *, n_rounds=5, **given):
+        """Boost in the core."""
+        return _core.boost_rows(
+            rows or self.answer,
+            self.bins,
+            options=core_options(self.options),
+            n_rounds=n_rounds,
+            seed=self.seed,
+            **{"patience": 0, "tol": 0.0} | given,
+            **self.given,
+        )
 
 
 def assert_same_model(one, other):
@@ -75,8 +162,7 @@ def assert_as_reference(grown, expected, options):
                 "n_target": -sums[0] * tree.quanta[0] * unit,
                 "missing": side,
             }
-            value = block.value * options.learning_rate
-            assert trees["low"][number] == trees["high"][number] == trees["intercept"][number] == value
+            assert_as_leaf(trees, number, block, options)
             assert trees["gain"][number] == (cut.gain * unit if cut else 0.0)
             same(trees["hyperplane_feature"][entries], cut.features if cut else [])
             same(trees["hyperplane_weight"][entries], np.array(cut.weights if cut else []) / 2**15)
@@ -85,6 +171,19 @@ def assert_as_reference(grown, expected, options):
                 spreads = np.abs(cut.weights) * np.array(cut.spreads)
                 np.testing.assert_allclose(trees["hyperplane_share"][entries], spreads / spreads.sum(), 1e-6)
             number += 1
+
+
+def assert_as_leaf(trees, number, block, options):
+    """What a block adds to scores, slopes included."""
+    value = block.value * options.learning_rate
+    leaf = block.leaf or Leaf(value, value, value)
+    slopes = slice(*trees["membership_ptr"][number : number + 2])
+    for name in ("intercept", "low", "high"):
+        assert trees[name][number] == getattr(leaf, name), name
+    np.testing.assert_array_equal(trees["membership_feature"][slopes], leaf.features)
+    np.testing.assert_array_equal(trees["membership_slope"][slopes], leaf.slopes)
+    if leaf.features:
+        np.testing.assert_array_equal(trees["membership_mean"][slopes], leaf.means)
 
 
 def offset_of(cut, bins):
@@ -96,16 +195,18 @@ def offset_of(cut, bins):
 
 
 def make_scorer(boosted):
-    """A `Scorer` of a result of `boost` on values that are normalised already."""
+    """A `Scorer` of a result of `boost` on values that are normalised already; of a response, with raw scores only."""
     n_features, n_targets = len(boosted["bins"]["missing"]), len(boosted["first"])
-    n_classes = max(n_targets, 2)
+    n_classes, link = (2, "logistic") if n_targets == 1 else (n_targets, "softmax")
+    if n_targets == 1 and boosted["trees"]["target"][0] == 0:
+        n_classes, link = 0, "identity"
     return bridge.make_scorer(
         boosted["trees"],
         np.zeros(n_features),
         np.ones(n_features),
-        np.full(n_classes, 1.0 / n_classes),
+        np.full(n_classes, 1.0 / max(n_classes, 1)),
         None,
-        link="logistic" if n_targets == 1 else "softmax",
+        link=link,
         base=boosted["first"],
         clip=8.0,
     )

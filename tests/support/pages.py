@@ -54,11 +54,31 @@ def call(command: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 class Trimmed(doctest.OutputChecker):
-    """pandas pads its lines; the README does not."""
+    """pandas pads its lines; the pages do not."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         got = "".join(f"{line.rstrip()}\n" for line in got.splitlines())
         return super().check_output(want, got, optionflags)
+
+
+def find_blocks(page: Path, language: str) -> list[str]:
+    """The code blocks of a page in a language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def run_examples(page: Path) -> None:
+    """Run the Python examples of a page in order; each must print what it shows."""
+    # Within a block an empty line is one that the code prints.
+    examples = "\n".join(
+        re.sub(r"^$(?=.)", "<BLANKLINE>", block, flags=re.MULTILINE | re.DOTALL)
+        for block in find_blocks(page, "python")
+    )
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert len(test.examples) > 3
+    failures: list[str] = []
+    doctest.DocTestRunner(Trimmed()).run(test, out=failures.append)
+    assert not failures, "".join(failures)
 
 
 def load_example(name):

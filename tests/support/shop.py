@@ -85,8 +85,14 @@ def fit_models() -> tuple[Any, Any]:
     return lhtree.LHForestClassifier(10, random_state=0).fit(X, y), lhtree.LHTClassifier(gamma=20).fit(X, y)
 
 
+def fit_compact() -> Any:
+    """A compact tree of the table."""
+    frame = make_table()
+    return lhtree.CompactLHTClassifier(max_leaf_nodes=6, penalty=0.3).fit(frame.drop(columns="y"), frame["y"])
+
+
 def write_files(folder: Path) -> None:
-    """Write the tables ``data``, ``test`` and ``new``, and the models ``model`` (forest), ``tree`` and ``boosted``."""
+    """Write the tables ``data``, ``test`` and ``new``, and a model each: ``model`` (a forest), ``tree``, …"""
     table = make_table()
     table.to_csv(folder / "data.csv", index=False)
     table[200:].to_csv(folder / "test.csv", index=False)
@@ -96,6 +102,7 @@ def write_files(folder: Path) -> None:
     lhtree.save(forest, folder / "model.lht", metadata={"data": "the shop's [first] year", "rows": 300})
     lhtree.save(tree, folder / "tree.lht")
     lhtree.save(fit_boosted(), folder / "boosted.lht")
+    lhtree.save(fit_compact(), folder / "compact.lht")
 
 
 @pytest.fixture

@@ -48,13 +48,14 @@ class TestEqualEncodings:
         )
         given = X[others].astype(float).join(X[CATEGORIES])
         pipeline = make_pipeline(encoder, clone(model)).fit(given, y)
-        own = clone(model).fit(given, y)
+        own = clone(model).set_params(max_one_hot=255).fit(given, y)
         np.testing.assert_array_equal(own.predict_proba(given), pipeline.predict_proba(given))
         np.testing.assert_array_equal(own.apply(given), pipeline[-1].apply(encoder.transform(given)))
 
     @pytest.mark.parametrize("model", MODELS, ids=str)
     def test_missing_categories_are_missing_numbers(self, model, adult):
         X, y = adult
+        model = clone(model).set_params(max_one_hot=255, missing_indicator=False)
         own = clone(model).fit(X, y)
         parts = []
         for name in X:
@@ -189,13 +190,14 @@ class TestLife:
 
     def test_warm_start_keeps_the_categories(self, adult):
         X, y = adult
-        forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
+        settings = {"direction": "mixed", "min_samples_leaf": 1, "random_state": 0}
+        forest = LHForestClassifier(3, warm_start=True, **settings).fit(X, y)
         encoding = forest._model.encoding
         forest.set_params(n_estimators=5).fit(X[X["work"] != "state"], y[X["work"] != "state"])
         assert forest._model.encoding == encoding
         assert len(forest.estimators_) == 5
-        whole = LHForestClassifier(5, direction="mixed", random_state=0).fit(X, y)
-        forest = LHForestClassifier(3, direction="mixed", warm_start=True, random_state=0).fit(X, y)
+        whole = LHForestClassifier(5, **settings).fit(X, y)
+        forest = LHForestClassifier(3, warm_start=True, **settings).fit(X, y)
         np.testing.assert_array_equal(
             forest.set_params(n_estimators=5).fit(X, y).predict_proba(X), whole.predict_proba(X)
         )

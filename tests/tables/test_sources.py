@@ -112,13 +112,11 @@ class TestUnseen:
 
 
 def test_all_refused_columns_are_named():
-    many = [f"name {i}" for i in range(300)]
     days = pd.to_datetime(["2020-01-01"] * 300)
     mixed = pd.Series(["a", 1] * 150, dtype=object)
-    frame = pd.DataFrame({"day": days, "size": 1.0, "name": many, "mix": mixed})
+    frame = pd.DataFrame({"day": days, "size": 1.0, "mix": mixed})
     with pytest.raises(ValueError, match="X: column 'day' holds dates or times") as error:
         LHTClassifier().fit(frame, np.arange(300) % 2)
-    assert "column 'name' (has 300 categories" in str(error.value)
     assert "column 'mix' (holds text and numbers)" in str(error.value)
 
 

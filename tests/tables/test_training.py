@@ -186,13 +186,12 @@ class TestTypes:
         assert read_training("d.parquet", "y", drop=["x"]).X.columns.tolist() == ["z"]
 
     def test_all_refused_columns_are_named(self):
-        days, texts = ["2024-01-31"] * 300, [f"note {i}" for i in range(300)]
-        frame = pd.DataFrame({"day": days, "a text": texts, "n": 1, "y": ["a", "b"] * 150})
+        frame = pd.DataFrame({"day": ["2024-01-31"] * 4, "the time": ["10:05"] * 4, "n": 1, "y": [*"abab"]})
         frame.to_csv("data.csv", index=False)
         message, _ = refusal(read_training, "data.csv", "y")
         assert message.startswith("data.csv: column 'day' holds dates or times")
-        assert "column 'a text' (has 300 categories" in message
-        assert message.endswith("(--drop day --drop 'a text')")
+        assert "column 'the time' (holds dates or times" in message
+        assert message.endswith("(--drop day --drop 'the time')")
 
 
 class TestNames:
@@ -256,14 +255,37 @@ class TestTarget:
             (["a", "", "b", "NA", "a", "?"], ["missing in 3 of 6 rows", "--drop-missing-target"]),
             (["a", "a", ""], ["class 'a' only", "1 of 3 rows have none", "two classes"]),
             (["", ""], ["in no row"]),
-            ([f"{i / 7:.3f}" for i in range(100)], ["100 distinct numbers", "bin them"]),
-            ([str(i % 300) for i in range(3000)], ["300 distinct numbers"]),
-            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of the classes"]),
+            ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of classes"]),
             (["x" * 5000], ["only"]),
         ],
     )
     def test_labels_that_are_refused(self, labels, parts):
         refuse(self.write(labels), "--target y", *parts)
+
+    @pytest.mark.parametrize(
+        ("written", "is_regression"),
+        [
+            ([f"{i / 7:.3f}" for i in range(100)], True),
+            ([str(i % 300) for i in range(3000)], True),
+            ([str(i) for i in range(30)], True),  # most rows have one of their own
+            ([str(i / 2) for i in range(20)] * 3, False),
+            ([str(i % 200) for i in range(3000)], False),
+        ],
+    )
+    def test_many_numbers_are_responses(self, written, is_regression):
+        training = read_training(write(self.write(written)), "y")
+        assert training.is_regression == is_regression
+        if is_regression:
+            assert training.y.tolist() == [float(text) for text in written]
+
+    def test_the_task_can_be_chosen(self):
+        path = write(self.write(["1", "2", "", "2"]))
+        options = {"drop_missing_target": True}
+        assert read_training(path, "y", task="regression", **options).y.tolist() == [1.0, 2.0, 2.0]
+        path = write(self.write([str(i % 300) for i in range(3000)]))
+        assert read_training(path, "y", task="classification").y.dtype.kind == "i"
+        path = write(self.write(["", ""]))
+        assert "in no row" in refusal(read_training, path, "y", task="regression", **options)[0]
 
     def test_dropping_rows_without_a_class(self):
         path = write(self.write(["a", "", "b", "NA", "a", "?"]))

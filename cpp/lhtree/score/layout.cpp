@@ -74,9 +74,32 @@ bool needs_ranges(const ForestView& forest) {
     return false;
 }
 
+void pack_shares(const ForestView& forest, std::size_t n_classes, PackedForest& packed) {
+    for (std::size_t cls = 0; cls < n_classes; ++cls)
+        packed.shares.push_back({1.0, static_cast<std::uint32_t>(cls)});
+    for (std::size_t block = 0; block < forest.n_blocks(); ++block) {
+        if (forest.left[block] >= 0) continue;
+        const std::int64_t begin = forest.value_ptr[block], end = forest.value_ptr[block + 1];
+        const double of_prior = forest.prior_share.empty() ? 0.0 : forest.prior_share[block];
+        if (!forest.prior_share.empty()) packed.prior_shares.push_back(of_prior);
+        if (end - begin == 1 && forest.value[begin] == 1.0 && of_prior == 0.0) {
+            packed.leaf_shares.push_back({static_cast<std::uint32_t>(forest.value_class[begin]), 1});
+            continue;
+        }
+        packed.leaf_shares.push_back(
+            {static_cast<std::uint32_t>(packed.shares.size()), static_cast<std::uint32_t>(end - begin)});
+        for (std::int64_t i = begin; i < end; ++i)
+            packed.shares.push_back(
+                {(1.0 - of_prior) * forest.value[i], static_cast<std::uint32_t>(forest.value_class[i])});
+        if (packed.shares.size() > 0xffffffffu)
+            throw std::length_error(
+                "the model has too many shares to score: fewer or smaller trees are needed");
+    }
+}
+
 }  // namespace
 
-PackedForest pack(const ForestView& forest, const Planes& planes) {
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes) {
     PackedForest packed;
     std::vector<Ref> refs;
     std::vector<std::int32_t> depth;
@@ -148,6 +171,7 @@ PackedForest pack(const ForestView& forest, const Planes& planes) {
             ++rank;
         }
     }
+    if (forest.target[0] < 0) pack_shares(forest, n_classes, packed);
     std::vector<std::uint32_t> order(packed.trees.size());
     std::iota(order.begin(), order.end(), 0u);
     const auto unsorted = std::move(packed.trees);

@@ -60,6 +60,14 @@ struct Range {
     double low, high;
 };
 
+struct Share {
+    double share;
+    std::uint32_t cls;
+};
+struct Span {
+    std::uint32_t at, n;
+};
+
 struct PackedTree {
     Ref root;  // its first branching block, if it has one
     std::int32_t target;
@@ -82,10 +90,17 @@ struct PackedForest {
     std::int32_t depth = 0;                // the largest of them
     std::vector<double> slopes;
     std::vector<std::int32_t> slope_features;
+    // Of trees of all classes: the shares of every leaf. All pure leaves of a class have one share, so that
+    // it stays in the cache.
+    std::vector<Span> leaf_shares;
+    std::vector<Share> shares;
+    std::vector<double> prior_shares;  // of every leaf; its shares are scaled down by it. Empty: 0
+
+    bool is_joint() const { return !leaf_shares.empty(); }
 };
 
 // Lays out arrays in which find_fault finds nothing; features become places in rows laid out in planes.
 // Throws std::length_error if they are too large.
-PackedForest pack(const ForestView& forest, const Planes& planes);
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes);
 
 }  // namespace lhtree

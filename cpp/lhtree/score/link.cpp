@@ -53,4 +53,13 @@ void take_softmax(const double* raw, std::size_t n_classes, std::size_t n_rows, 
     }
 }
 
+void take_values(const double* sums, Link link, std::size_t n_trees, std::size_t n_rows, double* values) {
+    if (link == Link::mean)
+        for (std::size_t row = 0; row < n_rows; ++row) values[row] = sums[row] / static_cast<double>(n_trees);
+    else if (link == Link::log)
+        for (std::size_t row = 0; row < n_rows; ++row) values[row] = elementary::exp(sums[row]);
+    else
+        std::copy(sums, sums + n_rows, values);
+}
+
 }  // namespace lhtree

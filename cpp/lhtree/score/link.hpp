@@ -8,11 +8,19 @@
 
 namespace lhtree {
 
-// How the sums of trees become predictions: WOLF, the paper's, or the raw scores of a boosted model, of two
-// classes or of more.
-enum class Link : std::uint8_t { wolf, logistic, softmax };
-constexpr Named<Link> link_names[] = {
-    {"wolf", Link::wolf}, {"logistic", Link::logistic}, {"softmax", Link::softmax}};
+// How the sums of trees become predictions. Of classes: WOLF, the paper's, or the raw scores of a boosted
+// model, of two classes or of more. Of a number: the mean of the trees' estimates, or the raw score of a
+// boosted model, as it is or as a logarithm.
+enum class Link : std::uint8_t { wolf, logistic, softmax, mean, identity, log };
+constexpr Named<Link> link_names[] = {{"wolf", Link::wolf},         {"logistic", Link::logistic},
+                                      {"softmax", Link::softmax},   {"mean", Link::mean},
+                                      {"identity", Link::identity}, {"log", Link::log}};
+constexpr bool is_regression(Link link) {
+    return link == Link::mean || link == Link::identity || link == Link::log;
+}
+constexpr bool is_boosted(Link link) {
+    return link != Link::wolf && link != Link::mean;
+}
 
 // Adds value(row, μ) of one tree to the sums of its target. Of two classes one tree serves both: the other
 // has the membership 1 - μ.
@@ -46,5 +54,8 @@ void take_logistic(const double* raw, std::size_t n_rows, double* proba);
 
 // Probabilities of more classes from their raw scores.
 void take_softmax(const double* raw, std::size_t n_classes, std::size_t n_rows, double* proba);
+
+// Predicted numbers from raw scores or, for the link mean, from sums over n_trees trees.
+void take_values(const double* sums, Link link, std::size_t n_trees, std::size_t n_rows, double* values);
 
 }  // namespace lhtree

@@ -12,20 +12,32 @@ namespace lhtree {
 
 Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
                std::vector<double> prior, Confidence confidence, Link link, std::vector<double> base,
-               double clip)
+               double clip, Calibration calibration)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
-      forest_(pack(forest, planes_)),
+      forest_(pack(forest, planes_, prior.size())),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
       scale_(std::move(scale)),
       prior_(std::move(prior)),
+      units_(forest, scale_),
       confidence_(confidence),
       link_(link),
+      calibration_(std::move(calibration)),
       base_(std::move(base)) {
-    for (const PackedTree& tree : forest_.trees) n_trees_of_[static_cast<std::size_t>(tree.target)] += 1.0;
+    calibration_.check(n_targets());
+    if (calibration_.is_given() && is_regression())
+        throw std::invalid_argument("not the arrays of a model: a regression has no calibration");
+    if (link_ == Link::mean) base_.assign(1, 0.0);
+    if (forest_.is_joint()) {
+        n_trees_of_.assign(n_classes(), static_cast<double>(n_trees()));
+        return;
+    }
+    if (!is_regression())
+        for (const PackedTree& tree : forest_.trees)
+            n_trees_of_[static_cast<std::size_t>(tree.target)] += 1.0;
     if (n_classes() == 2) n_trees_of_[0] = n_trees_of_[1];  // one tree serves both classes
-    if (is_boosted() && forest_.slopes.empty())
+    if (link_ != Link::wolf && forest_.slopes.empty())
         for (std::size_t leaf = 0; leaf < forest_.leaves.size(); ++leaf) {
             const Range range = forest_.ranges.empty() ? Range{0.0, 1.0} : forest_.ranges[leaf];
             leaf_values_.push_back(std::clamp(forest_.leaves[leaf].intercept, range.low, range.high));
@@ -44,6 +56,15 @@ Rows Scorer::rows_of(const Tile& tile) const {
 
 template <class Use>
 void Scorer::each_tree(Tile& tile, const Use& use) const {
+    if (units_.is_given()) {
+        tile.space(1);
+        for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+            units_.walk(tree, tile.x.data(), tile.n_rows, n_features(), tile.leaf.data());
+            std::fill_n(tile.leaf_confidence.begin(), tile.n_rows, 1.0);
+            use(forest_.place[tree], tile.leaf.data(), tile.leaf_confidence.data());
+        }
+        return;
+    }
     const Rows rows = rows_of(tile);
     // A few rows go down many trees at once, and one down more, which it would else walk one by one; of many
     // rows, enough go down one tree at once.
@@ -66,18 +87,26 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
     }
 }
 
+void Scorer::take_memberships(const Tile& tile, const std::uint32_t* leaf, double* out) const {
+    if (units_.has_slopes())
+        units_.take_memberships(leaf, tile.x.data(), tile.n_rows, n_features(), out);
+    else
+        score_kernels().memberships(forest_, leaf, rows_of(tile), out);
+}
+
 void Scorer::sum_trees(Tile& tile, Score what) const {
     const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
-    const bool is_final = what == Score::proba;  // which falls back on memberships
+    const bool is_final = is_probability(what);
     for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence}) sums->assign(n_rows * n_cls, 0.0);
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
     double* const membership = tile.leaf_membership.data();
     each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
+        if (forest_.is_joint()) return add_shares(tile, what, leaf, confidence);
         const auto add = [&](std::vector<double>& sums, const auto& value) {
             const auto target = static_cast<std::size_t>(forest_.trees[place].target);
             add_tree(membership, n_rows, n_cls, target, value, sums.data());
         };
-        if (what != Score::confidence) score_kernels().memberships(forest_, leaf, rows_of(tile), membership);
+        if (what != Score::confidence) take_memberships(tile, leaf, membership);
         if (what == Score::wolf || is_final)
             add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
         if (what == Score::membership || is_final)
@@ -89,41 +118,49 @@ void Scorer::sum_trees(Tile& tile, Score what) const {
         take_means(n_trees_of_, n_rows, sums->data());
 }
 
-void Scorer::sum_raw_scores(Tile& tile) const {
+void Scorer::sum_values(Tile& tile) const {
     const std::size_t n_rows = tile.n_rows, n_tgt = n_targets();
+    const std::size_t first_target = n_classes() == 2 ? 1 : 0;
     tile.raw.resize(n_rows * n_tgt);
     for (std::size_t row = 0; row < n_rows; ++row)
         std::copy(base_.begin(), base_.end(), tile.raw.begin() + static_cast<std::ptrdiff_t>(row * n_tgt));
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
     each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double*) {
         const auto target = static_cast<std::size_t>(forest_.trees[place].target);
-        double* const sum = tile.raw.data() + (target - (n_classes() - n_tgt));
+        double* const sum = tile.raw.data() + (target - first_target);
         if (!leaf_values_.empty()) {
             for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += leaf_values_[leaf[row]];
             return;
         }
         double* const value = tile.leaf_membership.data();
-        score_kernels().memberships(forest_, leaf, rows_of(tile), value);
+        take_memberships(tile, leaf, value);
         for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += value[row];
     });
 }
 
-void Scorer::link(const double* raw, std::size_t n_rows, double* proba) const {
+void Scorer::link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates) const {
     if (!is_boosted()) throw std::invalid_argument("raw scores are those of boosted models: use settle");
-    if (link_ == Link::logistic)
-        take_logistic(raw, n_rows, proba);
+    if (is_regression())
+        take_values(raw, link_, n_trees(), n_rows, predictions);
+    else if (calibrates && calibration_.is_given())
+        calibration_.apply(raw, n_targets(), n_classes(), n_rows, predictions);
+    else if (link_ == Link::logistic)
+        take_logistic(raw, n_rows, predictions);
     else
-        take_softmax(raw, n_classes(), n_rows, proba);
+        take_softmax(raw, n_classes(), n_rows, predictions);
 }
 
-void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf) const {
-    if (is_boosted()) throw std::invalid_argument("a boosted model has raw scores: use link");
+void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf, bool calibrates) const {
+    if (link_ != Link::wolf) throw std::invalid_argument("there are no mean memberships to settle: use link");
     lhtree::settle(membership, prior_, n_rows, wolf);
     take_shares(n_classes(), n_rows, wolf);
+    if (calibrates && calibration_.is_given())
+        calibration_.apply(wolf + (n_classes() - n_targets()), n_classes(), n_classes(), n_rows, wolf);
 }
 
 template <class Value>
 bool Scorer::lay_rows(const Strided<Value>& x, Tile& tile) const {
+    if (units_.is_given()) return fill_gaps(x, centre_.data(), tile.x);
     float* const z = tile.room(x.n_rows * planes_.width());
     // The watch is not heard while the tile is in use: what a signal handler scores would use it, too.
     Watch quiet;
@@ -163,26 +200,37 @@ bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& wa
     return is_finite;
 }
 
+void Scorer::check_score(Score what) const {
+    if (what == Score::raw_score) {
+        if (!is_boosted()) throw std::invalid_argument("raw scores are those of boosted models: use wolf");
+    } else if (is_regression() != (what == Score::value)) {
+        throw std::invalid_argument(is_regression() ? "a regression has no classes: use value"
+                                                    : "values are those of regressions: use proba");
+    } else if (is_boosted() && !is_probability(what) && what != Score::value) {
+        throw std::invalid_argument("a boosted model has no memberships or confidences: use raw_score");
+    }
+}
+
 template <class Value>
 bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch,
                    double* out) const {
-    if (what != Score::proba && is_boosted() != (what == Score::raw_score))
-        throw std::invalid_argument(is_boosted()
-                                        ? "a boosted model has no memberships or confidences: use raw_score"
-                                        : "raw scores are those of boosted models: use wolf");
+    check_score(what);
+    const bool is_final = is_probability(what);
     const std::size_t n_values = columns_of(what);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         double* const to = out + tile.begin * n_values;
-        if (is_boosted()) {
-            sum_raw_scores(tile);
-            if (what == Score::proba)
-                link(tile.raw.data(), tile.n_rows, to);
+        if (link_ != Link::wolf) {
+            sum_values(tile);
+            if (what == Score::value)
+                take_values(tile.raw.data(), link_, n_trees(), tile.n_rows, to);
+            else if (is_final)
+                link(tile.raw.data(), tile.n_rows, to, what == Score::proba);
             else
                 std::copy(tile.raw.begin(), tile.raw.end(), to);
             return;
         }
         sum_trees(tile, what);
-        if (what == Score::proba) settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
+        if (is_final) settle(tile.membership.data(), tile.n_rows, tile.wolf.data(), what == Score::proba);
         const auto& from = what == Score::membership   ? tile.membership
                            : what == Score::confidence ? tile.confidence
                                                        : tile.wolf;
@@ -192,10 +240,15 @@ bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, W
 
 template <class Value>
 bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
+    check_score(Score::proba);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         if (is_boosted()) {
-            sum_raw_scores(tile);
-            if (link_ == Link::logistic)
+            sum_values(tile);
+            if (calibration_.is_given()) {
+                tile.wolf.resize(tile.n_rows * n_classes());
+                link(tile.raw.data(), tile.n_rows, tile.wolf.data());
+                find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
+            } else if (link_ == Link::logistic)
                 std::transform(tile.raw.begin(), tile.raw.end(), out + tile.begin,
                                [](double raw) { return raw > 0.0; });
             else
@@ -203,7 +256,10 @@ bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watc
             return;
         }
         sum_trees(tile, Score::proba);
-        lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
+        if (calibration_.is_given())
+            settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
+        else
+            lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
         find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
     });
 }
@@ -224,11 +280,10 @@ template <class Value>
 bool Scorer::per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
                       double* confidence) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        const Rows rows = rows_of(tile);
         if (tile.leaf_membership.size() < tile.n_rows) tile.leaf_membership.resize(tile.n_rows);
         std::size_t to = tile.begin * n_trees();
         each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double* leaf_confidence) {
-            score_kernels().memberships(forest_, leaf, rows, tile.leaf_membership.data());
+            take_memberships(tile, leaf, tile.leaf_membership.data());
             for (std::size_t row = 0; row < tile.n_rows; ++row) {
                 membership[to + row * n_trees()] = tile.leaf_membership[row];
                 confidence[to + row * n_trees()] = leaf_confidence[row];
@@ -263,6 +318,10 @@ bool Scorer::trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch,
         for (std::size_t tree = 0; tree < n_trees(); ++tree)
             for (std::size_t row = 0; row < tile.n_rows; ++row) {
                 const std::int64_t at = ptr[(tile.begin + row) * n_trees() + tree];
+                if (units_.is_given()) {
+                    units_.trace(tree, &tile.x[row * n_features()], block + at, value + at);
+                    continue;
+                }
                 score_kernels().trace(forest_, forest_.place[tree], rows[row], block + at, value + at);
             }
     });

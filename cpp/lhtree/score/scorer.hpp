@@ -4,16 +4,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/score/calibration.hpp"
 #include "lhtree/score/kernels/kernels.hpp"
 #include "lhtree/score/link.hpp"
 #include "lhtree/score/planes.hpp"
+#include "lhtree/score/units.hpp"
 #include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/normalise.hpp"
 
 namespace lhtree {
 
-// What a score is asked for; each is a value per row and class, raw scores per row and target.
-enum class Score : std::uint8_t { wolf, membership, confidence, proba, raw_score };
+// What a score is asked for; each is a value per row and class, raw scores per row and target, the value of a
+// regression per row. Probabilities are calibrated if the model is, uncalibrated ones never.
+enum class Score : std::uint8_t { wolf, membership, confidence, proba, uncalibrated, raw_score, value };
+
+// Probabilities fall back on memberships.
+constexpr bool is_probability(Score what) {
+    return what == Score::proba || what == Score::uncalibrated;
+}
 
 struct Tile;
 
@@ -22,14 +30,17 @@ class Scorer {
     // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
     Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
            std::vector<double> prior, Confidence confidence, Link link = Link::wolf,
-           std::vector<double> base = {}, double clip = Planes::largest);
+           std::vector<double> base = {}, double clip = Planes::largest, Calibration calibration = {});
 
     std::size_t n_features() const { return centre_.size(); }
     std::size_t n_classes() const { return prior_.size(); }
-    std::size_t n_targets() const { return n_classes() == 2 ? 1 : n_classes(); }
+    std::size_t n_targets() const { return n_classes() == 2 || is_regression() ? 1 : n_classes(); }
     std::size_t n_trees() const { return forest_.trees.size(); }
-    bool is_boosted() const { return link_ != Link::wolf; }
-    std::size_t columns_of(Score what) const { return what == Score::raw_score ? n_targets() : n_classes(); }
+    bool is_regression() const { return lhtree::is_regression(link_); }  // there are no classes
+    bool is_boosted() const { return lhtree::is_boosted(link_); }
+    std::size_t columns_of(Score what) const {
+        return what == Score::raw_score || what == Score::value ? n_targets() : n_classes();
+    }
 
     // x: rows of features as the user knows them. out: n_rows × columns. False if an infinity was met. Throws
     // std::invalid_argument if models of this link have no such score.
@@ -55,23 +66,31 @@ class Scorer {
                std::int32_t* block, double* value) const;
     // Probabilities from mean corrected memberships (n_rows × n_classes), which they replace, and mean
     // memberships.
-    void settle(const double* membership, std::size_t n_rows, double* wolf) const;
-    // Probabilities (n_rows × n_classes) from raw scores (n_rows × n_targets).
-    void link(const double* raw, std::size_t n_rows, double* proba) const;
+    void settle(const double* membership, std::size_t n_rows, double* wolf, bool calibrates = true) const;
+    // Probabilities (n_rows × n_classes), or the values of a regression, from raw scores (n_rows ×
+    // n_targets).
+    void link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates = true) const;
 
   private:
     Planes planes_;
     PackedForest forest_;
     std::vector<double> n_trees_of_;  // trees per class
     std::vector<double> centre_, scale_, prior_;
+    UnitForest units_;  // of trees that are evaluated in the user's units
     Confidence confidence_;
     Link link_;
-    std::vector<double> base_;         // raw score of every target before the first tree
-    std::vector<double> leaf_values_;  // of a boosted model whose leaves all are constant
+    Calibration calibration_;
+    std::vector<double> base_;         // of every target before the first tree: its raw score, or 0
+    std::vector<double> leaf_values_;  // of a model that adds up the values of leaves, if all are constant
 
+    // Whether models of this link have such a score; throws std::invalid_argument if not.
+    void check_score(Score what) const;
     void sum_trees(Tile& tile, Score what) const;
+    void add_shares(Tile& tile, Score what, const std::uint32_t* leaf, const double* confidence) const;
+    // What the leaves of a tree say of the rows.
+    void take_memberships(const Tile& tile, const std::uint32_t* leaf, double* out) const;
     // What the trees of every target add to its base, in their order.
-    void sum_raw_scores(Tile& tile) const;
+    void sum_values(Tile& tile) const;
     Rows rows_of(const Tile& tile) const;
     std::size_t tile_rows() const;
 

@@ -10,6 +10,7 @@ namespace lhtree {
 struct Tile {
     std::size_t begin = 0, n_rows = 0;
     std::vector<float> normalised, z;                  // before they are laid out in planes, and after
+    std::vector<double> x;                             // in the user's units, without gaps
     std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
     std::vector<double> raw;                           // n_rows × n_targets
     std::vector<std::uint32_t> leaf;                   // of some trees, tree after tree

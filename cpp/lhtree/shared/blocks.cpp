@@ -1,6 +1,8 @@
 #include "lhtree/shared/blocks.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 namespace lhtree {
@@ -110,6 +112,29 @@ std::string find_fault_in_values(const ForestView& forest) {
     return "";
 }
 
+// Arrays in the user's units say all of a tree or nothing.
+std::string find_fault_in_units(const ForestView& forest) {
+    if (forest.unit_offset.empty())
+        return forest.unit_weight.empty() && forest.unit_slope.empty() && forest.unit_intercept.empty()
+                   ? ""
+                   : "unit_weight, unit_slope and unit_intercept need unit_offset";
+    if (forest.unit_weight.size() != forest.hyperplane_weight.size())
+        return "unit_weight and hyperplane_weight differ in length";
+    if (forest.unit_slope.size() != forest.membership_slope.size())
+        return "unit_slope and membership_slope differ in length";
+    if (forest.unit_intercept.empty() && !forest.unit_slope.empty()) return "unit_slope needs unit_intercept";
+    // With values up to 1e100, no sum leaves the range of doubles.
+    const auto is_within = [](const View<double>& values, double most) {
+        return std::all_of(values.data(), values.data() + values.size(),
+                           [most](double value) { return std::abs(value) <= most; });
+    };
+    constexpr double most = std::numeric_limits<double>::max(), most_weight = 1e200;
+    if (!is_within(forest.unit_offset, most) || !is_within(forest.unit_intercept, most) ||
+        !is_within(forest.unit_weight, most_weight) || !is_within(forest.unit_slope, most_weight))
+        return "an array in the user's units has a value that is out of range";
+    return "";
+}
+
 // A side for missing values needs a single feature, whose infinities then lie on that side.
 std::string find_fault_in_sides(const ForestView& forest) {
     for (std::size_t block = 0; block < forest.missing.size(); ++block) {
@@ -139,6 +164,7 @@ void Blocks::add(const Counts& counts, const Hyperplane& hyperplane, const Linea
     hyperplane_ptr.push_back(static_cast<std::int64_t>(hyperplane_weight.size()));
     extend(membership_feature, membership.features);
     extend(membership_slope, membership.slopes);
+    extend(membership_mean, membership.means);
     membership_ptr.push_back(static_cast<std::int64_t>(membership_slope.size()));
 }
 
@@ -192,6 +218,7 @@ std::string find_fault(const ForestView& forest, std::size_t n_features, std::si
         fault = find_fault_in_rows("hyperplane", "hyperplane_feature", forest.hyperplane_ptr,
                                    forest.hyperplane_feature, forest.hyperplane_weight, n_features);
     if (fault.empty()) fault = find_fault_in_sides(forest);
+    if (fault.empty()) fault = find_fault_in_units(forest);
     if (fault.empty())
         fault = find_fault_in_rows("membership", "membership_feature", forest.membership_ptr,
                                    forest.membership_feature, forest.membership_slope, n_features);

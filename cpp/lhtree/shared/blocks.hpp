@@ -19,6 +19,7 @@ struct LinearMembership {
     double intercept = 0.0;
     std::vector<std::int32_t> features;  // ascending
     std::vector<double> slopes;
+    std::vector<float> means{};  // of the features in the block; may be unknown
 };
 
 // What a block holds: rows, their weight, and the sum of weight · response.
@@ -70,8 +71,13 @@ struct BlockArrays {
     Array<std::int64_t> value_ptr;  // values by class, of trees of all classes (CSR); default none
     Array<std::int32_t> value_class;
     Array<double> value;
+    Array<double> prior_share;  // of the class prior in what a leaf of all classes says; default 0
     Array<double> gain;
     Array<float> hyperplane_share;  // what each feature earns of the gain; default: unknown
+    Array<float> membership_mean;   // of the features of the slopes in the block; default 0
+    // Of trees that are evaluated in the user's units: weights and offsets, slopes and intercepts; default
+    // none.
+    Array<double> unit_weight, unit_offset, unit_slope, unit_intercept;
 };
 
 template <template <class> class Array>
@@ -120,8 +126,14 @@ void each_block_array(const Visit& visit) {
     LHTREE_ARRAY(block_ptr, option, value_ptr);
     LHTREE_ARRAY(value, option, value_class);
     LHTREE_ARRAY(value, option, value);
+    LHTREE_ARRAY(block, option, prior_share);
     LHTREE_ARRAY(block, option, gain);
     LHTREE_ARRAY(weight, option, hyperplane_share);
+    LHTREE_ARRAY(slope, option, membership_mean);
+    LHTREE_ARRAY(weight, option, unit_weight);
+    LHTREE_ARRAY(block, option, unit_offset);
+    LHTREE_ARRAY(slope, option, unit_slope);
+    LHTREE_ARRAY(block, option, unit_intercept);
 }
 // … or of any ForestArrays.
 template <class Visit>

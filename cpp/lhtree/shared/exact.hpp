@@ -7,6 +7,11 @@ namespace lhtree {
 // A signed integer of 128 bits, of which only sums and the nearest double are needed.
 class WideSum {
   public:
+    WideSum() = default;
+    WideSum(std::int64_t high, std::uint64_t low) : low_(low), high_(high) {}
+
+    std::int64_t high() const { return high_; }
+    std::uint64_t low() const { return low_; }
     void add(std::int64_t value) {
         const auto low = static_cast<std::uint64_t>(value);
         low_ += low;

@@ -1,6 +1,10 @@
 // Views of rows. A view owns nothing.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <vector>
+
+#include "lhtree/shared/levels.hpp"
 
 namespace lhtree {
 
@@ -11,17 +15,39 @@ constexpr std::size_t padded(std::size_t n) {
     return (n + 7) / 8 * 8;
 }
 
-// Rows stored one after the other, `n_features` values each, with slack behind the last.
+// Rows stored one after the other, `n_features` values each, with slack behind the last; or, with `levels`, a
+// value per column each. Kernels take rows without levels only: see each_tile.
 struct Rows {
     const float* data = nullptr;
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
+    const Levels* levels = nullptr;
 
-    const float* operator[](std::size_t row) const { return data + row * n_features; }
+    std::size_t width() const { return levels ? levels->n_columns() : n_features; }  // values to a row
+    const float* operator[](std::size_t row) const { return data + row * width(); }
+    float value(std::size_t row, std::size_t feature) const {
+        return levels ? levels->value((*this)[row], feature) : (*this)[row][feature];
+    }
     Rows part(std::size_t begin, std::size_t end) const {
-        return {data + begin * n_features, end - begin, n_features};
+        return {data + begin * width(), end - begin, n_features, levels};
     }
 };
+
+// Calls use(tile, begin) with the rows, from row `begin` on, as kernels take them: all at once, or a few at a
+// time where levels become features. What is added up over rows in their order has the same bits either way.
+template <class Use>
+void each_tile(const Rows& rows, const Use& use) {
+    if (!rows.levels) return use(rows, std::size_t{0});
+    constexpr std::size_t tile_values = std::size_t{1} << 16;  // stay in a core's cache
+    const std::size_t n_most = std::min(rows.n_rows, std::max<std::size_t>(1, tile_values / rows.n_features));
+    std::vector<float> tile(n_most * rows.n_features + slack);
+    for (std::size_t begin = 0; begin < rows.n_rows; begin += n_most) {
+        const std::size_t n = std::min(n_most, rows.n_rows - begin);
+        for (std::size_t row = 0; row < n; ++row)
+            rows.levels->expand(rows[begin + row], tile.data() + row * rows.n_features);
+        use(Rows{tile.data(), n, rows.n_features}, begin);
+    }
+}
 
 // A matrix of float32 or float64 in any memory order; strides count values.
 template <class Value>

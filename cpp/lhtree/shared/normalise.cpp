@@ -47,9 +47,47 @@ bool normalise(const Strided<Value>& x, const double* centre, const double* scal
     return is_finite;
 }
 
-template bool normalise(const Strided<double>&, const double*, const double*, std::size_t, Watch&, float*,
-                        double);
-template bool normalise(const Strided<float>&, const double*, const double*, std::size_t, Watch&, float*,
-                        double);
+template <class Value>
+bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels& levels, const double* centre,
+               const double* scale, std::size_t n_threads, Watch& watch, float* z) {
+    constexpr std::size_t part_rows = 4096;
+    const std::size_t width = levels.n_columns(), n_numbers = x.n_features;
+    std::vector<double> own_centre, own_scale;  // of the columns of numbers
+    for (std::size_t column = 0; column < width; ++column) {
+        if (levels.is_coded(column)) continue;
+        own_centre.push_back(centre[levels.first(column)]);
+        own_scale.push_back(scale[levels.first(column)]);
+    }
+    std::atomic<bool> is_finite{true};
+    run((x.n_rows + part_rows - 1) / part_rows, n_threads, watch, [&](std::size_t part) {
+        const std::size_t begin = part * part_rows, n = std::min(x.n_rows - begin, part_rows);
+        std::vector<float> numbers(n * n_numbers + slack);
+        Strided<Value> own = x;
+        own.data += static_cast<std::ptrdiff_t>(begin) * x.row_stride;
+        own.n_rows = n;
+        Watch quiet;
+        if (n_numbers > 0 &&
+            !normalise(own, own_centre.data(), own_scale.data(), 1, quiet, numbers.data(), 0.0))
+            is_finite = false;
+        const float* number = numbers.data();
+        const std::int32_t* code = codes + begin * (width - n_numbers);
+        for (std::size_t row = begin; row < begin + n; ++row)
+            for (std::size_t column = 0; column < width; ++column)
+                if (levels.is_coded(column))
+                    Levels::write(*code++, column, z + row * width);
+                else
+                    z[row * width + column] = *number++;
+    });
+    return is_finite;
+}
+
+#define LHTREE_NORMALISE(Value)                                                                       \
+    template bool normalise(const Strided<Value>&, const double*, const double*, std::size_t, Watch&, \
+                            float*, double);                                                          \
+    template bool normalise(const Strided<Value>&, const std::int32_t*, const Levels&, const double*, \
+                            const double*, std::size_t, Watch&, float*)
+LHTREE_NORMALISE(double);
+LHTREE_NORMALISE(float);
+#undef LHTREE_NORMALISE
 
 }  // namespace lhtree

@@ -22,29 +22,33 @@ def report(
     X_test: Any = None,
     y_test: Any = None,
     title: str | None = None,
+    target_name: str | None = None,
     betas: Sequence[float] | str | None = "auto",
     max_megabytes: float = 8.0,
 ) -> Path:
     """Write a self-contained HTML report on a model; it needs no other file and no internet connection.
 
-    The report contains a model card, warnings about data and model, a tree explorer, a row explorer that computes
-    predictions in the page exactly as the model does, feature importances and the sparsity curve. Up to 200 of the
-    rows are stored in the file: keep it as private as the data.
+    The report contains a model card, warnings about data and model, metrics (for two classes with ROC and
+    precision-recall curves and a threshold to move), a tree explorer, a row explorer that computes predictions in the
+    page exactly as the model does, importances and effect curves of the columns, and the sparsity curve. Up to 200 of
+    the rows are stored in the file: keep it as private as the data.
 
     Parameters
     ----------
-    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         The fitted model.
     X : array-like of shape (n, m)
         Samples, normally those the model was trained on.
     y : array-like of shape (n,)
-        Their class labels.
+        Their class labels, or the numbers to predict.
     path : str or path
         Output file. An existing file is replaced atomically.
     X_test, y_test : array-like, optional
         Held-out samples. If given, all figures are measured on them, otherwise on X and y; the page says which.
     title : str, optional
         Title of the page.
+    target_name : str, optional
+        Name of what is predicted. Default: the name of y, if it is a Series.
     betas : sequence of float or None, default="auto"
         Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None omits it.
         ``"auto"`` also omits it where it would take minutes: for a forest and for more than 50,000 rows. A boosted
@@ -63,8 +67,9 @@ def report(
     >>> from sklearn.datasets import load_wine
     >>> from lhtree import LHTClassifier, report
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> report(LHTClassifier().fit(X, y), X, y, "wine_report.html")  # doctest: +SKIP
-    PosixPath('wine_report.html')
+    >>> path = report(LHTClassifier().fit(X, y), X, y, "wine_report.html")
+    >>> path.name
+    'wine_report.html'
     """
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
@@ -73,6 +78,8 @@ def report(
         raise ValueError("X_test and y_test must be passed together: pass both or neither.")
     if title is not None and not isinstance(title, str):
         raise refuse("title", title, "a string or None")
+    if target_name is not None and not isinstance(target_name, str):
+        raise refuse("target_name", target_name, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
         raise refuse("max_megabytes", max_megabytes, "a number greater than 0")
     if isinstance(betas, str) and betas != "auto":
@@ -82,6 +89,7 @@ def report(
         Table(X, y),
         None if X_test is None else Table(X_test, y_test),
         title=title,
+        target_name=target_name,
         betas=betas,
         max_bytes=max_megabytes * 2**20,
     )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from ..evaluation import Evaluation
 from ..model import Model
+from ._ids import find_ids
 from ._rows import Rows
 
 FEW_ROWS = 100
@@ -23,7 +23,10 @@ SEPARATES = 0.999
 _MOST_NAMES = 5
 _TREATED = (
     "A missing value is replaced by the feature's typical value, so it has no influence. If missingness is "
-    "informative, add an indicator feature."
+    "informative, use missing_indicator=True."
+)
+_TREATED_INDICATED = (
+    "A missing value is replaced by the feature's typical value; that it is missing is a feature of its own."
 )
 _TREATED_BOOSTED = (
     "A block with a single feature sends them to the side that suited the training rows; in a hyperplane of several "
@@ -31,7 +34,7 @@ _TREATED_BOOSTED = (
 )
 _ROWS_ENOUGH = 20_000  # to see whether a feature alone separates a class
 
-_TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 Warned = dict[str, str]
 
@@ -40,8 +43,10 @@ def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows
     """Warnings about the supplied rows, the held-out rows and the trees."""
     names = fitted.feature_names
     found = [
-        *_check_counts(classes, given.codes, is_boosted=fitted.is_boosted),
+        *_check_size(len(given.X)),
+        *([] if fitted.is_regression else _check_counts(classes, given.codes, is_boosted=fitted.is_boosted)),
         *_check_features(names, given.X),
+        *_check_ids(fitted, given.X),
         *_check_missing(fitted, given.X),
         *_check_leaks(classes, names, given),
         *_check_leaves(fitted),
@@ -49,69 +54,34 @@ def find_warnings(fitted: Model, classes: Sequence[str], given: Rows, test: Rows
     return found if test is None else [*found, *_check_copies(given.X, test.X)]
 
 
-def find_score_warnings(fitted: Model, given: Evaluation, test: Evaluation | None) -> list[Warned]:
-    """Warnings about the figures of the model card."""
-    found = []
-    if test is None:
-        found.append(
-            _warn(
-                "not-held-out",
-                "No held-out rows",
-                "All figures are measured on the supplied rows. If the model was trained on them, it will be less "
-                "accurate on new data. Pass X_test and y_test to measure by how much.",
-            )
-        )
-    elif given.accuracy - test.accuracy > 0.1:
-        found.append(
-            _warn(
-                "gap",
-                "Overfitting",
-                f"Accuracy is {100 * given.accuracy:.1f} % on the supplied rows and {100 * test.accuracy:.1f} % on the "
-                "held-out rows. A larger min_samples_leaf reduces overfitting; "
-                + (
-                    "so do fewer rounds, which early_stopping=True finds."
-                    if fitted.is_boosted
-                    else "with the paper's cuts, so does a larger gamma."
-                ),
-            )
-        )
-    shown = given if test is None else test
-    if shown.accuracy <= shown.most_frequent:
-        found.append(
-            _warn(
-                "no-better",
-                "No better than the majority class",
-                f"Always predicting the most frequent class has an accuracy of {100 * shown.most_frequent:.1f} %; the "
-                f"model has {100 * shown.accuracy:.1f} %.",
-            )
-        )
-    return found
-
-
-def _warn(kind: str, title: str, text: str) -> Warned:
+def warn(kind: str, title: str, text: str) -> Warned:
+    """A warning."""
     return {"kind": kind, "title": title, "text": text}
 
 
 def _list(names: Sequence[str]) -> str:
     """Some names, each shortened, and how many more there are; none may turn the direction of the text around it."""
-    names = [_TURNS.sub("", name) for name in names]
+    names = [TURNS.sub("", name) for name in names]
     shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:_MOST_NAMES]]
     more = len(names) - len(shown)
     return ", ".join([*shown, f"and {more} more"] if more else shown)
 
 
-def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_boosted: bool) -> Iterator[Warned]:
-    counts = np.bincount(codes, minlength=len(classes))
-    if len(codes) < FEW_ROWS:
-        yield _warn(
+def _check_size(n_rows: int) -> Iterator[Warned]:
+    if n_rows < FEW_ROWS:
+        yield warn(
             "few-rows",
             "Few rows",
-            f"There are only {len(codes)} rows. With fewer than {FEW_ROWS}, the model and its figures can change "
+            f"There are only {n_rows} rows. With fewer than {FEW_ROWS}, the model and its figures can change "
             "considerably with a few other rows.",
         )
+
+
+def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_boosted: bool) -> Iterator[Warned]:
+    counts = np.bincount(codes, minlength=len(classes))
     rare = [f"{classes[c]} ({counts[c]})" for c in range(len(classes)) if counts[c] < FEW_ROWS_OF_CLASS]
     if rare:
-        yield _warn(
+        yield warn(
             "rare-class",
             "Rare classes",
             f"These classes have fewer than {FEW_ROWS_OF_CLASS} rows: {_list(rare)}. Predictions for them are less "
@@ -119,7 +89,7 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_booste
         )
     share = counts.max() / len(codes)
     if share >= LARGE_CLASS:
-        yield _warn(
+        yield warn(
             "imbalance",
             "Imbalanced classes",
             f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy is "
@@ -140,11 +110,25 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
     high = np.max(X, axis=0, where=~is_missing, initial=-np.inf)
     constant = [name for name, varies in zip(names, low < high, strict=True) if not varies]
     if constant:
-        yield _warn(
+        yield warn(
             "constant",
             "Constant features",
             f"These features have a single value or none at all: {_list(constant)}. They can be removed.",
         )
+
+
+def _check_ids(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
+    ignored, numbering = find_ids(fitted, X)
+    told = []
+    if numbering:
+        told.append(
+            f"These columns have a different whole number in every row: {_list(numbering)}. If they identify or number "
+            "the rows, they say nothing about new ones: remove them and fit again."
+        )
+    if ignored:
+        told.append(f"The model ignores these columns, because they name the rows: {_list(ignored)}.")
+    if told:
+        yield warn("id-like", "Columns that look like ids", " ".join(told))
 
 
 def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
@@ -159,28 +143,47 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
         if share[c] > MUCH_MISSING
     ]
     if gappy:
-        yield _warn(
+        treated = _TREATED_INDICATED if fitted.encoding.is_indicator.any() else _TREATED
+        treated = _TREATED_BOOSTED if fitted.is_boosted else treated
+        yield warn(
             "missing",
             "Missing values",
-            f"Values are missing in {_list(gappy)}. {_TREATED_BOOSTED if fitted.is_boosted else _TREATED}",
+            f"Values are missing in {_list(gappy)}. {treated}",
         )
 
 
 def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> Iterator[Warned]:
-    """A single feature that separates a class from the rest is often known only afterwards."""
+    """A single feature that separates a class from the rest, or orders responses, is often known only afterwards."""
     step = -(-len(rows.X) // _ROWS_ENOUGH)
-    separate = separation(Rows(rows.X[::step], rows.codes[::step]), len(classes))
-    found = [
-        f"{names[feature]} alone separates {classes[cls]} from the rest"
-        for feature, cls in np.argwhere(separate >= SEPARATES)
-    ]
-    if found:
-        yield _warn(
+    X, codes, response = rows.X[::step], rows.codes[::step], rows.response
+    if response is not None:
+        told = [
+            f"{names[feature]} alone puts the rows in the order of the response"
+            for feature in np.flatnonzero(np.abs(correlate(X, response[::step])) >= SEPARATES).tolist()
+        ]
+    else:
+        told = [
+            f"{names[feature]} alone separates {classes[cls]} from the rest"
+            for feature, cls in np.argwhere(separation(Rows(X, codes), len(classes)) >= SEPARATES).tolist()
+        ]
+    if told:
+        yield warn(
             "leak",
             "Possible target leakage",
-            f"{_list(found)}, nearly without error. This may be genuine. But if the value is only known after the "
-            "class, it leaks the target: remove the feature and fit again.",
+            f"{_list(told)}, nearly without error. This may be genuine. But if the value is only known after the "
+            "target, it leaks the target: remove the feature and fit again.",
         )
+
+
+def correlate(X: NDArray[Any], response: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's rank correlation of every feature with the response, shape (m,); 0 where a value is missing."""
+    result = np.zeros(X.shape[1])
+    ranks = rankdata(response)
+    for feature in np.flatnonzero(~np.isnan(X).any(axis=0)):
+        own = rankdata(X[:, feature])
+        if len(ranks) >= 10 and np.ptp(own) > 0.0 and np.ptp(ranks) > 0.0:
+            result[feature] = np.corrcoef(own, ranks)[0, 1]
+    return result
 
 
 def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
@@ -208,11 +211,11 @@ def _check_leaves(fitted: Model) -> Iterator[Warned]:
     n_samples = fitted.trees.n_samples[fitted.trees.left < 0]
     n_tiny = int((n_samples < TINY_LEAF).sum())
     if n_tiny:
-        yield _warn(
+        yield warn(
             "tiny-leaves",
             "Small leaves",
             f"{n_tiny} of {len(n_samples)} leaves have fewer than {TINY_LEAF} training rows, so their predictions are "
-            "unreliable. A larger gamma or min_samples_leaf avoids such leaves.",
+            f"unreliable. A larger {'' if fitted.is_regression else 'gamma or '}min_samples_leaf avoids such leaves.",
         )
 
 
@@ -220,7 +223,7 @@ def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
     seen = set(_hash_rows(X))
     n_copies = sum(each in seen for each in _hash_rows(X_test))
     if n_copies:
-        yield _warn(
+        yield warn(
             "copies",
             "Duplicates in the held-out rows",
             f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows in X. If the model was "

@@ -13,9 +13,13 @@ import numpy as np
 from .._palette import write_css
 
 _SCRIPTS = (
+    "calibrate.js",
     "boosted.js",
+    "regression.js",
     "model.js",
     "draw.js",
+    "classes.js",
+    "effects.js",
     "overview.js",
     "tree.js",
     "block.js",

@@ -14,7 +14,21 @@ from . import _signals
 from ._errors import Guard, tell_usage
 
 # In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
-COMMANDS = ("fit", "predict", "evaluate", "explain", "report", "inspect", "export", "tune", "bench", "demo")
+COMMANDS = (
+    "fit",
+    "predict",
+    "evaluate",
+    "explain",
+    "report",
+    "sheet",
+    "inspect",
+    "export",
+    "tune",
+    "bench",
+    "demo",
+    "version",
+)
+BARE = ("demo", "version")  # work without arguments; the others then show their help
 
 _HELP = """Learning Hyperplane Trees on the command line.
 
@@ -64,7 +78,7 @@ def build_app(guard: Guard | None = None) -> Any:
     app.callback()(options)
     for name in COMMANDS:
         module = importlib.import_module(f".{name}", __package__)
-        command = app.command(name, epilog=_show_examples(module.EXAMPLES), no_args_is_help=name != "demo")
+        command = app.command(name, epilog=_show_examples(module.EXAMPLES), no_args_is_help=name not in BARE)
         command(guard.wrap(getattr(module, name)))
     return app
 

@@ -7,13 +7,14 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
 from typing import Any, NoReturn
 
-from ..tables.errors import OptionError, ReadError, TableError
+from ..tables.errors import OptionError, ReadError, TableError, TableWarning
 from . import _signals
 
 
@@ -66,9 +67,12 @@ class Guard:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Print expected errors in one line and exit with their code."""
+        """Print expected errors in one line and exit with their code; warnings about tables in one line, too."""
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", TableWarning)
+                warnings.showwarning = _show_warning
+                yield
             _signals.check()
         except SystemExit:
             raise
@@ -89,6 +93,16 @@ class Guard:
         raise SystemExit(code) from None
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if issubclass(category, TableWarning):
+        print(f"lhtree: {_tidy(str(message))}", file=sys.stderr)
+    else:
+        _SHOW_WARNING(message, category, *where, **more)
+
+
+_SHOW_WARNING = warnings.showwarning
+
+
 def describe(error: BaseException) -> str:
     """One line for an error."""
     if isinstance(error, KeyboardInterrupt):
@@ -101,8 +115,12 @@ def describe(error: BaseException) -> str:
         message = f"{place}{error.strerror}"
     if isinstance(error, TableError):
         message = _write_options(error)
-    line = " ".join(message.split()) or type(error).__name__
-    # Names in a table must not steer the terminal.
+    return _tidy(message) or type(error).__name__
+
+
+def _tidy(message: str) -> str:
+    """One line; names in a table must not steer the terminal."""
+    line = " ".join(message.split())
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
 
 

@@ -8,9 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from .._parameters import BOOST_DIRECTIONS, DIRECTIONS, MEMBERSHIPS
+from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
+from ..calibration import CALIBRATORS
+from ..tables.file_passes import FilePasses
 from ..tables.names import check_known
+from ..tables.read import Training
 from ._errors import ExitCode, Problem
+from ._options import TaskName
 
 # Parameters and the options that set them.
 OPTIONS = {
@@ -28,7 +32,16 @@ OPTIONS = {
     "n_directed": "--n-directed",
     "l2_regularization": "--l2-regularization",
     "class_weight": "--class-weight",
+    "calibrate": "--calibrate",
+    "loss": "--loss",
+    "quantile": "--quantile",
+    "pruning": "--pruning",
+    "max_leaf_nodes": "--leaves",
+    "max_terms": "--terms",
+    "penalty": "--penalty",
+    "digits": "--digits",
 }
+_ESTIMATORS = {"tree": "LHT", "forest": "LHForest", "boost": "LHBoost", "compact": "CompactLHT"}
 
 
 class Kind(str, Enum):
@@ -37,19 +50,22 @@ class Kind(str, Enum):
     TREE = "tree"
     FOREST = "forest"
     BOOST = "boost"
+    COMPACT = "compact"
 
-    @property
-    def estimator(self) -> Any:
+    def choose(self, *, is_regression: bool) -> Any:
         """The class of the estimator."""
         import lhtree
 
-        names = {"tree": "LHTClassifier", "forest": "LHForestClassifier", "boost": "LHBoostClassifier"}
-        return getattr(lhtree, names[self.value])
+        return getattr(lhtree, f"{_ESTIMATORS[self.value]}{'Regressor' if is_regression else 'Classifier'}")
 
 
 Model = Annotated[
     Kind,
-    typer.Option("--model", help="One tree per class, a forest of them, or boosted trees."),
+    typer.Option(
+        "--model",
+        metavar="KIND",
+        help="tree: one per class; forest: many; boost: boosted trees; compact: one small tree that fits on a page.",
+    ),
 ]
 
 
@@ -67,7 +83,25 @@ class Membership(str, Enum):
 
     _ignore_ = "members name"
     members = vars()
-    for name in MEMBERSHIPS:
+    for name in dict.fromkeys((*MEMBERSHIPS, *COMPACT_MEMBERSHIPS)):
+        members[name.upper()] = name
+
+
+class Calibrate(str, Enum):
+    """Maps of probabilities."""
+
+    _ignore_ = "members name"
+    members = vars()
+    for name in CALIBRATORS:
+        members[name.upper()] = name
+
+
+class Loss(str, Enum):
+    """Losses of a boosted regression."""
+
+    _ignore_ = "members name"
+    members = vars()
+    for name in REGRESSION_LOSSES:
         members[name.upper()] = name
 
 
@@ -77,24 +111,51 @@ class ClassWeight(str, Enum):
     BALANCED = "balanced"
 
 
-def build(kind: Kind, given: dict[str, Any], **others: Any) -> Any:
-    """The unfitted estimator, with the parameters that were given (None: not given) and others where it has them."""
-    known = {one: one.estimator().get_params(deep=False) for one in Kind}
+def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict[str, Any]:
+    """The parameters that were given (None: not given), if there is an estimator for them all."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if name not in known[kind]:
-            fitting = " or ".join(one.value for one in Kind if name in known[one])
+    tasks = [False, True] if task is None else [task is TaskName.REGRESSION]
+    _check(chosen, kind, tasks)
+    allowed = {
+        "direction": BOOST_DIRECTIONS if kind is Kind.BOOST else DIRECTIONS,
+        "membership": COMPACT_MEMBERSHIPS if kind is Kind.COMPACT else MEMBERSHIPS,
+    }
+    for name, values in allowed.items():
+        if chosen.get(name, values[0]) not in values:
             raise Problem(
-                f"{OPTIONS[name]} does not apply to --model {kind.value}: omit it, or pass --model {fitting}",
+                f"--{name} {chosen[name]} does not apply to --model {kind.value}: pass {' or '.join(values)}",
                 ExitCode.USAGE,
             )
-    directions = BOOST_DIRECTIONS if kind is Kind.BOOST else DIRECTIONS
-    if chosen.get("direction", directions[0]) not in directions:
-        raise Problem(
-            f"--direction {chosen['direction']} does not apply to --model {kind.value}: pass {' or '.join(directions)}",
-            ExitCode.USAGE,
-        )
-    return kind.estimator(**chosen, **{name: value for name, value in others.items() if name in known[kind]})
+    return chosen
+
+
+def build(kind: Kind, chosen: dict[str, Any], *, is_regression: bool, **others: Any) -> Any:
+    """The unfitted estimator, with the parameters that were chosen and others where it has them."""
+    _check(chosen, kind, [is_regression])
+    estimator = kind.choose(is_regression=is_regression)
+    known = estimator().get_params(deep=False)
+    return estimator(**chosen, **{name: value for name, value in others.items() if name in known})
+
+
+def _check(chosen: dict[str, Any], kind: Kind, tasks: Sequence[bool]) -> None:
+    """Refuse parameters that no estimator of the tasks (whether they are regressions) has."""
+    known = {
+        (one, task): one.choose(is_regression=task)().get_params(deep=False)
+        for one in Kind
+        for task in (False, True)
+    }
+    for name in chosen:
+        if any(name in known[kind, task] for task in tasks):
+            continue
+        fitting = [one.value for one in Kind if any(name in known[one, task] for task in tasks)]
+        others = [one.value for one in Kind if any(name in known[one, not task] for task in tasks)]
+        if fitting:
+            told = f"--model {kind.value}: omit it, or pass --model {' or '.join(fitting)}"
+        elif kind.value in others:
+            told = f"a {'regression' if tasks[0] else 'classification'}: omit it"
+        else:
+            told = f"--model {kind.value}: omit it"
+        raise Problem(f"{OPTIONS[name]} does not apply to {told}", ExitCode.USAGE)
 
 
 def read_constraints(
@@ -109,12 +170,12 @@ def read_constraints(
     return rising | falling or None
 
 
-def check_constraints(X: Any, path: str, **options: Sequence[str] | None) -> None:
+def check_constraints(training: Training | FilePasses, path: str, **options: Sequence[str] | None) -> None:
     """Refuse constraints on columns that the table does not have, or that are categorical."""
     for option, names in options.items():
-        check_known(option, names or (), list(X.columns), path)
+        check_known(option, names or (), training.names, path)
         for name in names or ():
-            if X[name].dtype.name == "category":
+            if name in training.as_categories:
                 raise Problem(f"--{option} {name} is categorical: constraints are for numeric columns only")
 
 

@@ -42,7 +42,7 @@ class Encoder:
         self.n_unseen: Counter[str] = Counter()  # values that count as missing, by column
         # The same model for what ``encode`` gives.
         plain = Encoding.plain(self._encoding.n_features)
-        self.scorer = Scorer(replace(scorer._model, encoding=plain))
+        self.scorer = Scorer(replace(scorer._model, encoding=plain), quantile=scorer.quantile)
 
     def encode(self, rows: FileRows) -> NDArray[np.float64]:
         """Features of some rows, shape (n, m)."""

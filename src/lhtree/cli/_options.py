@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import Enum
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model file written by lhtree fit or lhtree.save.")
 ]
 Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="NAME", help="Column that contains the classes.")
+    str, typer.Option("--target", "-t", metavar="NAME", help="Column to predict: classes, or numbers.")
 ]
 Names = list[str] | None
 Drop = Annotated[
@@ -32,7 +33,24 @@ Categorical = Annotated[
     ),
 ]
 DropMissingTarget = Annotated[
-    bool, typer.Option("--drop-missing-target", help="Ignore rows without a class.")
+    bool, typer.Option("--drop-missing-target", help="Ignore rows whose target is missing.")
+]
+
+
+class TaskName(str, Enum):
+    """What to predict."""
+
+    CLASSIFICATION = "classification"
+    REGRESSION = "regression"
+
+
+Task = Annotated[
+    TaskName | None,
+    typer.Option(
+        "--task",
+        metavar="NAME",
+        help="classification or regression. Default: regression if the target holds many different numbers.",
+    ),
 ]
 Format = Annotated[
     str | None,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from .._extras import import_extra
-from .._write import open_whole, write_whole
+from .._write import open_whole, open_whole_folder, write_whole
 from ..tables.readers import find_arrow_kind
 from . import _signals
 from ._errors import ExitCode, Problem, writing
@@ -30,6 +30,7 @@ _ENDINGS = {
     ".feather": "arrow",
 }
 _GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of about this size
+_PART_BYTES = 1 << 27  # and the files of a folder have so many bytes before compression
 
 
 def check_place(path: Path, *sources: str | None) -> None:
@@ -51,6 +52,8 @@ def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
         return f"the directory {path.parent} is not writable"
     if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
         return "it is an input file; write to another file"
+    if any(os.path.isdir(source) and Path(source).resolve() in path.resolve().parents for source in sources):
+        return "it is in the input folder; write to another folder"
     return None
 
 
@@ -155,6 +158,38 @@ class GroupWriter:
             self._writer.write_table(group)
 
 
+class FolderWriter:
+    """Parquet files in a folder, one after the other, of about the same size."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder, self._n_parts, self._n_bytes = folder, 0, 0
+        self._stack = ExitStack()
+        self._part: GroupWriter | None = None
+
+    def write(self, batch: Any) -> None:
+        """Write a record batch, and begin a new file when there are enough rows."""
+        if self._part is None:
+            path = os.path.join(self._folder, f"part-{self._n_parts:05d}.parquet")
+            file = self._stack.enter_context(open(path, "xb"))  # noqa: SIM115  # leave() closes it
+            self._part, self._n_bytes = GroupWriter(file, "parquet"), 0
+            self._n_parts += 1
+        self._part.write(batch)
+        self._n_bytes += batch.nbytes
+        if self._n_bytes >= _PART_BYTES:
+            self.close()
+
+    def close(self) -> None:
+        """Write the end of the last file."""
+        if self._part is not None:
+            self._part.close()
+            self.leave()
+
+    def leave(self) -> None:
+        """Close the file that is being written, if any, as it is."""
+        self._part = None
+        self._stack.close()
+
+
 @contextmanager
 def _telling_types(kind: str) -> Iterator[None]:
     """Explain in one line that a format cannot store a column."""
@@ -172,8 +207,14 @@ def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[W
     ``sources`` are what is being read, which must not be written over.
     """
     path = None if path == "-" else path
-    kind = kind or _find_kind(path)
     name = "standard output" if path is None else path
+    if path is not None and path.endswith(("/", os.sep)):
+        if kind not in (None, "parquet"):
+            raise Problem(f"--out-format {kind}: files of a folder are Parquet; omit it", ExitCode.USAGE)
+        with writing(name), _open_folder(path, sources) as folder:
+            yield folder
+        return
+    kind = kind or _find_kind(path)
     with writing(name), ExitStack() as stack:
         file = stack.enter_context(_open_file(path, sources))
         if path is not None and path.lower().endswith(".gz"):
@@ -186,6 +227,25 @@ def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[W
         yield writer
         writer.close()
         _signals.check()  # before the file takes its place
+
+
+@contextmanager
+def _open_folder(path: str, sources: Sequence[str]) -> Iterator[Writer]:
+    place = Path(path)
+    if place.is_dir() and any(place.iterdir()):
+        raise Problem(
+            f"cannot write {path}: it is not empty; remove it first, or pass another", ExitCode.WRITE
+        )
+    if not place.is_dir():
+        check_place(place, *sources)
+    with open_whole_folder(place) as temporary:
+        writer = FolderWriter(temporary)
+        try:
+            yield writer
+            writer.close()
+        finally:
+            writer.leave()
+        _signals.check()  # before the folder takes its place
 
 
 def _find_kind(path: str | None) -> str:

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, Measured
+from ..evaluation.measures import write_number
 from ..selection.comparison import PEERS, Result, compare
 from ..selection.folds import split_folds
 from ..tables.names import find_nearest
@@ -24,8 +25,8 @@ _NOTES = (
     "All models use their defaults, one thread, and the same folds and features:",
     "numbers as they are, and one column per category. Missing values stay missing;",
     "all of these models accept them, so nothing is imputed.",
-    "fit: on the training rows of a fold. one row: predict_proba of a single row that",
-    "is already an array. Both are medians.",
+    "fit: on the training rows of a fold. one row: the prediction (probabilities, for",
+    "classes) of a single row that is already an array. Both are medians.",
 )
 
 
@@ -36,10 +37,11 @@ def bench(
         _options.Names,
         typer.Option(
             metavar="MODEL",
-            help="Model to compare; may be repeated: boost, tree, forest, mixed, cart, rf, hist_gb, xgboost, lightgbm, "
-            "catboost. Default: all that are installed.",
+            help="Model to compare; may be repeated: boost, tree, compact, forest, mixed, cart, rf, hist_gb, "
+            "xgboost, lightgbm, catboost. Default: all that are installed.",
         ),
     ] = None,
+    task: _options.Task = None,
     folds: Annotated[int, typer.Option(metavar="N", help="Number of cross-validation folds.")] = 5,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     drop: _options.Drop = None,
@@ -54,7 +56,7 @@ def bench(
 ) -> None:
     """Compare lhtree with CART, random forests and boosting on your own table, by cross-validation."""
     _options.check_least(folds=(folds, 2), seed=(seed, 0))
-    names = _choose(only)
+    _check_only(only)
     training = read_training(
         data,
         target,
@@ -62,7 +64,9 @@ def bench(
         drop=drop or (),
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
+        task=task and task.value,
     )
+    names = _choose(only, is_regression=training.is_regression)
     splits = split_folds(training.y, folds, seed)
     with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
 
@@ -77,7 +81,7 @@ def bench(
         _show(training, results, absent, folds)
 
 
-def _choose(only: list[str] | None) -> list[str]:
+def _check_only(only: list[str] | None) -> None:
     for name in only or ():
         if name not in PEERS:
             raise Problem(
@@ -85,15 +89,25 @@ def _choose(only: list[str] | None) -> list[str]:
             )
         if not PEERS[name].is_there:
             raise Problem(f"--only {name} is not installed: pip install {PEERS[name].package}")
-    return [name for name, peer in PEERS.items() if (name in only if only else peer.is_there)]
+
+
+def _choose(only: list[str] | None, *, is_regression: bool) -> list[str]:
+    fitting = [name for name, peer in PEERS.items() if not is_regression or peer.build_regressor is not None]
+    for name in only or ():
+        if name not in fitting:
+            raise Problem(f"--only {name} has no regressor of its own: pass one of {', '.join(fitting)}")
+    return [name for name in fitting if (name in only if only else PEERS[name].is_there)]
 
 
 def _show(training: Training, results: list[Result], absent: list[str], n_folds: int) -> None:
     n_rows, n_columns = training.X.shape
-    title = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds, accuracy in % with 95 % interval"
-    columns = ("model", ">accuracy", ">interval", ">log loss", ">fit", ">one row")
+    size = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds"
+    if training.is_regression:
+        title, figures = f"{size}, errors in the unit of the target", (">R²", ">RMSE", ">MAE")
+    else:
+        title, figures = f"{size}, accuracy in % with 95 % interval", (">accuracy", ">interval", ">log loss")
     rows = (_write_row(result, result.measured) for result in results if result.measured is not None)
-    show_table(title, columns, rows)
+    show_table(title, ("model", *figures, ">fit", ">one row"), rows)
     for result in results:
         if result.failure is not None:
             print(clean(f"{PEERS[result.name].title} failed: {result.failure}"))
@@ -102,15 +116,14 @@ def _show(training: Training, results: list[Result], absent: list[str], n_folds:
         print(line)
 
 
-def _write_row(result: Result, measured: Evaluation) -> list[str]:
-    return [
-        PEERS[result.name].title,
-        f"{100 * measured.accuracy:.2f}",
-        f"{100 * measured.accuracy_low:.2f} to {100 * measured.accuracy_high:.2f}",
-        f"{measured.log_loss:.3f}",
-        write_seconds(result.fit_seconds),
-        write_seconds(result.row_seconds),
-    ]
+def _write_row(result: Result, measured: Measured) -> list[str]:
+    if isinstance(measured, Evaluation):
+        interval = f"{100 * measured.accuracy_low:.2f} to {100 * measured.accuracy_high:.2f}"
+        figures = [f"{100 * measured.accuracy:.2f}", interval, f"{measured.log_loss:.3f}"]
+    else:
+        figures = [f"{measured.r2:.4f}", write_number(measured.rmse), write_number(measured.mae)]
+    seconds = (result.fit_seconds, result.row_seconds)
+    return [PEERS[result.name].title, *figures, *map(write_seconds, seconds)]
 
 
 def _list_facts(training: Training, results: list[Result], absent: list[str], n_folds: int) -> dict[str, Any]:
@@ -129,6 +142,7 @@ def _list_model(result: Result) -> dict[str, Any]:
     facts: dict[str, Any] = {"model": result.name, "failure": result.failure}
     if result.measured is None:
         return facts
-    names = ("accuracy", "accuracy_low", "accuracy_high", "log_loss")
+    is_classes = isinstance(result.measured, Evaluation)
+    names = ("accuracy", "accuracy_low", "accuracy_high", "log_loss") if is_classes else ("r2", "rmse", "mae")
     facts |= {name: getattr(result.measured, name) for name in names}
     return facts | {"fit_seconds": result.fit_seconds, "row_seconds": result.row_seconds}

@@ -1,17 +1,21 @@
-"""``lhtree evaluate``: metrics of a model on a table with known classes."""
+"""``lhtree evaluate``: metrics of a model on a table whose classes or numbers are known."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated, Any
 
-from ..evaluation import Evaluation, write_percent
-from ..evaluation.judge import judge
+import numpy as np
+import typer
+
+from ..evaluation import Evaluation, Measured, RegressionEvaluation
+from ..evaluation.judge import judge, judge_numbers
+from ..evaluation.measures import write_number, write_percent
 from ..tables.batches import open_stream
 from ..tables.names import check_known
 from ..tables.source import Reading
-from ..tables.target import match_classes, refuse_missing
+from ..tables.target import match_classes, read_response, refuse_missing
 from . import _options, _signals
-from ._errors import Problem
+from ._errors import ExitCode, Problem
 from ._model import Encoder, load_scorer, tell_unseen
 from ._show import note, show_bar, show_facts, show_json, show_table
 
@@ -28,6 +32,14 @@ def evaluate(
     data: _options.DataFile,
     target: _options.Target,
     drop_missing_target: _options.DropMissingTarget = False,
+    interval: Annotated[
+        float,
+        typer.Option(
+            "--interval",
+            metavar="SHARE",
+            help="Regression forest: share of the rows that the intervals to check should hold.",
+        ),
+    ] = 0.9,
     unseen: _options.Unseen = "error",
     threads: _options.Threads = -1,
     format: _options.Format = None,
@@ -37,41 +49,73 @@ def evaluate(
     is_json: _options.Json = False,
     quiet: _options.Quiet = False,
 ) -> None:
-    """Evaluate a model on a table with known classes, normally on rows not used for training.
+    """Evaluate a model on a table with a known target, normally on rows not used for training.
 
-    The last table shows the accuracy at each coverage: the accuracy if the model
+    For classes, the last table shows the accuracy at each coverage: the accuracy if the model
     decides only the rows with the largest WOLF values (boosted trees: probabilities).
     """
     n_threads = _options.count_threads(threads)
+    if not 0.0 < interval < 1.0:
+        raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
     scorer = load_scorer(model)
     with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
         check_known("target", [target], stream.names, stream.name)
         encoder = Encoder(scorer, stream, unseen)
         columns = list(dict.fromkeys([*encoder.columns, target]))
-        parts, n_missing = [], 0
+        is_regression = scorer._model.is_regression
+        parts: list[Any] = []
+        n_missing = 0
         with show_bar(1.0, "predicting", quiet=quiet) as update:
             for rows in stream.batches(columns):
-                codes = match_classes(rows, target, scorer.classes_)
-                known = np.flatnonzero(codes >= 0)
-                n_missing += len(codes) - len(known)
-                features = encoder.encode(rows)[known]
-                if len(known):
-                    parts.append(judge(encoder.scorer, features, codes[known], n_threads=n_threads))
+                features = encoder.encode(rows)
+                if is_regression:
+                    actual = read_response(rows, target)
+                    known = np.flatnonzero(~np.isnan(actual))
+                else:
+                    codes = match_classes(rows, target, scorer.classes_)
+                    known = np.flatnonzero(codes >= 0)
+                n_missing += len(rows) - len(known)
+                if not len(known):
+                    continue
+                features = features[known]
+                parts.append(
+                    judge_numbers(
+                        encoder.scorer, features, actual[known], coverage=interval, n_threads=n_threads
+                    )
+                    if is_regression
+                    else judge(encoder.scorer, features, codes[known], n_threads=n_threads)
+                )
                 _signals.check()
                 update(stream.share() or 0.0, "predicting")
-    n_rows = sum(len(part.codes) for part in parts)
+    n_rows = sum(len(part.predicted) for part in parts)
     if n_missing and not drop_missing_target:
         raise refuse_missing(n_missing, n_missing + n_rows, target)
     if not n_rows:
-        raise Problem(f"{stream.name} has no rows with a class: pass a table with rows")
-    measured = Evaluation.from_parts(parts, scorer.classes_.tolist())
+        raise Problem(f"{stream.name} has no rows with a target: pass a table with rows")
+    measured: Measured
+    if is_regression:
+        measured = RegressionEvaluation.from_parts(parts, scorer.quantile)
+    else:
+        measured = Evaluation.from_parts(parts, scorer.classes_.tolist())
     if n_missing:
-        note(f"lhtree: {n_missing} rows without a class were dropped", quiet=quiet)
+        note(f"lhtree: {n_missing} rows without a target were dropped", quiet=quiet)
     tell_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
         show_json(measured.to_dict() | {"n_dropped": n_missing})
+    elif isinstance(measured, RegressionEvaluation):
+        _show_numbers(measured)
     else:
         _show(measured, "probability" if scorer._model.is_boosted else "WOLF")
+
+
+def _show_numbers(measured: RegressionEvaluation) -> None:
+    show_facts(measured.figures())
+    print()
+    show_table(
+        "Ranges of the prediction",
+        (">rows", ">predicted", ">actual", ">RMSE", ">MAE"),
+        ((f"{one.n_rows:,}", *map(write_number, one[1:])) for one in measured.ranges),
+    )
 
 
 def _show(measured: Evaluation, sureness: str) -> None:

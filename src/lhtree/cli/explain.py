@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from .._extras import import_extra
+from ..evaluation.measures import write_number
+from ..model import Model as LearnedModel
 from ..model import read
 from ..tables.batches import open_stream
 from ..tables.encoding import Encoding as TableEncoding
@@ -65,7 +67,11 @@ def explain(
     ] = False,
     to: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="Counterfactuals: class to reach. Default: any other."),
+        typer.Option(
+            metavar="CLASS",
+            help="Counterfactuals: class to reach. Default: any other. Of a number, the range to reach: LOW..HIGH, "
+            "LOW.. or ..HIGH.",
+        ),
     ] = None,
     change: Annotated[
         Names,
@@ -99,7 +105,8 @@ def explain(
     if data is None and not values:
         raise Problem("specify a row: a table and --row NUMBER, or --values NAME=VALUE", ExitCode.USAGE)
     loaded = load_model(model)
-    columns = read(loaded).encoding
+    learned = read(loaded, takes_numbers=True)
+    columns = learned.encoding
     chosen: Row = dict.fromkeys(columns.names)
     if data is not None:
         how = Reading(format, delimiter, decimal, encoding)
@@ -111,7 +118,7 @@ def explain(
         explanation = explanation.tree(tree)
     others = None
     if counterfactual or to is not None or change:
-        others = _find_others(columns.names, explanation, to, change)
+        others = _find_others(learned, explanation, to, change)
 
     if is_json:
         facts = {} if others is None else {"counterfactuals": [other.to_dict() for other in others]}
@@ -180,19 +187,41 @@ def _find_name(item: str, names: Sequence[str]) -> str:
 
 
 def _find_others(
-    names: Sequence[str], explanation: Any, to: str | None, change: list[str] | None
+    learned: LearnedModel, explanation: Any, to: str | None, change: list[str] | None
 ) -> list[Any]:
-    check_known("change", change or (), names, "the model")
-    label = None
-    if to is not None:
-        by_text = {str(label): label for label in explanation.classes}
-        if to not in by_text:
-            raise Problem(f"--to: the model has no class {to!r} ({find_nearest(to, list(by_text))})")
-        label = by_text[to]
-    if label is not None and label == explanation.prediction:
-        raise Problem(f"--to {to}: the model already predicts {to}; pass another class")
-    found: list[Any] = explanation.counterfactuals(change or None, to=label)
+    check_known("change", change or (), learned.encoding.names, "the model")
+    goal = _read_range(to) if learned.is_regression else _read_class(explanation, to)
+    found: list[Any] = explanation.counterfactuals(change or None, to=goal)
     return found
+
+
+def _read_class(explanation: Any, to: str | None) -> Any:
+    """The class to reach; None for any other."""
+    if to is None:
+        return None
+    by_text = {str(label): label for label in explanation.classes}
+    if to not in by_text:
+        raise Problem(f"--to: the model has no class {to!r} ({find_nearest(to, list(by_text))})")
+    if by_text[to] == explanation.prediction:
+        raise Problem(f"--to {to}: the model already predicts {to}; pass another class")
+    return by_text[to]
+
+
+def _read_range(to: str | None) -> tuple[float | None, float | None]:
+    """The range of predictions to reach."""
+    ends: list[float | None] = []
+    if to is not None:
+        low, dots, high = to.partition("..")
+        try:
+            ends = [float(end) if end else None for end in (low, high)] if dots else []
+        except ValueError:
+            ends = []
+    if ends in ([], [None, None]):
+        given = "the model predicts a number" if to is None else f"--to {to} is not a range"
+        raise Problem(
+            f"{given}: pass the range to reach, --to LOW..HIGH, --to LOW.. or --to ..HIGH", ExitCode.USAGE
+        )
+    return ends[0], ends[1]
 
 
 def _describe(explanation: Any, others: list[Any] | None) -> list[str]:
@@ -207,7 +236,8 @@ def _draw_page(explanation: Any, others: list[Any] | None) -> str:
     """A complete HTML page around the notebook's output."""
     from ..explain._html import draw_html
 
-    title = f"Why {escape(str(explanation.prediction))}?"
+    told = explanation.prediction
+    title = f"Why {write_number(told) if isinstance(told, float) else escape(str(told))}?"
     listed = "".join(f"<li>{escape(str(other))}</li>" for other in others or ())
     changes = f"<p>What would change the prediction:</p><ul>{listed}</ul>" if listed else ""
     return (

@@ -36,6 +36,7 @@ class Dialect(str, Enum):
     SQLITE = "sqlite"
     DUCKDB = "duckdb"
     POSTGRESQL = "postgresql"
+    SPARK = "spark"
 
 
 def export(

@@ -6,23 +6,38 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from ..evaluation import Evaluation, evaluate
-from ..tables.read import Training, read_training
+from ..tables.file_passes import FilePasses
+from ..tables.read import read_training
 from ..tables.source import Reading
 from . import _estimator, _options
 from ._errors import ExitCode, Problem, writing
-from ._estimator import ClassWeight, Direction, Kind, Membership, Model, build, read_number
+from ._estimator import (
+    Calibrate,
+    ClassWeight,
+    Direction,
+    Kind,
+    Loss,
+    Membership,
+    Model,
+    build,
+    read_given,
+    read_number,
+)
+from ._fitted import describe_table, fit_passes, hold_out, show, tell_numbers
+from ._memory import is_too_large
 from ._output import check_place
-from ._show import note, show_facts, show_json, write_bytes, write_seconds
+from ._show import note, show_json
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
     "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --direction mixed",
     "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
     "lhtree fit data.csv --target y --out boosted.lht --model boost --early-stopping --increasing size",
+    "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
+    "lhtree fit data.csv --target y --out boosted.lht --model boost --out-of-core",
+    "lhtree fit data.csv --target weight --out weights.lht --model boost --loss absolute_error --drop y",
 )
 
 
@@ -33,13 +48,14 @@ def fit(
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
     model: Model = Kind.FOREST,
+    task: _options.Task = None,
     direction: Annotated[
         Direction | None,
         typer.Option(
             "--direction",
             metavar="NAME",
-            help="Trees and forests: mean_difference (the paper's, the default), fisher, or mixed (the most "
-            "accurate). Boosted trees: mixed (the default), or single (no hyperplanes).",
+            help="Trees and forests: mean_difference (the paper's, the default for classes), fisher, or mixed (the "
+            "most accurate, the default for numbers). Boosted trees: mixed (the default), or single (no hyperplanes).",
         ),
     ] = None,
     trees: Annotated[
@@ -75,11 +91,55 @@ def fit(
         _options.Names,
         typer.Option(
             metavar="NAME",
-            help="Boost: the probability of the second class must not fall with this column; may be repeated.",
+            help="Boost: the prediction (of two classes, the probability of the second) must not fall with this "
+            "column; may be repeated.",
         ),
     ] = None,
     decreasing: Annotated[
         _options.Names, typer.Option(metavar="NAME", help="Boost: the same, but must not rise.")
+    ] = None,
+    loss: Annotated[
+        Loss | None,
+        typer.Option(
+            "--loss",
+            metavar="NAME",
+            help="Boost, regression: squared_error (the default), absolute_error, quantile, poisson or gamma.",
+        ),
+    ] = None,
+    quantile: Annotated[
+        float | None,
+        typer.Option(
+            "--quantile", metavar="SHARE", help="Boost, regression: predict this quantile, such as 0.9."
+        ),
+    ] = None,
+    pruning: Annotated[
+        float | None,
+        typer.Option(
+            "--pruning",
+            metavar="NUMBER",
+            help="Regression tree: cost of a parameter; larger values give smaller trees. Default: 1.",
+        ),
+    ] = None,
+    leaves: Annotated[
+        int | None,
+        typer.Option("--leaves", metavar="N", help="Compact: maximum number of leaves. Default: 16."),
+    ] = None,
+    terms: Annotated[
+        int | None,
+        typer.Option("--terms", metavar="N", help="Compact: maximum features of a hyperplane. Default: 8."),
+    ] = None,
+    penalty: Annotated[
+        str | None,
+        typer.Option(
+            "--penalty",
+            metavar="NUMBER",
+            help="Compact: cost of a term or leaf; larger values give smaller trees; or cv (cross-validation). "
+            "Default: 1.",
+        ),
+    ] = None,
+    digits: Annotated[
+        int | None,
+        typer.Option("--digits", metavar="N", help="Compact: digits of the weights. Default: 3."),
     ] = None,
     beta: Annotated[
         str | None,
@@ -96,11 +156,12 @@ def fit(
         ),
     ] = None,
     min_samples_leaf: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             "--min-samples-leaf",
             metavar="N",
-            help="Minimum rows of a leaf; larger for noisy classes. Default: 1; boost: 20.",
+            help="Minimum rows of a leaf; larger for noisy classes. Default: auto, which is 1 for mean_difference and "
+            "else chosen on held-out rows; boost: 20; compact: 5.",
         ),
     ] = None,
     membership: Annotated[
@@ -108,7 +169,8 @@ def fit(
         typer.Option(
             "--membership",
             metavar="NAME",
-            help="Membership within a leaf: marginal (the paper's, the default), least_squares or constant.",
+            help="Membership within a leaf: marginal (the paper's, the default), least_squares or constant; compact: "
+            "constant or linear.",
         ),
     ] = None,
     max_depth: Annotated[
@@ -122,6 +184,12 @@ def fit(
         typer.Option(
             "--class-weight",
             help="balanced: rare classes count as much as others; works best with --min-samples-leaf 20 or so.",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        Calibrate | None,
+        typer.Option(
+            "--calibrate", help="Calibrate the probabilities by cross-fitting; takes six times as long."
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")] = 0,
@@ -143,6 +211,17 @@ def fit(
             "--metadata", metavar="KEY=VALUE", help="Note to store in the model file; may be repeated."
         ),
     ] = None,
+    in_memory: Annotated[
+        bool, typer.Option("--in-memory", help="Boost: read the whole table, however large it is.")
+    ] = False,
+    out_of_core: Annotated[
+        bool,
+        typer.Option(
+            "--out-of-core",
+            help="Boost: read the table in batches, with a scratch file; the model is the same. Default: if the table "
+            "takes more than half of the free memory.",
+        ),
+    ] = False,
     format: _options.Format = None,
     delimiter: _options.Delimiter = None,
     decimal: _options.Decimal = ".",
@@ -152,6 +231,7 @@ def fit(
 ) -> None:
     """Train a model on a table and save it.
 
+    A target of many different numbers is predicted as a number, any other as a class.
     Columns that hold only numbers are numeric, other text is categorical, and
     empty fields are missing values. The model file stores columns and
     categories, so that lhtree predict accepts the same kind of table.
@@ -161,8 +241,10 @@ def fit(
     _options.check_least(
         trees=(trees, 1),
         rounds=(rounds, 1),
-        min_samples_leaf=(min_samples_leaf, 1),
         max_depth=(max_depth, 1),
+        leaves=(leaves, 2),
+        terms=(terms, 1),
+        digits=(digits, 1),
         seed=(seed, 0),
     )
     if holdout is not None and not 0.0 < holdout < 1.0:
@@ -179,34 +261,61 @@ def fit(
         "monotonic_cst": _estimator.read_constraints(increasing, decreasing),
         "beta": read_number("--beta", beta, "auto", "schedule"),
         "gamma": read_number("--gamma", gamma),
-        "min_samples_leaf": min_samples_leaf,
+        "min_samples_leaf": read_number("--min-samples-leaf", min_samples_leaf, "auto"),
         "membership": membership and membership.value,
         "max_depth": max_depth,
         "class_weight": class_weight and class_weight.value,
+        "loss": "quantile" if loss is None and quantile is not None else loss and loss.value,
+        "quantile": quantile,
+        "pruning": pruning,
+        "max_leaf_nodes": leaves,
+        "max_terms": terms,
+        "penalty": read_number("--penalty", penalty, "cv"),
+        "digits": digits,
+        "calibrate": calibrate and calibrate.value,
     }
+    chosen = read_given(given, model, task)
+    check_place(out, data)
+    reading = Reading(format, delimiter, decimal, encoding)
+    others = {"--holdout": holdout, "--calibrate": calibrate}
+    is_streamed = is_too_large(
+        data, reading, model, in_memory=in_memory, out_of_core=out_of_core, others=others
+    )
+    training = (FilePasses if is_streamed else read_training)(
+        data,
+        target,
+        reading,
+        drop=drop or (),
+        categorical=categorical or (),
+        drop_missing_target=drop_missing_target,
+        task=task and task.value,
+    )
     estimator = build(
-        model, given, random_state=seed, n_jobs=_options.count_threads(threads), verbose=0 if quiet else 1
+        model,
+        chosen,
+        is_regression=training.is_regression,
+        random_state=seed,
+        n_jobs=_options.count_threads(threads),
+        verbose=0 if quiet else 1,
     )
     if gamma is not None and estimator.direction != "mean_difference":
         note(
             f"lhtree: --gamma has no effect with --direction {estimator.direction}: use --min-samples-leaf instead",
             quiet=quiet or is_json,
         )
-    check_place(out, data)
-    training = read_training(
-        data,
-        target,
-        Reading(format, delimiter, decimal, encoding),
-        drop=drop or (),
-        categorical=categorical or (),
-        drop_missing_target=drop_missing_target,
-    )
-    _estimator.check_constraints(training.X, data, increasing=increasing, decreasing=decreasing)
-    facts: dict[str, Any] = {"table": _describe(training, data)}
-    measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
-    start = time.perf_counter()
-    estimator.fit(training.X, training.y)
+    tell_numbers(training, target, task, quiet=quiet or is_json)
+    _estimator.check_constraints(training, data, increasing=increasing, decreasing=decreasing)
+    measured = None
+    if isinstance(training, FilePasses):
+        start = time.perf_counter()
+        table = fit_passes(estimator, training, target, quiet=quiet or is_json)
+    else:
+        table = describe_table(training, data, target)
+        measured = None if holdout is None else hold_out(estimator, training, holdout, seed)
+        start = time.perf_counter()
+        estimator.fit(training.X, training.y)
     seconds = time.perf_counter() - start
+    facts: dict[str, Any] = {"table": table}
     # Of this run, not of the model.
     estimator.set_params(n_jobs=None, **({} if model is Kind.TREE else {"verbose": 0}))
     with writing(out):
@@ -217,81 +326,14 @@ def fit(
         "fit_seconds": seconds,
         "is_stopping": early_stopping,
     }
+    if estimator.min_samples_leaf == "auto" and estimator.direction != "mean_difference":
+        facts["model"]["min_samples_leaf"] = estimator.min_samples_leaf_
+    if model is Kind.COMPACT:
+        facts["model"] |= {"n_leaves": estimator.n_leaves_, "n_terms": estimator.n_terms_}
+        facts["model"] |= {"penalty": estimator.penalty_, "rounding_loss": estimator.rounding_loss_}
     if model is Kind.BOOST:
         facts["model"]["n_rounds"] = estimator.n_iter_
     if is_json:
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
-        _show(facts, measured)
-
-
-def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Evaluation:
-    """Fit on a stratified part of the rows and evaluate on the others."""
-    from sklearn.base import clone
-    from sklearn.model_selection import train_test_split
-
-    classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
-    n_held = int(np.ceil(share * len(codes)))
-    if counts.min() < 2 or min(n_held, len(codes) - n_held) < len(classes):
-        raise Problem(
-            f"--holdout {share:g} cannot be stratified: class {classes[counts.argmin()]!r} has "
-            f"{counts.min()} of {len(codes)} rows; omit --holdout, or pass more rows"
-        )
-    rows, held = train_test_split(np.arange(len(codes)), test_size=share, stratify=codes, random_state=seed)
-    model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
-    return evaluate(model, training.X.iloc[held], training.y[held])
-
-
-def _describe(training: Training, path: str) -> dict[str, Any]:
-    """A summary of the table."""
-    X, y = training.X, training.y
-    classes, counts = np.unique(y, return_counts=True)
-    is_category = [dtype.name == "category" for dtype in X.dtypes]
-    return {
-        "path": path,
-        "n_rows": len(X),
-        "n_dropped": training.n_dropped,
-        "numbers": [name for name, flag in zip(X.columns, is_category, strict=True) if not flag],
-        "categories": {
-            name: X[name].cat.remove_unused_categories().cat.categories.tolist()
-            for name, flag in zip(X.columns, is_category, strict=True)
-            if flag
-        },
-        "missing": {name: int(n) for name, n in X.isna().sum().items() if n},
-        "classes": [
-            {"class": label, "n_rows": n} for label, n in zip(classes.tolist(), counts.tolist(), strict=True)
-        ],
-    }
-
-
-def _show(facts: dict[str, Any], measured: Evaluation | None) -> None:
-    table, model = facts["table"], facts["model"]
-    n_missing = sum(table["missing"].values())
-    categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
-    classes = (f"{one['class']} ({one['n_rows']:,})" for one in table["classes"])
-    dropped = f", {table['n_dropped']:,} without a class dropped" if table["n_dropped"] else ""
-    show_facts(
-        [
-            ("table", f"{table['path']}: {table['n_rows']:,} rows{dropped}"),
-            ("numeric", _list(table["numbers"]) or None),
-            ("categorical", _list(categories) or None),
-            ("missing", f"{n_missing:,} values in {_list(table['missing'])}" if n_missing else None),
-            ("classes", _list(classes)),
-        ]
-    )
-    if measured is not None:
-        print("\nHold-out results (model fitted on the other rows):")
-        show_facts(measured.figures())
-    print(f"\n{model['estimator']}")
-    trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
-    trees += f" of {model['n_rounds']:,} rounds" if "n_rounds" in model else ""
-    rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
-    print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
-    print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
-
-
-def _list(values: Any, most: int = 12) -> str:
-    """The first few of some values, and how many more there are."""
-    listed = list(values)
-    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more
+        show(facts, measured)

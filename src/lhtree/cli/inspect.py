@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from ..evaluation.measures import write_number
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
 from ._show import clean, show_facts, show_json, show_table, write_bytes
 
+_FEW = 10  # categories named of many
 EXAMPLES = (
     "lhtree inspect model.lht",
     "lhtree inspect model.lht --tree 0",
@@ -63,20 +65,32 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "format", f"version {facts['format_version']}"
     yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
     yield "model", facts["estimator"]
-    each = {"LHForestClassifier": " per tree", "LHBoostClassifier": " per round"}.get(facts["estimator"], "")
+    kind = facts["estimator"].removeprefix("LH").removesuffix("Classifier").removesuffix("Regressor")
+    each = {"Forest": " per tree", "Boost": " per round"}.get(kind, "")
     yield "trained on", f"{'up to ' if facts['boost'] else ''}{facts['n_samples']:,} rows{each}"
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])
     yield "trees", f"{facts['n_trees']:,}, maximum depth {facts['depth']}"
     yield "blocks", f"{facts['n_blocks']:,}, including {facts['n_leaves']:,} leaves"
+    yield "calibrated", facts["calibration"]
+    yield (
+        "leaf size",
+        None if facts["min_samples_leaf"] is None else f"at least {facts['min_samples_leaf']:g}",
+    )
     yield "weights", f"{facts['n_weights']:,} in hyperplanes, {facts['n_slopes']:,} slopes in leaves"
     yield "prototypes", f"{facts['n_prototypes']:,} training rows" if facts["n_prototypes"] else None
-    yield "out-of-bag", None if facts["oob_score"] is None else f"accuracy {100 * facts['oob_score']:.1f} %"
+    if facts["response"] is not None:
+        low, mean, high = (write_number(facts["response"][name]) for name in ("low", "mean", "high"))
+        yield "predicts", f"a number; in training from {low} to {high}, mean {mean}"
+    if facts["oob_score"] is not None:
+        accuracy = f"accuracy {100 * facts['oob_score']:.1f} %"
+        yield "out-of-bag", accuracy if facts["response"] is None else f"R² {facts['oob_score']:.4f}"
 
 
 def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
-    yield "Classes", ("class", ">share"), _list_classes(facts)
+    if facts["classes"]:
+        yield "Classes", ("class", ">share"), _list_classes(facts)
     yield "Columns", ("column", "type"), _list_columns(facts)
     yield "Parameters", ("parameter", "value"), _list_values(facts["parameters"])
     if facts["metadata"]:
@@ -93,8 +107,20 @@ def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
 def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     encoding = facts["encoding"]
     for name, column in zip(encoding["names"], encoding["columns"], strict=True):
-        some = column.get("categories")
-        yield name, "numeric" if some is None else f"{len(some)} categories: {', '.join(map(str, some))}"
+        yield name, _describe_column(column)
+
+
+def _describe_column(column: dict[str, Any]) -> str:
+    some = column.get("categories")
+    if some is None:
+        names = {"numbers": "numeric", "dropped": "names rows, ignored"}
+        return names[column["kind"]] + (
+            ", with an indicator of missing values" if "has_indicator" in column else ""
+        )
+    is_few = column["kind"] == "one_hot"
+    shown = ", ".join(map(str, some if is_few else some[:_FEW]))
+    more = "" if is_few else f" and {len(some) - _FEW:,} more"
+    return f"{len(some):,} categories{'' if is_few else ' as target statistics'}: {shown}{more}"
 
 
 def _list_values(values: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,29 +1,31 @@
-"""``lhtree predict``: classes for a table of any length, batch by batch."""
+"""``lhtree predict``: classes or numbers for a table of any length, batch by batch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from .._extras import import_extra
+from ..evaluation.judge import has_intervals
 from ..scorer import Scorer
-from ..tables.batches import Stream, open_stream
-from ..tables.names import check_known
+from ..tables.batches import PartedStream, Stream, open_stream
 from ..tables.source import FORMATS, Reading
 from . import _options, _signals
 from ._errors import ExitCode, Problem
-from ._model import Encoder, load_scorer, tell_unseen
-from ._output import make_flat, open_output
+from ._model import load_scorer, tell_unseen
+from ._output import open_output
+from ._predicting import Done, Predicting, Wanted
 from ._show import show_bar
+from ._workers import Work, is_parted, predict_parts
 
 EXAMPLES = (
     "lhtree predict model.lht new.csv --out predictions.csv",
     "lhtree predict model.lht new.csv --proba --keep size --keep colour",
     "lhtree predict model.lht new.parquet --keep-all --out predictions.parquet",
+    "lhtree predict model.lht new.parquet --workers 2 --out predictions/",
     "gzip -c new.csv | lhtree predict model.lht - --unseen missing",
 )
 
@@ -33,12 +35,25 @@ def predict(
     data: _options.DataFile,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Output file, written atomically. Default: stdout."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Output file, or with / at its end a folder of Parquet files, written atomically. Default: stdout.",
+        ),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column 'proba CLASS' per class.")] = False,
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Add a column 'confidence CLASS' per class.")
     ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="SHARE",
+            help="Regression forest: add columns 'low' and 'high' of intervals that hold this share of new rows.",
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None,
         typer.Option("--keep", metavar="NAME", help="Copy a column of the table; may be repeated."),
@@ -50,6 +65,14 @@ def predict(
         typer.Option("--batch-rows", min=1, metavar="N", help="Maximum number of rows per batch."),
     ] = None,
     threads: _options.Threads = -1,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            help="Number of processes that share the row groups of Parquet. Default: 1.",
+        ),
+    ] = 1,
     format: _options.Format = None,
     delimiter: _options.Delimiter = None,
     decimal: _options.Decimal = ".",
@@ -65,64 +88,69 @@ def predict(
     ] = None,
     quiet: _options.Quiet = False,
 ) -> None:
-    """Predict the class of every row of a table.
+    """Predict the class, or the number, of every row of a table.
 
     The table may be larger than memory: rows are read, predicted and written in batches, in their order.
-    Columns are matched by name; other columns are ignored.
+    Columns are matched by name; other columns are ignored. A folder of Parquet files is one table.
     """
     if out_format not in (None, *FORMATS):
         raise Problem(
             f"--out-format {out_format} is not valid: pass one of {', '.join(FORMATS)}", ExitCode.USAGE
         )
+    wanted = Wanted(proba, confidence, interval, tuple(keep or ()), keep_all, unseen, batch_rows)
     n_threads = _options.count_threads(threads)
+    _options.check_least(workers=(workers, 1))
     scorer = load_scorer(model)
-    if confidence and scorer._model.is_boosted:
-        raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
-    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
-        encoder = Encoder(scorer, stream, unseen)
-        kept = _choose_kept(stream, keep or (), keep_all)
-        columns = list(dict.fromkeys([*encoder.columns, *kept]))
+    _check_wanted(scorer, proba=proba, confidence=confidence, interval=interval)
+    with _open(data, Reading(format, delimiter, decimal, encoding), workers) as stream:
+        predicting = Predicting(scorer, stream, wanted, n_threads)
         with (
             open_output(out, out_format, model, data) as output,
             show_bar(1.0, "predicting", quiet=quiet) as update,
         ):
-            for rows in stream.batches(columns, batch_rows):
-                predictions = _predict(encoder.scorer, encoder.encode(rows), proba, confidence, n_threads)
-                output.write(_make_batch(rows.records, kept, predictions))
+            n_workers = min(workers, len(stream.parts)) if isinstance(stream, PartedStream) else 1
+            if isinstance(stream, PartedStream) and n_workers > 1:
+                work = Work(model, data, wanted, max(1, n_threads // n_workers))
+                done = predict_parts(work, stream.parts, n_workers, predicting.n_unseen)
+            else:
+                done = _predict_alone(predicting, stream, batch_rows)
+            for batch, share, n_rows in done:
+                output.write(batch)
                 _signals.check()
-                update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
-    tell_unseen(encoder.n_unseen, quiet=quiet)
+                update(share, f"predicting, {n_rows:,} rows")
+    tell_unseen(predicting.n_unseen, quiet=quiet)
 
 
-def _choose_kept(stream: Stream, keep: Sequence[str], keep_all: bool) -> list[str]:
-    check_known("keep", keep, stream.names, stream.name)
-    return stream.names if keep_all else list(dict.fromkeys(keep))
+def _predict_alone(predicting: Predicting, stream: Stream, most_rows: int | None) -> Iterator[Done]:
+    for batch in predicting.predict(stream.batches(predicting.columns, most_rows)):
+        yield Done(batch, stream.share() or 0.0, stream.n_rows)
 
 
-def _predict(
-    scorer: Scorer, features: NDArray[np.float64], proba: bool, confidence: bool, n_threads: int
-) -> dict[str, NDArray[Any]]:
-    """Columns of the output; a scorer does not accept a table without rows."""
-    labels, n_rows = scorer.classes_, len(features)
-    columns = {"prediction": scorer.predict(features, n_threads) if n_rows else labels[:0]}
-    for is_wanted, name, method in (
-        (proba, "proba", scorer.predict_proba),
-        (confidence, "confidence", scorer.predict_confidence),
-    ):
-        if is_wanted:
-            values = method(features, n_threads) if n_rows else np.empty((0, len(labels)))
-            columns |= {f"{name} {label}": values[:, i] for i, label in enumerate(labels.tolist())}
-    return columns
-
-
-def _make_batch(batch: Any, kept: Sequence[str], predictions: dict[str, NDArray[Any]]) -> Any:
-    """A record batch of the output."""
-    pa = import_extra("pyarrow", "cli")
-    twice = next((name for name in kept if name in predictions), None)
-    if twice is not None:
+def _open(data: str, reading: Reading, n_workers: int) -> AbstractContextManager[Stream]:
+    """The table, which workers can share if there are several."""
+    if n_workers == 1 or not os.path.exists(data):
+        return open_stream(data, reading)
+    if not is_parted(data):
         raise Problem(
-            f"the table already has a column {twice!r}: rename it, or select other columns with --keep"
+            f"--workers {n_workers}: {data} is not a Parquet file or folder, whose row groups processes could share: "
+            "convert it, or omit --workers",
+            ExitCode.USAGE,
         )
-    columns = {name: make_flat(batch.column(name)) for name in kept}
-    columns |= {name: pa.array(values) for name, values in predictions.items()}
-    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+    return nullcontext(PartedStream(data))
+
+
+def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: float | None) -> None:
+    """Refuse what the model does not have."""
+    if interval is not None and not 0.0 < interval < 1.0:
+        raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
+    model = scorer._model
+    if model.is_regression and (proba or confidence):
+        option = "--proba" if proba else "--confidence"
+        raise Problem(f"{option}: the model predicts a number, which has no classes; omit it")
+    if confidence and model.is_boosted:
+        raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
+    if interval is not None and not has_intervals(scorer):
+        remedy = (
+            "use a forest fitted with --task regression" if model.is_regression else "pass --proba instead"
+        )
+        raise Problem(f"--interval: the model has no prediction intervals; {remedy}")

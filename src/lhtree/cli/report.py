@@ -60,10 +60,11 @@ def report(
 
     check_place(out, model, data, test)
     loaded = load_model(model)
+    learned = find_model(loaded, takes_numbers=True)
     read = partial(
         read_rows,
-        encoding=find_model(loaded).encoding,
-        classes=loaded.classes_,
+        encoding=learned.encoding,
+        classes=None if learned.is_regression else learned.classes,
         reading=Reading(format, delimiter, decimal, encoding),
         unseen=unseen,
         target=target,
@@ -82,6 +83,7 @@ def report(
             X_test=None if held is None else held.X,
             y_test=None if held is None else held.y,
             title=title,
+            target_name=target,
             max_megabytes=megabytes,
         )
     note(f"{out} written, {write_bytes(out.stat().st_size)}: open it in a browser", quiet=quiet)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..evaluation.measures import write_number
 from ..tables.read import Training, read_training
 from ..tables.source import Reading
 from . import _options
-from ._errors import writing
+from ._errors import ExitCode, Problem, writing
 from ._estimator import OPTIONS, Kind, Model
 from ._output import check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
@@ -28,9 +29,6 @@ EXAMPLES = (
 )
 
 
-_NAMES = {"roc_auc": "ROC AUC", "brier": "Brier score"}
-
-
 class Metric(str, Enum):
     """Metrics to optimise."""
 
@@ -40,19 +38,24 @@ class Metric(str, Enum):
     BRIER = "brier"
     ROC_AUC = "roc_auc"
     AVERAGE_PRECISION = "average_precision"
+    R2 = "r2"
+    RMSE = "rmse"
+    MAE = "mae"
 
 
 def tune(
     data: _options.DataFile,
     target: _options.Target,
     model: Model = Kind.FOREST,
+    task: _options.Task = None,
     metric: Annotated[
-        Metric,
+        Metric | None,
         typer.Option(
             metavar="NAME",
-            help="Metric to optimise: accuracy, balanced_accuracy, log_loss, brier, roc_auc or average_precision.",
+            help="Metric to optimise: accuracy (the default), balanced_accuracy, log_loss, brier, roc_auc or "
+            "average_precision; for a regression r2 (the default), rmse or mae.",
         ),
-    ] = Metric.ACCURACY,
+    ] = None,
     time_limit: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="Time limit; only the very first fit may exceed it."),
@@ -84,8 +87,9 @@ def tune(
     The defaults and another direction come first, then random settings: of
     direction, beta, gamma, leaf size, membership, depth and number of trees, or,
     for boosted trees, of rounds, learning rate, depth, leaf size, regularization
-    and direction. A setting that is significantly worse than the best is abandoned
-    early. The same seed gives the same result, provided the time limit is not reached.
+    and direction, or, for compact trees, of leaves, terms, penalty and leaf size. A
+    setting that is significantly worse than the best is abandoned early. The same seed
+    gives the same result, provided the time limit is not reached.
     """
     import lhtree
 
@@ -103,8 +107,10 @@ def tune(
         drop=drop or (),
         categorical=categorical or (),
         drop_missing_target=drop_missing_target,
+        task=task and task.value,
     )
-    table = _write_table_options(target, drop, categorical, drop_missing_target, how)
+    _check_metric(metric, is_regression=training.is_regression)
+    table = _write_table_options(target, drop, categorical, drop_missing_target, how, task)
     so_far: list[Tuning] = []
 
     def show(tuned: Tuning) -> None:
@@ -126,10 +132,10 @@ def tune(
                 move(tuned.n_done, f"candidate {len(tuned.candidates)}, {best}")
 
             tuned = lhtree.tune(
-                model.value,
+                model.choose(is_regression=training.is_regression)(),
                 training.X,
                 training.y,
-                metric=metric.value,
+                metric=metric and metric.value,
                 seconds=time_limit,
                 n_candidates=candidates,
                 cv=folds,
@@ -149,9 +155,23 @@ def tune(
         note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)
 
 
+def _check_metric(metric: Metric | None, *, is_regression: bool) -> None:
+    from ..selection.race import METRICS, NUMBER_METRICS
+
+    if metric is not None and (metric.value in NUMBER_METRICS) != is_regression:
+        kind, fitting = ("numbers", NUMBER_METRICS) if is_regression else ("classes", METRICS)
+        names = ", ".join(name for name in fitting if name in list(Metric))
+        raise Problem(
+            f"--metric {metric.value} does not apply to a target of {kind}: pass one of {names}",
+            ExitCode.USAGE,
+        )
+
+
 def _show(training: Training, tuned: Tuning, command: str) -> None:
+    from ..selection.tuning import METRIC_NAMES
+
     n_rows, n_columns = training.X.shape
-    name = _NAMES.get(tuned.metric, tuned.metric.replace("_", " "))
+    name = METRIC_NAMES.get(tuned.metric, tuned.metric.replace("_", " "))
     show_table(
         f"Settings for {n_rows:,} rows of {n_columns:,} columns by {name} over {tuned.n_folds} folds, best first",
         (f">{name}", ">fit", "folds", "options"),
@@ -174,6 +194,8 @@ def _write_row(tuned: Tuning, candidate: Candidate) -> list[str]:
 
 
 def _write_score(tuned: Tuning, value: float) -> str:
+    if tuned.metric in ("rmse", "mae"):
+        return write_number(value)
     return f"{100 * value:.2f} %" if tuned.metric.endswith("accuracy") else f"{value:.4f}"
 
 
@@ -197,7 +219,12 @@ def _list_facts(training: Training, tuned: Tuning, command: str) -> dict[str, An
 
 
 def _write_table_options(
-    target: str, drop: list[str] | None, categorical: list[str] | None, is_dropping: bool, how: Reading
+    target: str,
+    drop: list[str] | None,
+    categorical: list[str] | None,
+    is_dropping: bool,
+    how: Reading,
+    task: _options.TaskName | None,
 ) -> list[str]:
     """The options for reading the table, for the fit command."""
     options = ["--target", target]
@@ -209,6 +236,7 @@ def _write_table_options(
         ("--format", how.format),
         ("--delimiter", how.delimiter),
         ("--encoding", how.encoding),
+        ("--task", task and task.value),
     ):
         options += [] if value is None else [option, value]
     return options if how.decimal == "." else [*options, "--decimal", how.decimal]

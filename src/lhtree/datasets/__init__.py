@@ -33,19 +33,42 @@ __all__ = [
 
 
 def load_wine(*, return_X_y: bool = False, as_frame: bool = True) -> Any:
-    """Wine: 178 analyses, 13 features, 3 cultivars. Comes with scikit-learn."""
+    """Wine: 178 analyses, 13 features, 3 cultivars. Comes with scikit-learn.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_wine
+    >>> wine = load_wine()
+    >>> wine.data.shape, wine.target_names.tolist()
+    ((178, 13), ['Barolo', 'Grignolino', 'Barbera'])
+    """
     X, y = _bundled.load_wine(return_X_y=True)
     return wrap(_sets.WINE, X, y, return_X_y=return_X_y, as_frame=as_frame)
 
 
 def load_wdbc(*, return_X_y: bool = False, as_frame: bool = True) -> Any:
-    """Breast Cancer Wisconsin (Diagnostic): 569 masses, 30 features, malignant or benign. Comes with scikit-learn."""
+    """Breast Cancer Wisconsin (Diagnostic): 569 masses, 30 features, malignant or benign. Comes with scikit-learn.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_wdbc
+    >>> X, y = load_wdbc(return_X_y=True)
+    >>> X.shape
+    (569, 30)
+    """
     X, y = _bundled.load_breast_cancer(return_X_y=True)
     return wrap(_sets.WDBC, X, y, return_X_y=return_X_y, as_frame=as_frame)
 
 
 def load_seeds(*, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True) -> Any:
-    """Seeds: 210 kernels of wheat, 7 features, 3 varieties."""
+    """Seeds: 210 kernels of wheat, 7 features, 3 varieties.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_seeds
+    >>> load_seeds(return_X_y=True, as_frame=False)[0].shape
+    (210, 7)
+    """
     return load(
         _sets.SEEDS, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing
     )
@@ -54,21 +77,42 @@ def load_seeds(*, return_X_y: bool = False, as_frame: bool = True, download_if_m
 def load_banknote(
     *, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True
 ) -> Any:
-    """Banknote Authentication: 1372 images, 4 features, 2 classes."""
+    """Banknote Authentication: 1372 images, 4 features, 2 classes.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_banknote
+    >>> load_banknote(return_X_y=True, as_frame=False)[0].shape
+    (1372, 4)
+    """
     return load(
         _sets.BANKNOTE, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing
     )
 
 
 def load_rice(*, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True) -> Any:
-    """Rice: 3810 grains, 7 features, Cammeo or Osmancik."""
+    """Rice: 3810 grains, 7 features, Cammeo or Osmancik.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_rice
+    >>> load_rice(return_X_y=True, as_frame=False)[0].shape
+    (3810, 7)
+    """
     return load(_sets.RICE, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing)
 
 
 def load_spambase(
     *, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True
 ) -> Any:
-    """Spambase: 4601 e-mails, 57 features, spam or not."""
+    """Spambase: 4601 e-mails, 57 features, spam or not.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_spambase
+    >>> load_spambase(return_X_y=True, as_frame=False)[0].shape
+    (4601, 57)
+    """
     return load(
         _sets.SPAMBASE, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing
     )
@@ -77,19 +121,40 @@ def load_spambase(
 def load_eeg_eye_state(
     *, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True
 ) -> Any:
-    """EEG Eye State: 14980 moments in order, 14 features, eyes open or closed."""
+    """EEG Eye State: 14980 moments in order, 14 features, eyes open or closed.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_eeg_eye_state
+    >>> load_eeg_eye_state(return_X_y=True, as_frame=False)[0].shape
+    (14980, 14)
+    """
     return load(
         _sets.EEG_EYE_STATE, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing
     )
 
 
 def load_magic(*, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True) -> Any:
-    """MAGIC Gamma Telescope: 19020 showers, 10 features, gamma or hadron."""
+    """MAGIC Gamma Telescope: 19020 showers, 10 features, gamma or hadron.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_magic
+    >>> load_magic(return_X_y=True, as_frame=False)[0].shape
+    (19020, 10)
+    """
     return load(
         _sets.MAGIC, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing
     )
 
 
 def load_skin(*, return_X_y: bool = False, as_frame: bool = True, download_if_missing: bool = True) -> Any:
-    """Skin Segmentation: 245057 pixels, 3 features, skin or not; most rows repeat."""
+    """Skin Segmentation: 245057 pixels, 3 features, skin or not; most rows repeat.
+
+    Examples
+    --------
+    >>> from lhtree.datasets import load_skin
+    >>> load_skin(return_X_y=True, as_frame=False)[0].shape
+    (245057, 3)
+    """
     return load(_sets.SKIN, return_X_y=return_X_y, as_frame=as_frame, download_if_missing=download_if_missing)

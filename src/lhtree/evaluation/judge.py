@@ -1,4 +1,4 @@
-"""What a model predicts for rows whose classes are known: all that an evaluation is built from."""
+"""What a model predicts for rows whose classes or responses are known: all that an evaluation is built from."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curves import find_sureness
+from ..model import read
 
 
 class Part(NamedTuple):
@@ -17,6 +18,16 @@ class Part(NamedTuple):
     predicted: NDArray[np.int32]  # number of the predicted class
     proba: NDArray[np.float64]  # probabilities, shape (n, K)
     sureness: NDArray[np.float64]  # what coverage is measured by: the largest WOLF value or probability
+    weight: NDArray[np.float64] | None = None
+
+
+class NumberPart(NamedTuple):
+    """Rows with their responses and predicted numbers; a table may consist of many parts."""
+
+    actual: NDArray[np.float64]  # shape (n,)
+    predicted: NDArray[np.float64]
+    interval: NDArray[np.float64] | None = None  # ends of the prediction intervals, shape (n, 2)
+    coverage: float = 0.0  # what share of the responses they are made to hold
     weight: NDArray[np.float64] | None = None
 
 
@@ -42,3 +53,36 @@ def judge(
         sureness[rows],
         None if weight is None else weight[rows],
     )
+
+
+def judge_numbers(
+    model: Any,
+    X: Any,
+    actual: NDArray[np.float64],
+    weight: NDArray[np.float64] | None = None,
+    coverage: float = 0.9,
+    **options: Any,
+) -> NumberPart:
+    """Predict rows of the responses ``actual``, with intervals if the model has them."""
+    predicted = np.asarray(model.predict(X, **options), dtype=np.float64)
+    if predicted.shape != actual.shape:
+        raise ValueError(
+            f"the model predicts numbers of shape {predicted.shape} for {len(actual)} responses: pass one per row."
+        )
+    interval = model.predict_interval(X, coverage, **options) if has_intervals(model) else None
+    rows = slice(None) if weight is None else weight > 0.0
+    return NumberPart(
+        actual[rows],
+        predicted[rows],
+        None if interval is None else interval[rows],
+        coverage,
+        None if weight is None else weight[rows],
+    )
+
+
+def has_intervals(model: Any) -> bool:
+    """Whether a model is a regressor of lhtree that can tell how far off it may be."""
+    if not hasattr(type(model), "_read"):
+        return False
+    response = read(model, takes_numbers=True).response
+    return response is not None and response.residual is not None

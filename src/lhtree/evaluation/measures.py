@@ -102,3 +102,17 @@ def mean(values: list[float | None]) -> float | None:
     """The mean, None where a value is None."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) == len(values) else None
+
+
+def write_percent(share: float | None) -> str:
+    """A share in percent; None is a dash."""
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
+def write_number(value: float) -> str:
+    """A number of any unit to four digits: 214,000 and 0.01234, not 2.14e+05."""
+    rounded = float(f"{value:.4g}")
+    if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e12:
+        return f"{rounded:.4g}"
+    n_decimals = max(0, 3 - math.floor(math.log10(abs(rounded))))
+    return f"{value:,.{n_decimals}f}"

@@ -1,14 +1,15 @@
 """Explanations of predictions: the facts of every decision on the path of a row."""
 
 from ._counterfactual import Counterfactual
+from ._effects import Effect, Effects
 from ._explanation import Explanation
-from ._facts import BoostedLeaf, BoostedStep, LeafStep, Neighbour, Path, Step, Term
+from ._facts import LeafStep, Neighbour, Path, Step, Term, ValueLeaf, ValueStep
 from ._importances import Importances
 
 __all__ = [
-    "BoostedLeaf",
-    "BoostedStep",
     "Counterfactual",
+    "Effect",
+    "Effects",
     "Explanation",
     "Importances",
     "LeafStep",
@@ -16,4 +17,6 @@ __all__ = [
     "Path",
     "Step",
     "Term",
+    "ValueLeaf",
+    "ValueStep",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
+from ..amounts import Amounts
 from ..model import Model
 from ..tables.names import find_nearest
 from ._facts import make_plain
+from ._goal import RangeGoal, take_goal
 from ._phrases import name_class
 from ._search import MOST_BASES, Task, search
+from ._switch import switch_categories
 
 _SHOWN = 4  # changes named in a sentence
 _DECIMALS = 6  # of a feature that was measured in steps
@@ -25,7 +28,7 @@ _ALIKE = 0.8  # cosine above which two changes go the same way
 
 @dataclass(frozen=True, repr=False)
 class Counterfactual:
-    """A row similar to the explained one for which the model predicts another class.
+    """A row similar to the explained one for which the model predicts another class, or a number in a range.
 
     Attributes
     ----------
@@ -36,7 +39,19 @@ class Counterfactual:
     distance : float
         Euclidean length of the change in normalised units: the root of the sum of (change / scale)².
     prediction, before
-        Class of the changed row, and of the explained row.
+        Class, or predicted number, of the changed row, and of the explained row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHTClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier(gamma=50, membership="least_squares").fit(X, y)
+    >>> counterfactual = model.explain(X.iloc[0]).counterfactuals(n=1)[0]
+    >>> int(counterfactual.before), int(counterfactual.prediction)
+    (0, 1)
+    >>> bool(model.predict(X.iloc[[0]].assign(**counterfactual.row))[0] == counterfactual.prediction)
+    True
     """
 
     row: dict[str, Any]
@@ -44,6 +59,7 @@ class Counterfactual:
     distance: float
     prediction: Any
     before: Any
+    is_number: bool = False  # whether the model predicts a number
 
     def to_dict(self) -> dict[str, Any]:
         """The counterfactual as plain Python values that can be written as JSON; missing values are None."""
@@ -61,7 +77,8 @@ class Counterfactual:
             for name, (old, new) in list(self.changes.items())[:_SHOWN]
         ]
         shown += [f"{len(self.changes) - _SHOWN} more"] * (len(self.changes) > _SHOWN)
-        what = f"{self.before!r} → {self.prediction!r}: {', '.join(shown)}"
+        before, after = self._name() if self.is_number else (repr(self.before), repr(self.prediction))
+        what = f"{before} → {after}: {', '.join(shown)}"
         return f"Counterfactual({what}; distance {self.distance:.3g})"
 
     def __str__(self) -> str:
@@ -73,10 +90,14 @@ class Counterfactual:
         if more:
             shown.append(f"{more} more feature{'s were' if more > 1 else ' was'} different")
         listed = ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else shown[0]
-        return (
-            f"If {listed}, the prediction would be {name_class(self.prediction)} "
-            f"instead of {name_class(self.before)} (distance {self.distance:.3g})."
-        )
+        before, after = self._name()
+        return f"If {listed}, the prediction would be {after} instead of {before} (distance {self.distance:.3g})."
+
+    def _name(self) -> tuple[str, str]:
+        """What was predicted before, and after the change; of numbers as many digits as show the difference."""
+        ends = self.before, self.prediction
+        name = Amounts.over(min(ends), max(ends)).write if self.is_number else name_class
+        return name(self.before), name(self.prediction)
 
 
 def find_counterfactuals(
@@ -86,13 +107,11 @@ def find_counterfactuals(
     check_count("n", n, 1)
     may_change = _check_features(fitted, features)
     free = may_change & ~np.isnan(x) & ~np.isnan(fitted.span.low)
-    free &= ~fitted.encoding.is_category  # a category changes as a whole
-    code = int(fitted.scorer.predict(x[None])[0])  # type: ignore[index]  # None only for infinities
+    # A category changes as a whole, and an indicator with its number.
+    free &= ~(fitted.encoding.is_category | fitted.encoding.is_indicator)
     task = Task(
-        fitted,
+        take_goal(fitted, x, to),
         x,
-        code,
-        wanted=_check_class(fitted, to, code),
         # A value outside the training range may move towards it, but not further away.
         low=np.where(free, np.fmin(fitted.span.low, x), x),
         high=np.where(free, np.fmax(fitted.span.high, x), x),
@@ -116,25 +135,11 @@ def find_counterfactuals(
         rows[is_fine] if is_fine.any() else rows
     )  # the resolution is a guess: better a small change than none
     rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
-    codes, distances = task.predict(rows), task.distances(rows)
+    predictions = fitted.ask("value" if fitted.is_regression else "predict", rows).tolist()
     return [
-        _describe(task, row, int(changed), float(distance))
-        for row, changed, distance in zip(rows, codes, distances, strict=True)
+        _describe(task, row, predicted if fitted.is_regression else fitted.labels[predicted], float(distance))
+        for row, predicted, distance in zip(rows, predictions, task.distances(rows), strict=True)
     ]
-
-
-def switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The row with another category in one column, for every column that may change and every category of it."""
-    encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
-    for column, categories in enumerate(encoding.categories):
-        own = encoding.features_of(column)
-        is_on = task.x[own] == 1.0
-        if categories is None or not is_on.any() or not may_change[own].all():  # a missing one stays missing
-            continue
-        part = np.repeat(task.x[None], len(categories) - 1, axis=0)
-        part[:, own] = np.eye(len(categories))[~is_on]
-        parts.append(part)
-    return np.concatenate(parts)
 
 
 def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -178,17 +183,6 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
     return free[encoding.column]
 
 
-def _check_class(fitted: Model, to: Any, code: int) -> int | None:
-    if to is None:
-        return None
-    if not isinstance(to, Hashable) or to not in fitted.labels:
-        raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
-    wanted = fitted.labels.index(to)
-    if wanted == code:
-        raise refuse("to", to, "another class: this one is already predicted")
-    return wanted
-
-
 def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool) -> list[int]:
     """Numbers of ``n`` rows or fewer, shortest change first, without those that say little new.
 
@@ -196,7 +190,7 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
     (their moves have a cosine above 0.8), or all that the shorter one changes and more.
     A place is reserved for the shortest change of a single feature, which people can act on.
     """
-    is_changed, codes, distances = task.is_changed(rows), task.predict(rows), task.distances(rows)
+    is_changed, codes, distances = task.is_changed(rows), task.sort(rows), task.distances(rows)
     moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
@@ -237,10 +231,11 @@ def find_resolution(task: Task) -> NDArray[np.float64]:
     counts, 0.01 for prices. Others count as continuous, with a step of 0. Distinct training values are not kept.
     """
     span, steps = task.fitted.span, np.zeros(len(task.x))
+    is_category = task.fitted.encoding.is_category
     for feature, values in enumerate(
         zip(task.x.tolist(), span.low.tolist(), span.high.tolist(), strict=True)
     ):
-        if np.isfinite(values).all():
+        if np.isfinite(values).all() and not is_category[feature]:
             exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in values]
             decimals = max(0, *(-int(exponent) for exponent in exponents))
             steps[feature] = 10.0**-decimals if decimals <= _DECIMALS else 0.0
@@ -279,8 +274,8 @@ def _write(value: Any) -> str:
     return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
-def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) -> Counterfactual:
-    fitted = task.fitted
+def _describe(task: Task, row: NDArray[np.float64], prediction: Any, distance: float) -> Counterfactual:
+    fitted, goal = task.fitted, task.goal
     changed = np.flatnonzero(task.is_changed(row[None])[0])
     size = np.abs(task.measure(row, task.x))[changed]
     changed = changed[np.argsort(-size, kind="stable")]
@@ -290,6 +285,7 @@ def _describe(task: Task, row: NDArray[np.float64], code: int, distance: float) 
         row=after,
         changes={names[f]: (before[names[f]], after[names[f]]) for f in changed},
         distance=distance,
-        prediction=fitted.labels[code],
-        before=fitted.labels[task.code],
+        prediction=prediction,
+        before=goal.before if isinstance(goal, RangeGoal) else fitted.labels[goal.code],
+        is_number=fitted.is_regression,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
-from ._walk import walk
+from ..joint import find_contrast
+from ._goal import Goal
+from ._walk import Walk, walk
 
 Floats = NDArray[np.float64]
 
@@ -25,9 +26,10 @@ class Room(NamedTuple):
 class Planes(NamedTuple):
     """Hyperplanes on the path of a row: y(x) = weights · z − offset.
 
-    In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
-    ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share (of a boosted model, how
-    much larger the value is), ``target`` the code of that class, ``past`` how far behind the hyperplane a row is surely
+    In a leaf it is the one where its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights. Linear
+    leaves that have values have one together, where the predicted class is level with the next, or the goal begins.
+    ``gain`` is how much more of the tree's target there is behind the hyperplane, as a share (or how much larger
+    the value is), ``target`` the code of that class, ``past`` how far behind the hyperplane a row is surely
     on its other side in spite of rounding (to float32, and of the values themselves), and ``n_passed`` the number of
     blocks on the whole way.
     """
@@ -36,15 +38,16 @@ class Planes(NamedTuple):
     y: Floats
     past: Floats
     gain: Floats
-    target: NDArray[np.int32]
+    target: NDArray[Any]
     n_passed: int
 
 
-def find_planes(fitted: Model, x: Floats, room: Room, most: int) -> Planes:
+def find_planes(goal: Goal, x: Floats, room: Room, most: int) -> Planes:
     """Hyperplanes on the paths of row ``x`` through all trees; if too many, those nearest along free features."""
-    trees = fitted.trees
+    fitted, trees = goal.fitted, goal.fitted.trees
     way = walk(fitted, x[None])
-    parts = (way.terms, way.slope_terms)  # a block has terms of one kind only
+    # A block has terms of one kind only.
+    parts = (way.terms,) if fitted.has_values else (way.terms, way.slope_terms)
     stop, feature, weight = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("stop", "feature", "weight")
     )
@@ -62,15 +65,37 @@ def find_planes(fitted: Model, x: Floats, room: Room, most: int) -> Planes:
     weights = np.zeros((len(kept), fitted.n_features))
     weights[place[stop[own]], feature[own]] = weight[own]
     at, y, tree = way.at[kept], y[kept], way.tree[kept]
+    target = trees.target[tree]
     outcome = fitted.outcome
     left = trees.block_ptr[tree] + np.maximum(trees.left[at], 0)
-    rise = np.where(way.is_leaf[kept], 0.5, outcome[np.minimum(left + 1, len(outcome) - 1)] - outcome[left])
+    beyond = outcome[np.minimum(left + 1, len(outcome) - 1)] - outcome[left]
+    rise = np.where(way.is_leaf[kept], 0.5, beyond / goal.unit)
+    if (
+        fitted.is_joint
+    ):  # every block for the class that its sides differ in most; leaves have no slopes to cross
+        of_class, rise = find_contrast(trees, at, fitted.n_classes)
+        target = of_class.astype(np.int32)
+    if fitted.is_clipped:
+        slopes, lead, leader = goal.find_level(_sum_slopes(way), way)
+        if (slopes[is_free] != 0.0).any():
+            weights, y = np.concatenate([weights, slopes[None]]), np.append(y, lead)
+            rise, target = np.append(rise, abs(lead)), np.append(target, leader)
     centre, scale = fitted.normalisation
     with np.errstate(over="ignore"):
         digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
     past = 1e-6 * (np.abs(weights) @ (np.abs(way.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
     gain = rise * np.where(y < 0.0, 1.0, -1.0)
-    return Planes(weights, y, past, gain, trees.target[tree], len(way.at))
+    return Planes(weights, y, past, gain, target.astype(np.int32), len(way.at))
+
+
+def _sum_slopes(way: Walk) -> Floats:
+    """Sums of the slopes of the leaves of the only row, where they are not clipped, shape (n_targets, m)."""
+    fitted, terms = way.fitted, way.slope_terms
+    tree = way.tree[terms.stop]
+    moves = (way.clipped[tree] == 0.0) & (np.abs(way.Z[0, terms.feature]) < fitted.clip)
+    slopes = np.zeros((fitted.n_targets, fitted.n_features))
+    np.add.at(slopes, (fitted.target_of[tree], terms.feature), np.where(moves, terms.weight, 0.0))
+    return slopes
 
 
 def find_sides(planes: Planes) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..joint import memberships_at, shares_at
 from ..model import Model
 from ._walk import Terms, Walk
 
@@ -18,22 +19,27 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True)
 class Term:
-    """What one feature adds to a feature sum, or to a membership."""
+    """What one feature adds to a feature sum, to a membership or to the value of a leaf."""
 
-    feature: str  # "colour = red" for a category
-    value: float  # in the user's units, 1 or 0 of a category; NaN is missing
+    feature: str  # "colour = red" for a category, "age is missing" for an indicator
+    value: float  # in the user's units, 1 or 0 of a category, else its statistic; NaN is missing
     weight: float  # per normalised unit
     unit_weight: float  # per unit of the user
-    term: float  # weight · z
-    column: str | None = None  # the column of a category; None where the feature is a column of its own
+    term: float  # weight · z; in a leaf that has a value, slope · (z - mean)
+    column: str | None = None  # the column of a category or indicator; None where the feature is its column
+    category: Any = None  # of the row, where the feature is a target statistic
 
     @property
     def what(self) -> str:
         """The feature in words: "colour = red", "colour ≠ red" or, where it is missing, "colour"; else its name."""
+        if self.category is not None:
+            return f"{self.column} = {self.category}"
         if self.column is None or self.value == 1.0:
             return self.feature
         if math.isnan(self.value):
             return self.column
+        if self.feature == f"{self.column} is missing":
+            return f"{self.column} is not missing"
         return f"{self.column} ≠ {self.feature.removeprefix(f'{self.column} = ')}"
 
 
@@ -61,7 +67,7 @@ class Neighbour:
 
     given: int  # its number among the rows given to fit
     row: dict[str, Any]
-    label: Any
+    label: Any  # its class, or its response
     distance: float  # Euclidean, of normalised values
 
 
@@ -85,10 +91,11 @@ class LeafStep:
 
 
 @dataclass(frozen=True)
-class BoostedStep:
-    """A branching block of a boosted tree on the way: ``y`` is the sum of the terms minus the offset.
+class ValueStep:
+    """A branching block with a value on the path: ``y`` is the sum of the terms minus the offset.
 
-    Where the block has a single feature, and that is missing, ``y`` is infinite: the block has a side for it.
+    The value is what the block would add to the raw score if it were a leaf, or its mean response. Where the block of a
+    boosted tree has a single feature, and that is missing, ``y`` is infinite: the block has a side for it.
     """
 
     block: int
@@ -104,14 +111,22 @@ class BoostedStep:
 
 
 @dataclass(frozen=True)
-class BoostedLeaf:
-    """The leaf of a boosted tree at the end of the way: ``value`` is what it adds to the raw score."""
+class ValueLeaf:
+    """The leaf at the end of the path of a boosted tree, or of a tree of a regression.
+
+    It adds ``added`` to the raw score, or predicts it: its ``value``, the terms of its slopes, and ``clipped``, what
+    its range takes away from those. A constant leaf adds its value.
+    """
 
     block: int
     depth: int
     n_samples: int
     weight: float
     value: float
+    terms: tuple[Term, ...]  # slopes, largest first; none in a constant leaf
+    clipped: float
+    added: float
+    neighbours: tuple[Neighbour, ...] = ()  # nearest first; none without prototypes
 
 
 @dataclass(frozen=True)
@@ -119,9 +134,9 @@ class Path:
     """The path of a row through one tree."""
 
     tree: int
-    target: Any
-    steps: tuple[Any, ...]  # each a Step, of a boosted model a BoostedStep
-    leaf: Any  # a LeafStep or a BoostedLeaf
+    target: Any  # of a tree of all classes: the predicted class; None of a regression
+    steps: tuple[Any, ...]  # each a Step; a ValueStep of a boosted model or a regression
+    leaf: Any  # a LeafStep or a ValueLeaf
 
 
 def make_plain(fact: Any) -> Any:
@@ -131,18 +146,23 @@ def make_plain(fact: Any) -> Any:
 
 def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
     """The paths of one row with values ``x`` through all trees."""
-    if walk.fitted.is_boosted:
-        yield from _find_boosted_paths(walk, x)
+    if walk.fitted.has_values:
+        yield from _find_value_paths(walk, x)
         return
     fitted, trees = walk.fitted, walk.fitted.trees
     name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
     neighbours = find_neighbours(walk)
+    # A tree of all classes is told from the side of the class that the model predicts.
+    code = int(fitted.ask("predict", x[None])[0]) if fitted.is_joint else None
+    share = walk.outcome if code is None else shares_at(trees, walk.at, fitted.n_classes)[:, code]
     steps: list[Step] = []
     for stop, (at, is_leaf) in enumerate(zip(walk.at.tolist(), walk.is_leaf.tolist(), strict=True)):
         tree = int(walk.tree[stop])
         common = _describe_block(walk, stop) | {
-            "n_target": float(trees.n_target[at]),
-            "share": float(walk.outcome[stop]),
+            "n_target": float(trees.n_target[at])
+            if code is None
+            else fitted.count_class(at, code, float(share[stop])),
+            "share": float(share[stop]),
         }
         if not is_leaf:
             distance = abs(float(walk.y[stop]))
@@ -150,33 +170,40 @@ def find_paths(walk: Walk, x: Any) -> Iterator[Path]:
             steps.append(Step(distance=distance, confidence=min(distance, 1.0), **common))
             continue
         membership, confidence = float(walk.membership[tree]), float(walk.confidence[tree])
+        if code is not None:
+            membership = float(memberships_at(trees, walk.at[stop : stop + 1], fitted.prior)[0, code])
         leaf = LeafStep(
-            intercept=float(trees.intercept[at]),
+            intercept=float(trees.intercept[at]) if code is None else membership,
             terms=name_slopes(stop),
-            estimate=float(walk.value[stop]),
+            estimate=float(walk.value[stop]) if code is None else membership,
             membership=membership,
             confidence=confidence,
             corrected_membership=confidence * membership,
             neighbours=neighbours[tree],
             **common,
         )
-        yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), leaf)
+        target = int(trees.target[tree]) if code is None else code
+        yield Path(tree, fitted.labels[target], tuple(steps), leaf)
         steps = []
 
 
-def _find_boosted_paths(walk: Walk, x: Any) -> Iterator[Path]:
-    fitted, trees = walk.fitted, walk.fitted.trees
-    name_terms = _namer(fitted, walk.terms, x)
-    steps: list[BoostedStep] = []
+def _find_value_paths(walk: Walk, x: Any) -> Iterator[Path]:
+    fitted = walk.fitted
+    name_terms, name_slopes = _namer(fitted, walk.terms, x), _namer(fitted, walk.slope_terms, x)
+    neighbours = find_neighbours(walk)
+    steps: list[ValueStep] = []
     for stop, is_leaf in enumerate(walk.is_leaf.tolist()):
         common = _describe_block(walk, stop)
-        common["value"] = float(walk.value[stop] if is_leaf else walk.outcome[stop])
+        common["value"] = float(walk.outcome[stop])
         if not is_leaf:
             common |= _describe_side(walk, stop) | {"terms": name_terms(stop)}
-            steps.append(BoostedStep(change=float(walk.change[stop]), **common))
+            steps.append(ValueStep(change=float(walk.change[stop]), **common))
             continue
         tree = int(walk.tree[stop])
-        yield Path(tree, fitted.labels[int(trees.target[tree])], tuple(steps), BoostedLeaf(**common))
+        clipped, added = float(walk.clipped[tree]), float(walk.membership[tree])
+        common |= {"terms": name_slopes(stop), "neighbours": neighbours[tree]}
+        leaf = ValueLeaf(clipped=clipped, added=added, **common)
+        yield Path(tree, fitted.name_target(tree), tuple(steps), leaf)
         steps = []
 
 
@@ -209,12 +236,17 @@ def _namer(fitted: Model, terms: Terms, x: Any) -> Callable[[int], tuple[Term, .
         [fitted.feature_names[f] for f in feature],
         x[feature].tolist(),
         terms.weight[order].tolist(),
-        fitted.per_unit(terms.weight[order], feature).tolist(),
+        terms.unit_weight[order].tolist(),
         terms.value[order].tolist(),
     ]
-    names, column = fitted.encoding.names, fitted.encoding.column
-    is_category = fitted.encoding.is_category
-    lists.append([names[column[f]] if is_category[f] else None for f in feature])
+    encoding, column = fitted.encoding, fitted.encoding.column
+    is_part = encoding.is_category | encoding.is_indicator
+    lists.append([encoding.names[column[f]] if is_part[f] else None for f in feature])
+    own = {
+        number: encoding.treatments[number].decode(x[encoding.features_of(number)])
+        for number in encoding.counted
+    }
+    lists.append([own.get(column[f]) for f in feature])
 
     def name(stop: int) -> tuple[Term, ...]:
         some = slice(terms.ptr[stop], terms.ptr[stop + 1])
@@ -247,7 +279,9 @@ def find_neighbours(walk: Walk) -> list[tuple[Neighbour, ...]]:
         i: Neighbour(
             int(prototypes.given[i]),
             fitted.name_values(prototypes.X[i]),
-            fitted.labels[prototypes.codes[i]],
+            fitted.labels[prototypes.codes[i]]
+            if prototypes.response is None
+            else float(prototypes.response[i]),
             float(distance[i]),
         )
         for i in np.unique(np.concatenate(near))

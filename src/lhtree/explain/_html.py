@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .._palette import AGAINST, FOR
-from ._phrases import signed
+from ._phrases import CLIPPED
 from ._words import find_moves, tell_course, tell_prediction, tell_way
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ def draw_html(explanation: Explanation) -> str:
     bars = [(" is ".join(filter(None, move[:2])), move.amount) for move in moves]
     if n_more:
         bars.append((f"{n_more} more", rest))
+    clipped = explanation.account(explanation.prediction).clipped
+    if explanation._fitted.amounts.is_seen(clipped):
+        bars.append((CLIPPED, clipped))
     largest = max((abs(amount) for _, amount in bars), default=1.0)
-    rows = "".join(_draw_bar(what, amount, largest) for what, amount in bars)
+    sign = explanation._fitted.amounts.sign
+    rows = "".join(_draw_bar(what, amount, sign(amount), largest) for what, amount in bars)
     way = [escape(line) for line in tell_way(explanation)]
     told = "".join(f"<li>{line}</li>" for line in way[1:])
     details = f"<details><summary>{way[0]}</summary><ul style='margin:0'>{told}</ul></details>" if way else ""
@@ -36,11 +40,11 @@ def draw_html(explanation: Explanation) -> str:
     )
 
 
-def _draw_bar(what: str, amount: float, largest: float) -> str:
+def _draw_bar(what: str, amount: float, written: str, largest: float) -> str:
     width = _WIDEST * abs(amount) / largest if largest else 0.0
     colour = FOR if amount >= 0.0 else AGAINST
     bar = f"<div style='width:{width:.2f}em;height:.8em;background:{colour}'></div>"
     return (
         f"<tr><td style='text-align:left;padding:0'>{escape(what)}</td>"
-        f"<td style='text-align:right;padding:0 .5em 0 1em'>{signed(amount)}</td><td style='padding:0'>{bar}</td></tr>"
+        f"<td style='text-align:right;padding:0 .5em 0 1em'>{written}</td><td style='padding:0'>{bar}</td></tr>"
     )

@@ -8,45 +8,44 @@ from typing import Any
 import numpy as np
 
 from ..views import Conditions
-from ._facts import BoostedStep, Step, Term
+from ._facts import Step, Term, ValueStep
 
 N_REASONS = 3  # features named in a step
+CLIPPED = "clipped to the ranges of the leaves"  # the one term that belongs to no feature
 _LONGEST_NAME = 60
 
 
-def signed(amount: float, decimals: int = 2) -> str:
-    """An amount with its sign; what rounds to nothing has a plus."""
-    return f"{round(amount, decimals) + 0.0:+.{decimals}f}"
-
-
-def tell_step(step: Step | BoostedStep, levels: dict[str, str]) -> str:
+def tell_step(step: Step | ValueStep, levels: dict[str, str]) -> str:
     """Which side, and which features pull there."""
     feature_sum = step.y + step.offset
     pulled = "right" if feature_sum > 0.0 else "left"
     pulling = [term for term in step.terms if term.term * feature_sum > 0.0]
     if not pulling:
         return f"goes {step.side}, like any row with typical or missing values."
-    names = join([_name_term(term, levels) for term in pulling[:N_REASONS]])
+    names = join([name_term(term, levels) for term in pulling[:N_REASONS]])
     pull = "pull" if len(pulling[:N_REASONS]) > 1 else "pulls"
     if pulled != step.side:
         return f"goes {step.side}: {names} {pull} to the {pulled}, but not strongly enough."
     against = next((term for term in step.terms[:N_REASONS] if term.term * feature_sum < 0.0), None)
-    but = f"; {_name_term(against, levels)} pulls the other way" if against else ""
+    but = f"; {name_term(against, levels)} pulls the other way" if against else ""
     return f"goes {step.side}, because {names} {pull} that way{but}."
 
 
-def tell_single(step: BoostedStep, conditions: Conditions) -> str:
+def tell_single(step: ValueStep, conditions: Conditions) -> str:
     """Which side, where a single feature decides: "goes left, because age 33 < 41.5"."""
     (term,) = step.terms
     if np.isnan(term.value):
-        return f"goes {step.side}, because {tidy(conditions.subject)} is missing."
-    bound = (
-        "" if term.column is not None else f" {getattr(conditions, step.side).removesuffix(' or missing')}"
-    )
+        return f"goes {step.side}, because {tidy(term.column or conditions.subject)} is missing."
+    bound = f" {getattr(conditions, step.side).removesuffix(' or missing')}"
+    if term.category is not None:
+        bound = f" ({say_number(term.value)}{bound})"
+    elif term.column is not None:
+        bound = ""
     return f"goes {step.side}, because {_tidy_term(term)}{bound}."
 
 
-def _name_term(term: Term, levels: dict[str, str]) -> str:
+def name_term(term: Term, levels: dict[str, str]) -> str:
+    """A feature with its value, and how that compares with the training rows."""
     level = levels[term.feature]
     return f"{_tidy_term(term)} ({level})" if level else _tidy_term(term)
 

@@ -1,20 +1,21 @@
-"""Search for nearby rows with another prediction: deterministic, bounded, by crossing hyperplanes."""
+"""Search for nearby rows with the prediction that is wanted: deterministic, bounded, by crossing hyperplanes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
 from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
+from ._goal import Goal, RangeGoal
 
 MOST_PLANES = 256  # of one row at a time, nearest first
 MOST_ROUNDS = 5
 MOST_BASES = 4  # rows from which the next round goes on
 MOST_REFINED = 24
+MOST_RETURNED = 64
 _MOST = 1e300  # a distance, so that its multiples are numbers
 MOST_TRIMMED = 8
 _LEAST_GAIN = 0.999  # a distance that shrinks less is short enough
@@ -27,10 +28,8 @@ _WORK = 1_000_000  # blocks that the rows tried in a round may pass
 class Task:
     """From where to search, for what, and within which bounds."""
 
-    fitted: Model
+    goal: Goal
     x: Floats  # the row, in the user's units
-    code: int  # its predicted class
-    wanted: int | None  # class to reach; None: any other
     low: Floats  # bounds in the user's units; equal to x where a feature must stay
     high: Floats
 
@@ -72,29 +71,22 @@ class Task:
         """Which values differ from the row's."""
         return np.asarray((rows != self.x) & ~np.isnan(rows))
 
-    def predict(self, rows: Floats) -> NDArray[np.int64]:
-        """Code of the class of every row."""
-        codes: Any = self.fitted.scorer.predict(np.ascontiguousarray(rows))
-        return np.asarray(codes)
+    @property
+    def fitted(self) -> Model:
+        """The model."""
+        return self.goal.fitted
+
+    def sort(self, rows: Floats) -> NDArray[np.int64]:
+        """Which rows say the same: the code of the class of every row; 0 of a regression."""
+        return self.goal.sort(np.ascontiguousarray(rows))
 
     def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
-        """Whether the model predicts another class (the wanted one)."""
-        codes = self.predict(rows)
-        return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
+        """Whether the model predicts what is wanted."""
+        return self.goal.is_reached(np.ascontiguousarray(rows))
 
     def leads(self, rows: Floats) -> Floats:
-        """How far the predicted class of the row is ahead of the others (of the wanted one).
-
-        In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
-        """
-        rows = np.ascontiguousarray(rows)
-        score: Any = (
-            self.fitted.spread(self.fitted.ask("raw_score", rows), np.negative)
-            if self.fitted.is_boosted
-            else self.fitted.ask("proba", rows)
-        )
-        others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
-        return np.asarray(score[:, self.code] - others.max(axis=1))
+        """How far rows are from what is wanted; 0 or less where it is reached."""
+        return self.goal.leads(np.ascontiguousarray(rows))
 
 
 def search(task: Task) -> Floats:
@@ -110,7 +102,7 @@ def search(task: Task) -> Floats:
         if not len(rows):
             break
         leads = task.leads(rows)
-        found.append(_select(task, rows[leads <= 0.0]))
+        found.append(_select(task, np.concatenate([rows[leads <= 0.0], _return(task, rows[leads > 0.0])])))
         bases = _choose_bases(task, rows[leads > 0.0], leads[leads > 0.0])
         if sum(map(len, found)) >= MOST_REFINED or not len(bases):
             break
@@ -120,13 +112,28 @@ def search(task: Task) -> Floats:
     rows = _select(task, _shorten(task, rows))
     fewer = _shorten(task, _use_fewer(task, rows))
     rows = np.concatenate([rows, fewer])
-    return np.concatenate([rows, _trim(task, rows)]) if task.fitted.is_boosted else rows
+    return np.concatenate([rows, _trim(task, rows)]) if task.fitted.has_values else rows
+
+
+def _return(task: Task, rows: Floats) -> Floats:
+    """The points where the way to each row that passed a range of numbers enters it, by bisection."""
+    goal = task.goal
+    if not isinstance(goal, RangeGoal) or not len(rows):
+        return rows[:0]
+    rows = rows[~goal.is_before(np.ascontiguousarray(rows))]
+    rows = rows[np.argsort(task.distances(rows), kind="stable")[:MOST_RETURNED]]
+    near, far = np.zeros(len(rows)), np.ones(len(rows))
+    for _ in range(30 if len(rows) else 0):
+        middle = (near + far) / 2
+        is_before = goal.is_before(_walk(task.x, rows, middle[:, None]))
+        near, far = np.where(is_before, middle, near), np.where(is_before, far, middle)
+    return _walk(task.x, rows, far[:, None])
 
 
 def _cross(task: Task, x: Floats, share: int) -> Floats:
     """Rows just behind each hyperplane on the path of ``x`` and, if confidence matters, fully behind it."""
     room = task.room(x)
-    planes = find_planes(task.fitted, x, room, MOST_PLANES)
+    planes = find_planes(task.goal, x, room, MOST_PLANES)
     sides = find_sides(planes)
     depths = (0.0,) if task.fitted.confidence is None else (0.0, 1.0)
     most = max(16, share // (2 * planes.n_passed * len(depths)))
@@ -168,15 +175,10 @@ def _ends(room: Room) -> Floats:
 
 
 def _aim(task: Task, planes: Planes, room: Room) -> Floats:
-    """Steps of growing length in the direction in which nearby hyperplanes jointly favour another class."""
-    if task.fitted.n_classes == 2:  # one tree serves both, and its target is the second class
-        speaks = np.full(len(planes.y), 1.0 if task.code == 0 else -1.0)
-    else:
-        is_wanted = planes.target != task.code if task.wanted is None else planes.target == task.wanted
-        speaks = np.where(planes.target == task.code, -1.0, np.where(is_wanted, 1.0, 0.0))
+    """Steps of growing length in the direction in which nearby hyperplanes jointly favour what is wanted."""
     free = planes.weights * ((room.down > 0.0) | (room.up > 0.0))
     length = np.linalg.norm(free, axis=1)
-    pull = np.maximum(planes.gain * speaks, 0.0) / (0.25 + np.abs(planes.y) / length)
+    pull = np.maximum(planes.gain * task.goal.favour(planes.target), 0.0) / (0.25 + np.abs(planes.y) / length)
     aim: Floats = (pull * find_sides(planes) / length) @ free
     if not aim.any():
         return np.empty((0, len(aim)))
@@ -206,7 +208,7 @@ def _select(task: Task, rows: Floats) -> Floats:
     """
     rows = rows[task.is_reached(rows)]
     rows = rows[np.argsort(task.distances(rows), kind="stable")]
-    is_changed, codes = task.is_changed(rows), task.predict(rows)
+    is_changed, codes = task.is_changed(rows), task.sort(rows)
     firsts: dict[tuple[int, bytes], int] = {}
     for i, (code, changed) in enumerate(zip(codes, is_changed, strict=True)):
         firsts.setdefault((int(code), changed.tobytes()), i)

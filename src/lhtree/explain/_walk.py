@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,8 @@ class Terms:
     stop: Ints  # which stop a term belongs to
     feature: NDArray[np.int32]
     weight: Floats
-    value: Floats  # weight · z
+    value: Floats  # weight · z; of slopes where blocks have values, slope · (z - mean)
+    unit_weight: Floats  # per unit of the feature; of trees in the user's units, what they predict with
 
     def deal(self, amount: Floats, shift: Floats, sign: Floats) -> Floats:
         """Divide an amount of every stop among its terms that pull to the side of ``sign``, in proportion.
@@ -57,22 +58,27 @@ class Walk:
     depth: Ints
     is_leaf: NDArray[np.bool_]
     value: Floats  # feature sum of a branching block, estimate p̂ of a leaf, as the core computes them
-    membership: Floats  # μ of every way; what its leaf adds to the raw score, if boosted
+    membership: Floats  # μ of every way; where blocks have values, what its leaf adds or predicts
     confidence: Floats  # d of every way, under the model's rule
 
     @cached_property
     def terms(self) -> Terms:
         """Weights times z; leaves have none."""
         trees = self.fitted.trees
-        return self._gather(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
+        return self._gather(
+            trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight, unit=trees.unit_weight
+        )
 
     @cached_property
     def slope_terms(self) -> Terms:
-        """Slopes times z of the leaves; other stops have none."""
+        """Slopes times z of the leaves; other stops have none. Where blocks have values, z counts from its mean."""
         trees = self.fitted.trees
-        return self._gather(
-            trees.membership_ptr, trees.membership_feature, trees.membership_slope, self.is_leaf
-        )
+        ptr, feature = trees.membership_ptr, trees.membership_feature
+        terms = self._gather(ptr, feature, trees.membership_slope, self.is_leaf, unit=trees.unit_slope)
+        if not self.fitted.has_values:
+            return terms
+        mean = self._gather(ptr, feature, trees.membership_mean, self.is_leaf).weight
+        return replace(terms, value=terms.value - terms.weight * mean)
 
     @cached_property
     def y(self) -> Floats:
@@ -85,6 +91,11 @@ class Walk:
         return self.fitted.outcome[self.at]
 
     @cached_property
+    def clipped(self) -> Floats:
+        """What the range of the leaf takes away from the estimate, of every way."""
+        return self.membership - self.value[self.is_leaf]
+
+    @cached_property
     def change(self) -> Floats:
         """Change of the outcome from each block on the path to the next; at a leaf, from the share to μ."""
         change = np.empty(len(self.at))
@@ -95,12 +106,16 @@ class Walk:
     def deal(self) -> tuple[tuple[Terms, Floats], ...]:
         """The changes of all stops divided among their terms, those of hyperplanes and those of memberships.
 
-        A boosted model shares them by |weight| × spread: its leaves are constant.
+        Changes of values are shared by |weight| × spread; in leaves every slope then has its own term, and what the
+        range of the leaf takes away (``clipped``) belongs to no feature.
         """
         trees = self.fitted.trees
-        if self.fitted.is_boosted:
-            size = self._gather(trees.hyperplane_ptr, trees.hyperplane_feature, trees.shares).weight
-            return ((self.terms, self.terms.share(size) * self.change[self.terms.stop]),)
+        if self.fitted.has_values:
+            part = self._gather(trees.hyperplane_ptr, trees.hyperplane_feature, trees.parts).weight
+            return (
+                (self.terms, part * self.change[self.terms.stop]),
+                (self.slope_terms, self.slope_terms.value),
+            )
         side = np.where(self.y >= 0.0, 1.0, -1.0)
         rise = np.where(self.change >= 0.0, 1.0, -1.0)
         beyond = (
@@ -117,6 +132,7 @@ class Walk:
         feature: NDArray[np.int32],
         weight: NDArray[Any],
         wanted: NDArray[np.bool_] | None = None,
+        unit: Floats | None = None,
     ) -> Terms:
         begin = ptr[self.at]
         size = ptr[self.at + 1] - begin
@@ -128,12 +144,22 @@ class Walk:
         entry = begin[stop] + place
         features, weights = feature[entry], weight[entry].astype(np.float64)
         z = self.Z[self.row[stop], features]
+        has_units = unit is not None and self.fitted.trees.has_units
+        units = unit[entry] if has_units and unit is not None else self.fitted.per_unit(weights, features)
         if not self.fitted.is_boosted:
-            return Terms(own_ptr, stop, features, weights, weights * z)
+            return Terms(own_ptr, stop, features, weights, weights * z, units)
         value = weights * np.clip(z, -self.fitted.clip, self.fitted.clip)
         # A single feature is not clipped, and infinite where it is missing and has a side to go to.
         is_single = (size == 1) & ~self.is_leaf
-        return Terms(own_ptr, stop, features, weights, np.where(is_single[stop], self.value[stop], value))
+        value = np.where(is_single[stop], self.value[stop], value)
+        return Terms(own_ptr, stop, features, weights, value, units)
+
+
+def sum_targets(fitted: Model, of_trees: Floats) -> Floats:
+    """Sums of a value of every tree over the trees of every target, shape (n_targets,)."""
+    total = np.zeros(fitted.n_targets)
+    np.add.at(total, fitted.target_of, of_trees)
+    return total
 
 
 def walk(fitted: Model, X: NDArray[Any]) -> Walk:

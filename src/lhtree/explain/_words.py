@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..views import TreeViews
-from ._facts import Path
+from ..views import TreeView, TreeViews
+from ._facts import Path, ValueLeaf
 from ._phrases import (
+    CLIPPED,
     count,
     join,
     name_category,
     name_class,
+    name_term,
     name_value,
     percent,
-    signed,
     tell_single,
     tell_step,
 )
@@ -26,12 +28,13 @@ if TYPE_CHECKING:
 
 N_MOVES = 5  # features named with their contributions
 N_STEPS = 6  # steps described
+_ENOUGH = 9  # residuals for an interval of 90 %
 _NEAR = 0.25  # a confidence below is worth a warning
 _LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "typical"), (-2.0, "low"), (-np.inf, "very low"))
 
 
 class Move(NamedTuple):
-    """What one feature adds to the membership or raw score of the predicted class."""
+    """What one feature adds to the membership or raw score of the predicted class, or to the predicted number."""
 
     what: str  # name and value
     level: str  # how the value compares with the training rows; "" where nothing is known of them
@@ -42,9 +45,13 @@ def describe(explanation: Explanation) -> str:
     """All sentences, a line each."""
     lines = [*tell_prediction(explanation), "", tell_course(explanation)]
     moves, n_more, rest = find_moves(explanation)
-    lines += [f"  {' is '.join(filter(None, move[:2]))}: {signed(move.amount)}" for move in moves]
+    sign = explanation._fitted.amounts.sign
+    lines += [f"  {' is '.join(filter(None, move[:2]))}: {sign(move.amount)}" for move in moves]
     if n_more:
-        lines.append(f"  {count(n_more, 'more feature')}: {signed(rest)}")
+        lines.append(f"  {count(n_more, 'more feature')}: {sign(rest)}")
+    clipped = explanation.account(explanation.prediction).clipped
+    if explanation._fitted.amounts.is_seen(clipped):
+        lines.append(f"  {CLIPPED}: {sign(clipped)}")
     way = tell_way(explanation)
     if way:
         lines += ["", way[0], *(f"  {line}" for line in way[1:])]
@@ -52,15 +59,25 @@ def describe(explanation: Explanation) -> str:
 
 
 def tell_prediction(explanation: Explanation) -> list[str]:
-    """The predicted class with its probability, and the votes of a forest's trees, or raw scores of many classes."""
+    """The predicted class with its probability, and the votes of a forest's trees, or raw scores of many classes.
+
+    Of a regression the predicted number, with an interval if a forest has one.
+    """
+    if explanation._fitted.is_regression:
+        return [f"Prediction: {_tell_number(explanation)}."]
     proba, prediction = explanation.proba, explanation.prediction
     others = sorted((label for label in proba if label != prediction), key=lambda label: -proba[label])
     also = ", ".join(f"{name_class(label)} {percent(proba[label])}" for label in others[:3])
     lines = [f"Prediction: {name_class(prediction)}, probability {percent(proba[prediction])} ({also})."]
+    if explanation._fitted.calibration is not None:
+        before = percent(explanation.uncalibrated[prediction])
+        lines.append(
+            f"Probabilities are calibrated; before calibration {name_class(prediction)} has {before}."
+        )
     if explanation._fitted.is_boosted:
         if len(others) > 1:
             scores = [
-                f"{name_class(label)} {signed(explanation.raw_score[label])}"
+                f"{name_class(label)} {explanation._fitted.amounts.sign(explanation.raw_score[label])}"
                 for label in [prediction, *others[:3]]
             ]
             lines.append(f"Raw scores: {', '.join(scores)}.")
@@ -83,6 +100,19 @@ def tell_prediction(explanation: Explanation) -> list[str]:
     return lines
 
 
+def _tell_number(explanation: Explanation) -> str:
+    fitted = explanation._fitted
+    write = fitted.amounts.plain().write
+    number = write(explanation.prediction)
+    if fitted.is_boosted or explanation.n_estimators == 1:
+        return number
+    residual = None if fitted.response is None else fitted.response.residual
+    if residual is not None and len(residual) >= _ENOUGH:
+        low, high = fitted.interval(np.array([explanation.prediction]), 0.9)[0].tolist()
+        number = f"{number} (90 % interval: {write(low)} to {write(high)})"
+    return f"{number}, the mean of {explanation.n_estimators} trees"
+
+
 def _tell_votes(explanation: Explanation) -> str:
     votes = explanation.votes
     labels = sorted(filter(votes.get, votes), key=lambda label: -votes[label])
@@ -96,26 +126,34 @@ def _predict(who: str, n_votes: int, label: Any) -> str:
 
 
 def tell_course(explanation: Explanation) -> str:
-    """Where the membership or raw score of the predicted class starts and ends."""
-    label = explanation.prediction
-    start, end = explanation.base[label], explanation.total[label]
-    if explanation._fitted.is_boosted:
-        whole = f"The raw score of {name_class(label)} is {end:.2f} = base {start:.2f}"
-        if not any(explanation.contributions[label].values()):
+    """Where the membership or raw score of the predicted class, or the predicted number, starts and ends."""
+    fitted, label = explanation._fitted, explanation.prediction
+    start, contributions, _, end = explanation.account(label)
+    is_still = not any(contributions.values())
+    if fitted.is_boosted:
+        what = "prediction" if fitted.is_regression else f"raw score of {name_class(label)}"
+        whole = f"The {what} is {fitted.amounts.write(end)} = base {fitted.amounts.write(start)}"
+        if is_still:
             return f"{whole}. The values of this row do not change it."
-        change = signed(end - start)
+        change = fitted.amounts.sign(end - start)
         return f"{whole} {change[0]} {change[1:]} from the values of this row:"
-    whole = "training rows are" if explanation._fitted.is_counted else "weight of the training rows is"
-    share = f"{percent(start)} of the {whole} {name_class(label)}."
-    if not any(explanation.contributions[label].values()):
+    if fitted.is_regression:
+        mean = f"The mean response of the training rows is {fitted.amounts.write(start)}."
+        if is_still:
+            return f"{mean} The values of this row do not change it."
+        change = fitted.amounts.sign(end - start)
+        return f"{mean} The values of this row change it by {change}:"
+    rows = "training rows are" if fitted.is_counted else "weight of the training rows is"
+    share = f"{percent(start)} of the {rows} {name_class(label)}."
+    if is_still:
         return f"{share} The values of this row do not change it."
     mean = " on average" if explanation.n_estimators > 1 else ""
     return f"{share} The values of this row change its membership from {start:.2f} to {end:.2f}{mean}:"
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
-    """The largest contributions to the predicted class, how many more there are, and the sum of those."""
-    of_class = explanation.contributions[explanation.prediction]
+    """The largest contributions to the prediction, how many more there are, and the sum of those."""
+    of_class = explanation.account(explanation.prediction).contributions
     features = sorted(filter(of_class.get, of_class), key=lambda name: -abs(of_class[name]))
     shown, rest = features[:N_MOVES], features[N_MOVES:]
     levels, encoding = find_levels(explanation), explanation._fitted.encoding
@@ -137,11 +175,12 @@ def tell_way(explanation: Explanation) -> list[str]:
         return []
     label = explanation.prediction
     path = next((path for path in explanation.paths if path.target == label), explanation.paths[0])
-    if explanation._fitted.is_boosted:
-        return _tell_boosted_way(explanation, path)
+    if explanation._fitted.has_values:
+        return _tell_value_way(explanation, path)
     is_mirrored = path.target != label
     levels, is_counted = find_levels(explanation), explanation._fitted.is_counted
-    lines = [f"Path through the tree for {name_class(path.target)}:"]
+    is_joint = explanation._fitted.is_joint
+    lines = [f"Path through the tree{'' if is_joint else f' for {name_class(path.target)}'}:"]
     told, last = _choose_steps(path), -1
     for number in [*told, len(path.steps)]:
         if number > last + 1:
@@ -154,27 +193,48 @@ def tell_way(explanation: Explanation) -> list[str]:
             )
     rows, more = _count_rows(path.leaf, label, is_mirrored, is_counted), _tell_slopes(path, is_mirrored)
     lines.append(f"leaf {path.leaf.block}: {rows}{more}.")
-    if path.leaf.neighbours:
-        near = [
-            f"row {neighbour.given} ({name_class(neighbour.label)})" for neighbour in path.leaf.neighbours
-        ]
-        lines.append(f"Nearest training rows in this leaf: {join(near)}.")
-    return lines
+    return [*lines, *_tell_neighbours(path, name_class)]
 
 
-def _tell_boosted_way(explanation: Explanation, path: Path) -> list[str]:
-    view, levels = TreeViews(explanation._fitted)[path.tree], find_levels(explanation)
-    lines = [f"Path through the tree for {name_class(path.target)}, with the values of its blocks:"]
+def _tell_neighbours(path: Path, name: Callable[[Any], str]) -> list[str]:
+    near = [f"row {neighbour.given} ({name(neighbour.label)})" for neighbour in path.leaf.neighbours]
+    return [f"Nearest training rows in this leaf: {join(near)}."] if near else []
+
+
+def _tell_value_way(explanation: Explanation, path: Path) -> list[str]:
+    fitted = explanation._fitted
+    view, levels = TreeViews(fitted)[path.tree], find_levels(explanation)
+    which = "" if fitted.is_regression else f" for {name_class(path.target)}"
+    what = "mean responses" if view.is_mean else "values"
+    lines = [f"Path through the tree{which}, with the {what} of its blocks:"]
     for step in path.steps:
         why = (
             tell_step(step, levels) if len(step.terms) > 1 else tell_single(step, view.conditions(step.block))
         )
-        lines.append(
-            f"block {step.block} ({signed(step.value, 3)}, {count(step.n_samples, 'training row')}): {why}"
-        )
+        rows = count(step.n_samples, "training row")
+        lines.append(f"block {step.block} ({view.write_value(step.value)}, {rows}): {why}")
     leaf = path.leaf
-    lines.append(f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) adds {signed(leaf.value, 3)}.")
-    return lines
+    lines.append(
+        f"leaf {leaf.block} ({count(leaf.n_samples, 'training row')}) {'predicts' if view.is_mean else 'adds'} "
+        f"{view.write_value(leaf.added)}{_tell_linear(leaf, view, levels)}."
+    )
+    return [*lines, *_tell_neighbours(path, fitted.amounts.plain().write)]
+
+
+def _tell_linear(leaf: ValueLeaf, view: TreeView, levels: dict[str, str]) -> str:
+    """Of what the addition of a linear leaf is made, as far as the digits show it."""
+    amounts = view.amounts()
+    terms = [term for term in leaf.terms if amounts.is_seen(term.term)]
+    shown, rest = terms[:N_MOVES], terms[N_MOVES:]
+    parts = [f"{amounts.sign(term.term)} for {name_term(term, levels)}" for term in shown]
+    if rest:
+        parts.append(
+            f"{amounts.sign(sum(term.term for term in rest))} for {count(len(rest), 'more feature')}"
+        )
+    if amounts.is_seen(leaf.clipped):
+        parts.append(f"{amounts.sign(leaf.clipped)} by clipping to its range")
+    start = f"its {'mean' if view.is_mean else 'value'} {view.write_value(leaf.value)}"
+    return f": {', '.join([start, *parts])}" if parts else ""
 
 
 def _tell_slopes(path: Path, is_mirrored: bool) -> str:

@@ -11,7 +11,11 @@ Label: TypeAlias = bool | int | float | str
 
 def find_labels(fitted: Model, language: str) -> list[Label]:
     """The classes as truth values, integers, floats or text, all of one kind; others are refused."""
-    labels: list[Label] = fitted.labels
+    return check_labels(fitted.labels, language)
+
+
+def check_labels(labels: list[Label], language: str) -> list[Label]:
+    """Refuse classes that are not all truth values, integers, floats or text."""
     for kind in (bool, int, float, str):
         if all(type(label) is kind for label in labels):
             break

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 
 OPSET = 18
+_ML_OPSET = 2  # of ai.onnx.ml, for the look-up of text
 _IR_VERSION = 8  # of 2022: older runtimes read it too
 
 
@@ -92,6 +93,11 @@ class Graph:
         )
         return self.add("Scan", zeros, values, body=inner, num_scan_inputs=1, scan_input_axes=[axis])
 
+    def _more_opsets(self) -> list[Any]:
+        """Operators beyond the standard ones, if some are used."""
+        domains = {node.domain for node in self._nodes} - {""}
+        return [self.onnx.helper.make_opsetid(domain, _ML_OPSET) for domain in sorted(domains)]
+
     def finish(
         self,
         inputs: dict[str, tuple[Any, list[Any]]],
@@ -112,7 +118,7 @@ class Graph:
         )
         model = helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=[helper.make_opsetid("", OPSET), *self._more_opsets()],
             ir_version=_IR_VERSION,
             producer_name="lhtree",
             producer_version=version,

@@ -24,14 +24,21 @@ class Rows:
         tensor = graph.onnx.numpy_helper.from_array(np.array([value]))
         return graph.add("ConstantOfShape", shape, value=tensor)
 
-    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
-        """Feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,)."""
+    def add_terms(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str | None = None
+    ) -> str:
+        """Feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,).
+
+        In the user's units they may begin with something else than 0.
+        """
         feature, value, width = terms
         row = graph.add("Div", walk, self._n_trees)
         start = graph.add("Unsqueeze", graph.add("Mul", row, self._width), graph.constant(as_shape([1])))
         at = graph.add("Add", graph.cast(graph.add("Gather", feature, number), np.int64), start)
         z = graph.cast(graph.add("Gather", self.flat, at), np.float64)
         product = graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
+        if self.fitted.trees.has_units:
+            return self._add_in_order(graph, product, width, first)
         lanes = product
         if width > 8:
             first, *others = graph.add_many(
@@ -46,3 +53,18 @@ class Rows:
             lanes = graph.add("Add", low, high)
             n_lanes //= 2
         return graph.add("Squeeze", lanes, graph.constant(as_shape([1])))
+
+    def _add_in_order(self, graph: Graph, product: str, width: int, first: str | None) -> str:
+        """Sums from left to right."""
+        columns = (
+            [product]
+            if width == 1
+            else graph.add_many("Split", product, n_outputs=width, axis=1, num_outputs=width)
+        )
+        axis = graph.constant(as_shape([1]))
+        total = first
+        for column in columns:
+            term = graph.add("Squeeze", column, axis)
+            total = term if total is None else graph.add("Add", total, term)
+        assert total is not None  # there is a column
+        return total

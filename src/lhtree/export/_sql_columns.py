@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..joint import list_memberships
 from ..model import Model
-from ._sql_text import Query, add_terms, choose, find_largest, write_number
-from ._walks import Terms, has_bounds
+from ._sql_calibration import calibrate
+from ._sql_text import Query, add_in_order, add_terms, choose, find_largest, write_number
+from ._walks import Terms, find_linear, find_planes, has_bounds
 
 
 class _Tree:
@@ -19,18 +21,20 @@ class _Tree:
     far and, at the end, m{t} the membership.
     """
 
-    def __init__(self, fitted: Model, number: int, depth: Any, dialect: str) -> None:
+    def __init__(self, fitted: Model, number: int, depth: Any, shares: Terms | None, dialect: str) -> None:
         self._dialect = dialect
         trees = fitted.trees
         self.a, self.y, self.d, self.m = (f"{letter}{number}" for letter in "aydm")
         self._first = int(trees.block_ptr[number])
         blocks = slice(self._first, int(trees.block_ptr[number + 1]))
         self._left = trees.left[blocks].tolist()
-        self._offset = trees.offset[blocks].tolist()
-        self._intercept = trees.intercept[blocks].tolist()
+        self._has_units = trees.has_units
+        slope, intercept, offset = find_linear(trees)
+        self._offset, self._intercept = offset[blocks].tolist(), intercept[blocks].tolist()
         self._bounds = [ends[blocks].tolist() for ends in (trees.low, trees.high)]
-        self._weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
-        self._slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
+        _, self._weights = find_planes(fitted)
+        self._slopes = Terms(trees.membership_ptr, trees.membership_feature, slope)
+        self._shares = shares
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
         self.n_levels = len(self._starts) - 2
 
@@ -45,7 +49,8 @@ class _Tree:
         """Value y of a block's hyperplane; NULL in a leaf."""
         if self._left[block] < 0:
             return "NULL"
-        weights = add_terms(self._weights.row(self._first + block), self._dialect)
+        add = add_in_order if self._has_units else add_terms
+        weights = add(self._weights.row(self._first + block), self._dialect)
         return f"({weights})-{self._number(self._offset[block])}"
 
     def step(self, level: int, confidence: str | None) -> list[str]:
@@ -87,9 +92,23 @@ class _Tree:
         for block in range(len(self._left)):
             if self._left[block] < 0:
                 slopes = self._slopes.row(self._first + block)
+                first = self._number(self._intercept[block])
+                if self._has_units:
+                    cases.append((block, add_in_order(slopes, self._dialect, first)))
+                    continue
                 more = f"+({add_terms(slopes, self._dialect)})" if slopes else ""
-                cases.append((block, self._number(self._intercept[block]) + more))
+                cases.append((block, first + more))
         return choose(self.a, cases, "NULL") if self.n_levels else cases[0][1]
+
+    def share(self, cls: int) -> str:
+        """Membership of a class in the leaf, of a tree of all classes."""
+        assert self._shares is not None
+        cases = []
+        for block, left in enumerate(self._left):
+            own = dict(self._shares.row(self._first + block)) if left < 0 else {}
+            if cls in own:
+                cases.append((block, self._number(own[cls])))
+        return choose(self.a, cases, "0e0")
 
 
 def score_columns(
@@ -97,11 +116,20 @@ def score_columns(
 ) -> tuple[str, list[str]]:
     """Walk and add up; expressions of the class and of the probabilities."""
     depth = fitted.trees.depths()
-    trees = [_Tree(fitted, number, depth, query.dialect) for number in range(fitted.trees.n_trees)]
+    shares = Terms(*list_memberships(fitted.trees, fitted.prior)) if fitted.is_joint else None
+    numbers = range(fitted.trees.n_trees)
+    trees = [_Tree(fitted, number, depth, shares, query.dialect) for number in numbers]
     _walk(query, passed, trees, fitted)
+    if fitted.is_regression:  # one tree in the user's units
+        return trees[0].m, []
     _score(query, passed, trees, fitted)
     scores = [f"s{c}" for c in range(fitted.n_classes)]
-    return find_largest(scores, labels), [f"{score}/({'+'.join(scores)})" for score in scores]
+    parts = [f"{score}/({'+'.join(scores)})" for score in scores]
+    if fitted.calibration is None:
+        return find_largest(scores, labels), parts
+    own = parts[-fitted.calibration.n_maps :]
+    query.add("uncalibrated", [*passed, *(f"{share} AS f{i}" for i, share in enumerate(own))])
+    return calibrate(query, passed, fitted, [f"f{i}" for i in range(len(own))], labels)
 
 
 def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
@@ -117,6 +145,11 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) ->
         steps = [column for tree in trees for column in tree.step(level, fitted.confidence)]
         query.add(f"level{level + 1}", passed + z + steps)
     kept = [*passed, *(tree.d for tree in trees if has_confidence)]
+    if fitted.is_joint:
+        classes = range(fitted.n_classes)
+        shares = [f"{tree.share(cls)} AS {tree.m}_{cls}" for tree in trees for cls in classes]
+        query.add("memberships", [*kept, *shares])
+        return
     estimates = [f"{tree.estimate()} AS {tree.m}" for tree in trees]
     clip, ends = "CASE WHEN {0}<{1} THEN {1} WHEN {0}>{2} THEN {2} ELSE {0} END AS {0}", ("0e0", "1e0")
     is_own = has_bounds(fitted.trees)
@@ -132,8 +165,10 @@ def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -
     n_trees = query.number(float(fitted.n_estimators))
     wolf, membership = [], []
     for cls in range(fitted.n_classes):
-        own = trees if fitted.n_classes == 2 else trees[cls :: fitted.n_classes]
+        own = trees if fitted.n_targets == 1 else trees[cls :: fitted.n_classes]
         values = [f"(1e0-{tree.m})" if fitted.n_classes == 2 and cls == 0 else tree.m for tree in own]
+        if fitted.is_joint:
+            values = [f"{tree.m}_{cls}" for tree in own]
         membership.append(f"({'+'.join(values)})/{n_trees}")
         corrected = "+".join(f"{tree.d}*{value}" for tree, value in zip(own, values, strict=True))
         wolf.append(f"({corrected})/{n_trees}")

@@ -1,4 +1,4 @@
-"""A boosted model in SQL: its blocks as a table, which walks join once per level.
+"""A model whose trees add up values, in SQL: its blocks as a table, which walks join once per level.
 
 All numbers of the table are integers, float64 ones with a power of 2: every engine reads those exactly, and quickly.
 """
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Model
+from ._sql_calibration import calibrate
 from ._sql_link import link
 from ._sql_text import Query, add_lanes, choose
 from ._sql_z import REAL, lay_planes
-from ._walks import Walks, find_walks
+from ._walks import Walks, find_walks, take_base
 
 
 def score_joins(
@@ -26,8 +27,8 @@ def score_joins(
     _number_rows(query, passed, fitted, walks)
     blocks = _Blocks(query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features)
     define_table(query, "trees", {"tree": np.arange(len(walks.root)), "root": walks.root}, {})
-    assert fitted.base is not None
-    define_table(query, "bases", {"target": np.arange(len(fitted.base))}, {"v": fitted.base})
+    base = take_base(fitted)
+    define_table(query, "bases", {"target": np.arange(len(base))}, {"v": base})
     if query.dialect == "sqlite":
         _add_up_one_by_one(query, fitted, blocks)
     else:
@@ -37,6 +38,9 @@ def score_joins(
     query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
     join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite looks at all rows for every row
     query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
+    if fitted.calibration is not None:
+        raws = [f"raw{target}" for target in range(fitted.n_targets)]
+        return calibrate(query, passed, fitted, raws, labels)
     return link(query, passed, fitted, labels)
 
 

@@ -12,7 +12,7 @@ _POWER = 59  # 2^59 has 18 digits, which SQLite reads exactly
 
 
 def write_number(value: float, dialect: str) -> str:
-    """A float64; for SQLite and DuckDB as whole numbers times or over powers of 2.
+    """A float64; for SQLite, DuckDB and Spark as whole numbers times or over powers of 2.
 
     SQLite may read a decimal fraction a last digit off, and DuckDB reads one without an exponent as a decimal number.
     PostgreSQL has decimal numbers only, but reads text as the nearest float64.
@@ -37,15 +37,19 @@ def write_number(value: float, dialect: str) -> str:
     return f"({text})" if sign in text or whole < 0 else text
 
 
-def quote_name(name: str) -> str:
+def quote_name(name: str, dialect: str) -> str:
     """A column or table; quotes are doubled."""
-    return '"' + check_text(name, "name", "SQL").replace('"', '""') + '"'
+    sign = "`" if dialect == "spark" else '"'
+    return sign + check_text(name, "name", "SQL").replace(sign, 2 * sign) + sign
 
 
 def write_label(label: Label, dialect: str) -> str:
     """A class, or a category, as a value of its own type."""
     if isinstance(label, str):
-        return "'" + check_text(label, "class or category", "SQL").replace("'", "''") + "'"
+        text = check_text(label, "class or category", "SQL")
+        if dialect == "spark":
+            return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "'" + text.replace("'", "''") + "'"
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
     if not isinstance(label, int):
@@ -60,6 +64,12 @@ def add_terms(terms: Iterable[tuple[int, float]], dialect: str) -> str:
         for feature, value in terms
     )
     return add_lanes(products) or write_number(0.0, dialect)
+
+
+def add_in_order(terms: Iterable[tuple[int, float]], dialect: str, first: str = "") -> str:
+    """A sum of the columns z0, z1, ... from left to right, after something else if it is given."""
+    products = (f"{write_number(value, dialect)}*z{feature}" for feature, value in terms)
+    return "+".join([first] * bool(first) + list(products)) or write_number(0.0, dialect)
 
 
 def add_lanes(products: Iterable[str]) -> str:
@@ -114,13 +124,13 @@ def find_twins(names: Iterable[str], n_bytes: int | None = None) -> tuple[str, s
 class Query:
     """A SELECT of common table expressions, most of them made from the one before.
 
-    They are materialised: an engine that put them into one another would double its work with every level. None may
-    be called like the table, which SQLite would take for it.
+    They are materialised: an engine that put them into one another would double its work with every level. Spark, which
+    has no word for it, does not. None may be called like the table, which SQLite would take for it.
     """
 
     def __init__(self, table: str, dialect: str) -> None:
         self.dialect = dialect
-        self._source = f"{quote_name(table)} AS t"
+        self._source = f"{quote_name(table, dialect)} AS t"
         self._ending = "" if table.endswith("_") else "_"
         self._parts: list[str] = []
 
@@ -139,7 +149,7 @@ class Query:
 
     def define(self, name: str, text: str, columns: str = "", *, is_kept: bool = True) -> None:
         """Add an expression aside; one that reads itself, or is read once, need not be kept."""
-        kept = "MATERIALIZED " * is_kept
+        kept = "MATERIALIZED " * (is_kept and self.dialect != "spark")
         self._parts.append(f"{self.name(name)}{columns} AS {kept}({text})")
 
     def read(self, source: str) -> None:
@@ -150,4 +160,5 @@ class Query:
         """The whole text."""
         together = ",\n".join(self._parts)
         shown = ",\n  ".join(columns)
-        return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"
+        start = "WITH" if self.dialect == "spark" else "WITH RECURSIVE"
+        return f"{start} {together}\nSELECT {shown}\nFROM {self._source}"

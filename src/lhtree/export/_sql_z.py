@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import CLIP, Model
+from ..tables.treatments import Dropped, Numbers, TargetStatistic
+from ..trees import LEAST_VALUE, MOST_VALUE
 from ._sql_text import Query, quote_name, write_label, write_number
 from ._walks import MISSING
 
-DIALECTS = ("sqlite", "duckdb", "postgresql")
-REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION"}
+DIALECTS = ("sqlite", "duckdb", "postgresql", "spark")
+REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION", "spark": "DOUBLE"}
 _LEAST_NORMAL = 2.0**-126  # of float32; below, its numbers lie 2^-149 apart
 _ROUNDER = 1.5 * 2.0**-97  # added and taken off again, leaves multiples of 2^-149
 _SPLIT_24, _SPLIT_23 = f"{2**29 + 1}e0", f"{2**30 + 1}e0"
@@ -21,16 +23,21 @@ _FAR, _NEAR = 1e35, 1e-200  # quotients beyond are clipped, or 0 as float32
 def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite.
 
-    Missing values are 0, or NULL in boosted models, whose planes differ in them.
+    Missing values are 0, or NULL in boosted models, whose planes differ in them. In the user's units, z are the values
+    as they are, and the centre where one is missing.
     """
     features, dialect = range(fitted.n_features), query.dialect
     passed = [f"k{i}" for i in range(len(keys))]
-    given = [f"t.{quote_name(key)} AS {name}" for key, name in zip(keys, passed, strict=True)]
+    given = [f"t.{quote_name(key, dialect)} AS {name}" for key, name in zip(keys, passed, strict=True)]
     query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(_read_columns(fitted, dialect)))])
 
     absolute = ", ".join(f"abs(x{f})" for f in features)
     is_infinite = f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
     centre, scale = (values.tolist() for values in fitted.normalisation)
+    if fitted.trees.has_units:
+        filled = [f"COALESCE({_bound(f'x{f}', dialect)},{query.number(centre[f])}) AS z{f}" for f in features]
+        query.add("filled", [*passed, is_infinite, *filled])
+        return [*passed, "is_infinite"]
     if dialect == "postgresql":
         differences = [f"{_subtract(f'x{f}', centre[f])} AS d{f}, x{f}" for f in features]
         query.add("differences", [*passed, is_infinite, *differences])
@@ -43,10 +50,10 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     passed.append("is_infinite")
 
     def fill(z: str) -> str:
-        return z if fitted.is_boosted else f"COALESCE({z},{query.number(0.0)})"
+        return z if fitted.link != "wolf" else f"COALESCE({z},{query.number(0.0)})"
 
     query.add("clipped", [*passed, *(f"{_clip(f'q{f}', CLIP, dialect)} AS q{f}" for f in features)])
-    if dialect == "duckdb":
+    if dialect in ("duckdb", "spark"):
         query.add(
             "rounded",
             [*passed, *(f"{fill(f'CAST(CAST(q{f} AS FLOAT) AS DOUBLE)')} AS z{f}" for f in features)],
@@ -85,6 +92,12 @@ def write_infinity(dialect: str) -> str:
 def _clip(q: str, most: float, dialect: str) -> str:
     high, low = write_number(most, dialect), write_number(-most, dialect)
     return f"CASE WHEN {q}>{high} THEN {high} WHEN {q}<{low} THEN {low} ELSE {q} END"
+
+
+def _bound(x: str, dialect: str) -> str:
+    """A value between the bounds of trees in the user's units."""
+    least, zero = (write_number(value, dialect) for value in (LEAST_VALUE, 0.0))
+    return f"CASE WHEN abs({x})<{least} THEN {zero} ELSE {_clip(x, MOST_VALUE, dialect)} END"
 
 
 def _subtract(x: str, centre: float) -> str:
@@ -130,17 +143,25 @@ def _split(q: str, factor: str) -> str:
 def _read_columns(fitted: Model, dialect: str) -> list[str]:
     """The features of a row, NULL where they are missing. Named with the table, a misspelt column is no text."""
     values = []
-    for name, some in zip(fitted.column_names, fitted.encoding.categories, strict=True):
-        column = f"t.{quote_name(name)}"
-        if some is None:
-            values.append(_read_number(column, dialect))
+    for name, treatment in zip(fitted.column_names, fitted.encoding.treatments, strict=True):
+        column = f"t.{quote_name(name, dialect)}"
+        if isinstance(treatment, Dropped):
             continue
-        # Case-sensitive whatever the table's collation is; DuckDB and PostgreSQL collate text only.
+        if isinstance(treatment, Numbers):
+            number = _read_number(column, dialect)
+            values.append(number)
+            values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * treatment.has_indicator
+            continue
+        some = treatment.categories
+        # Case-sensitive whatever the collation of the table is; DuckDB and PostgreSQL collate text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"
-        elif all(isinstance(category, str) for category in some):
+        elif dialect != "spark" and all(isinstance(category, str) for category in some):
             column = f'CAST({column} AS VARCHAR) COLLATE "C"'
         known = [write_label(category, dialect) for category in some]
+        if isinstance(treatment, TargetStatistic):
+            values += [_look_up(column, known, own.tolist(), dialect) for own in treatment.values]
+            continue
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"
             for own in known
@@ -148,10 +169,17 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
     return values
 
 
+def _look_up(column: str, known: list[str], values: list[float], dialect: str) -> str:
+    """The statistic of a category: the last one, where it is none of those known; NULL where it is missing."""
+    *of_known, prior = (write_number(value, dialect) for value in values)
+    cases = " ".join(f"WHEN {column}={own} THEN {value}" for own, value in zip(known, of_known, strict=True))
+    return f"CASE WHEN {column} IS NULL THEN NULL {cases} ELSE {prior} END"
+
+
 def _read_number(column: str, dialect: str) -> str:
     """A number, NULL where it is missing. SQLite casts any text to 0: here it becomes an infinity, which is refused."""
     number = f"CAST({column} AS {REAL[dialect]})"
-    if dialect == "duckdb":
+    if dialect in ("duckdb", "spark"):
         return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
     if dialect == "postgresql":
         return f"NULLIF({number},{write_number(float('nan'), dialect)})"

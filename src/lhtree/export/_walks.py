@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..joint import list_memberships
 from ..model import CLIP, Model
 from ..trees import Trees
 
@@ -17,7 +18,7 @@ MISSING = {"clipped": 0.0, "at_centre": 0.0, "leftmost": -np.inf, "rightmost": n
 
 def check_walkable(fitted: Model, where: str, *, knows_boosted: bool = False) -> None:
     """Refuse what the walks of exports and of the report's page cannot do yet."""
-    has = {"trees of all classes": (fitted.trees.target < 0).any()}
+    has = {}
     if not knows_boosted:
         has["blocks that route missing values"] = fitted.trees.missing.any()
         has[f"link={fitted.link!r}"] = np.bool_(fitted.link != "wolf")
@@ -31,10 +32,25 @@ def check_walkable(fitted: Model, where: str, *, knows_boosted: bool = False) ->
         )
 
 
+def take_base(fitted: Model) -> NDArray[np.float64]:
+    """What the trees of every target add to: raw scores before the first tree, or 0 where they are averaged."""
+    return np.zeros(1) if fitted.base is None else fitted.base
+
+
 def has_bounds(trees: Trees) -> bool:
     """Whether the estimates of any leaf are clipped to something else than 0 and 1."""
     is_leaf = trees.left < 0
     return bool((trees.low[is_leaf] != 0.0).any() or (trees.high[is_leaf] != 1.0).any())
+
+
+def find_linear(
+    trees: Trees,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Slopes, intercepts and offsets that predictions use: those in the user's units, if there are any."""
+    if not trees.has_units:
+        return trees.membership_slope, trees.intercept, trees.offset
+    intercept = trees.unit_intercept if trees.has_slopes else trees.intercept
+    return trees.unit_slope, intercept, trees.unit_offset
 
 
 class Terms(NamedTuple):
@@ -75,6 +91,8 @@ class Terms(NamedTuple):
 def find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
     """The planes that a model uses, "clipped" first, and all weights, with plane · n_features + feature as feature."""
     trees = fitted.trees
+    if trees.has_units:
+        return ("clipped",), Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.unit_weight)
     n_terms = np.diff(trees.hyperplane_ptr)
     at_centre = int(fitted.clip < CLIP)
     plane = np.where(n_terms == 1, np.array([at_centre, 3, 2])[trees.missing], 0)
@@ -86,7 +104,11 @@ def find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
 
 
 class Walks(NamedTuple):
-    """Branching blocks and leaves of all trees. A place is the number of a branching block, or -1 - that of a leaf."""
+    """Branching blocks and leaves of all trees. A place is the number of a branching block, or -1 - that of a leaf.
+
+    In the user's units, there are the values as they are, the centre instead of a missing one, and terms are added from
+    left to right; a sum of slopes begins with the intercept.
+    """
 
     root: NDArray[np.int32]  # place of every tree's root
     child: NDArray[np.int32]  # places of the left and the right child of every branching block, shape (n, 2)
@@ -95,9 +117,11 @@ class Walks(NamedTuple):
     weights: Terms  # their features are places in the planes
     intercept: NDArray[np.float64]  # of every leaf
     slopes: Terms
+    shares: Terms | None  # of trees of all classes: shares by class of every leaf
     bounds: (
         tuple[NDArray[np.float64], NDArray[np.float64]] | None
     )  # low and high of every leaf; None: 0 and 1
+    has_units: bool  # whether all of it is in the user's units
 
 
 def find_walks(fitted: Model, where: str) -> Walks:
@@ -110,14 +134,17 @@ def find_walks(fitted: Model, where: str) -> Walks:
     first = np.repeat(trees.block_ptr[:-1], np.diff(trees.block_ptr))
     left = (first + trees.left)[branching]
     planes, weights = find_planes(fitted)
-    slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
+    slope, intercept, offset = find_linear(trees)
+    slopes = Terms(trees.membership_ptr, trees.membership_feature, slope)
     return Walks(
         root=place[trees.block_ptr[:-1]],
         child=np.stack([place[left], place[left + 1]], axis=1),
-        offset=trees.offset[branching],
+        offset=offset[branching],
         planes=planes,
         weights=weights.take(branching),
-        intercept=trees.intercept[leaves],
+        intercept=intercept[leaves],
         slopes=slopes.take(leaves),
+        shares=Terms(*list_memberships(trees, fitted.prior)).take(leaves) if fitted.is_joint else None,
         bounds=(trees.low[leaves], trees.high[leaves]) if has_bounds(trees) else None,
+        has_units=trees.has_units,
     )

@@ -19,7 +19,8 @@ _MOST_COLUMNS = {
     "sqlite": 2000,
     "duckdb": 2000,
     "postgresql": 1600,
-}  # DuckDB has no limit, but is slow with more
+    "spark": 2000,
+}  # DuckDB and Spark have no limit, but are slow with more
 _MOST_LEVELS = 200
 _MOST_JOINS = 60  # SQLite joins 64 tables
 _MOST_SECONDS = 60.0
@@ -36,24 +37,25 @@ def export_sql(
     dialect: str = "sqlite",
     force: bool = False,
 ) -> str:
-    """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB or PostgreSQL.
+    """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB, PostgreSQL or Spark.
 
-    It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class. NULL (and NaN)
+    It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; of a regression
+    the predicted number as ``prediction``. NULL (and NaN)
     means missing; a row with an infinite value, for which the model raises an error, gets NULL in every column. The
-    arithmetic and its order are those of the model, so results are equal to the bit. A boosted model
-    becomes a table of blocks, which is joined once per level. Models whose statement would take an engine too long,
-    which includes most forests, raise an error.
+    arithmetic and its order are those of the model, so results are equal to the bit. A boosted model or a
+    regression becomes a table of blocks, which is joined once per level. Models whose statement would take an engine
+    too long, which includes most forests of classifiers, raise an error.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier, regressor or Scorer
         Fitted model; the columns it was fitted on are looked up in the table by name.
     table : str, default="data"
         Name of the table.
     keys : iterable of str, optional
         Columns of the table to include in the result, to identify rows: a SELECT has no guaranteed order.
-    dialect : {"sqlite", "duckdb", "postgresql"}, default="sqlite"
-        SQL dialect.
+    dialect : {"sqlite", "duckdb", "postgresql", "spark"}, default="sqlite"
+        SQL dialect. Spark takes trees and small forests of classes.
     force : bool, default=False
         Write the statement however large it is. The limits of 2,000 columns in SQLite, 1,600 in
         PostgreSQL and 60 levels of boosted models still apply.
@@ -61,8 +63,24 @@ def export_sql(
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, export_sql
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X[["alcohol", "proline"]], y)
+    >>> with sqlite3.connect(":memory:") as connection:
+    ...     _ = X.to_sql("wines", connection, index_label="id")
+    ...     query = export_sql(model, table="wines", keys=["id"])
+    ...     rows = connection.execute(query + " ORDER BY id LIMIT 2").fetchall()
+    >>> [(number, int(label)) for number, label, *_ in rows]
+    [(0, 0), (1, 0)]
+    >>> connection.close()
     """
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
+    adds_up = fitted.link != "wolf" and not fitted.trees.has_units  # else trees are columns
     if dialect not in DIALECTS:
         raise refuse("dialect", dialect, " or ".join(map(repr, DIALECTS)))
     if not isinstance(table, str) or not table:
@@ -70,26 +88,32 @@ def export_sql(
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not all(isinstance(key, str) for key in keys):
         raise refuse("keys", keys, "a list of column names")
-    check_walkable(fitted, "SQL", knows_boosted=fitted.is_boosted)
-    labels = find_labels(fitted, "SQL")
+    check_walkable(fitted, "SQL", knows_boosted=adds_up or fitted.trees.has_units)
+    labels = [] if fitted.is_regression else find_labels(fitted, "SQL")
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     _check_names(fitted, keys, outputs, dialect)
-    check_size = _check_joins if fitted.is_boosted else _check_columns
+    if adds_up and dialect == "spark":
+        raise refuse(
+            "dialect",
+            dialect,
+            "a tree or a forest of classes: Spark has no sum in order. Predict with lhtree.load_scorer in mapInPandas",
+        )
+    check_size = _check_joins if adds_up else _check_columns
     check_size(fitted, len(keys), dialect, force)
 
     query = Query(table, dialect)
     passed = normalise(query, fitted, keys)
-    score = score_joins if fitted.is_boosted else score_columns
+    score = score_joins if adds_up else score_columns
     prediction, probabilities = score(
         query, passed, fitted, [write_label(label, dialect) for label in labels]
     )
     values = [prediction, *probabilities]
-    shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
-        f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name)}"
+    shown = [f"k{i} AS {quote_name(key, dialect)}" for i, key in enumerate(keys)] + [
+        f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name, dialect)}"
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if len(text) > _MOST_CHARACTERS and not (force or fitted.is_boosted):
+    if len(text) > _MOST_CHARACTERS and not (force or adds_up):
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -115,15 +139,17 @@ def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: st
 
 def _check_width(n_columns: int, dialect: str, force: bool) -> None:
     most = _MOST_COLUMNS[dialect]
-    if n_columns > most and not (force and dialect == "duckdb"):
-        raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}", can_force=dialect == "duckdb")
+    can_force = dialect in ("duckdb", "spark")
+    if n_columns > most and not (force and can_force):
+        raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}", can_force=can_force)
 
 
 def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
     """Refuse trees that are far too large as columns before writing anything."""
     trees = fitted.trees
     depth = int(trees.depths().max())
-    n_columns = n_keys + 1 + 3 * max(fitted.n_features, trees.n_trees) + fitted.n_features
+    n_shares = trees.n_trees * fitted.n_classes if fitted.is_joint else 0
+    n_columns = n_keys + 1 + max(3 * max(fitted.n_features, trees.n_trees) + fitted.n_features, n_shares)
     _check_width(n_columns, dialect, force)
     if force:
         return

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._parameters import UNSEEN
-from ..model import CLIP, LINKS
+from ..calibration import CALIBRATORS
+from ..model import CLIP, LINKS, REGRESSION_LINKS
 from .strict_json import check
 
 _FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
 _BOOST_KEYS = ("learning_rate", "train_score", "validation_score")
+_COMPACT_KEYS = ("penalty", "rounding_loss", "objective")
 _DRAW_KEYS = ("n_estimators", "counts", "bootstrap")
+_RESPONSE_KEYS = ("low", "high", "mean")
 _CONFIDENCES = (None, "last", "path")
 _MOST_JOBS = 4096
 _MOST_ROWS = 2**31  # the core numbers rows with 32 bits
@@ -44,14 +47,40 @@ HEADER = {
         None,
         "0.2.0",
     ),
+    "compact": Field(
+        lambda v: v is None or _is_compact(v),
+        f"{', '.join(_COMPACT_KEYS)}, or null unless the model is a compact tree",
+        None,
+        "0.2.0",
+    ),
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
     "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
     "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP, "0.2.0"),
+    "calibration": Field(
+        lambda v: v is None or (_is_text(v) and v in CALIBRATORS),
+        f"one of {', '.join(CALIBRATORS)}, or null",
+        None,
+        "0.2.0",
+    ),
+    "min_samples_leaf": Field(
+        lambda v: v is None or (type(v) in (int, float) and v > 0),
+        "the leaf size in use, or null",
+        None,
+        "0.2.0",
+    ),
+    "response": Field(
+        lambda v: v is None or _is_response(v),
+        f"{', '.join(_RESPONSE_KEYS)} of the training responses, or null unless the model is a regression",
+        None,
+        "0.2.0",
+    ),
     "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}, "0.2.0"),
 }
 
 
-def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> dict[str, Any]:
+def check_header(
+    header: dict[str, Any], *, n_features: int, n_classes: int, n_statistics: int
+) -> dict[str, Any]:
     """The header with the defaults of what it does not give; classes are checked where they are decoded."""
     for name, field in HEADER.items():
         check(name in header or field.default is not ..., f"its header has no {name}")
@@ -65,10 +94,25 @@ def check_header(header: dict[str, Any], *, n_features: int, n_classes: int) -> 
     check(
         header["parameters"].get("unseen", "missing") in UNSEEN, f"unseen is not one of {', '.join(UNSEEN)}"
     )
-    n_described = sum(len(column.get("categories", [0])) for column in header["encoding"]["columns"])
-    check(n_described == n_features, "encoding and model differ in the number of features")
-    if header["forest"] is not None:
-        check(len(header["forest"]["sizes"]) == n_classes, "sizes must have one value per class")
+    columns = header["encoding"]["columns"]
+    check(
+        sum(map(_count_features, columns)) == n_features,
+        "encoding and model differ in the number of features",
+    )
+    n_values = [
+        (len(column["categories"]) + 1) * _count_features(column)
+        for column in columns
+        if column["kind"] == "target_statistic"
+    ]
+    check(sum(n_values) == n_statistics, "encoding and model differ in the number of statistics")
+    is_regression = header["response"] is not None
+    check(is_regression == (header["link"] in REGRESSION_LINKS), "link and response do not match")
+    check(is_regression == (n_classes == 0), "a regression has no classes, and any other model has some")
+    forest = header["forest"]
+    if forest is not None:
+        check(len(forest["sizes"]) == max(n_classes, 1), "sizes must have one value per class")
+        score = forest["oob_score"]
+        check(score is None or is_regression or score >= 0.0, "oob_score is not between 0 and 1")
     return header
 
 
@@ -93,16 +137,35 @@ def _is_encoding(encoding: Any) -> bool:
     )
 
 
+_KINDS = {
+    "one_hot": ("categories",),
+    "target_statistic": ("categories", "targets"),
+    "dropped": (),
+}
+
+
 def _is_column(column: Any) -> bool:
-    """A column of numbers, or of categories, none of them twice."""
-    if not isinstance(column, dict) or column.get("kind") != "one_hot":
-        return bool(column == {"kind": "numbers"})
-    some: Any = column.get("categories")
+    """What becomes of a column; no category is there twice."""
+    if not isinstance(column, dict) or not _is_text(column.get("kind")):
+        return False
+    if column["kind"] == "numbers":
+        return bool(column in ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True}))
+    if column["kind"] not in _KINDS or set(column) != {"kind", *_KINDS[column["kind"]]}:
+        return False
+    some, targets = column.get("categories", []), column.get("targets", [])
     return (
-        set(column) == {"kind", "categories"}
-        and _is_list_of(some, _is_category)
+        _is_list_of(some, _is_category)
         and len(set(some)) == len(some)
+        and _is_list_of(targets, _is_text)
+        and len(targets) != 1  # one alone has no name
     )
+
+
+def _count_features(column: dict[str, Any]) -> int:
+    kind = column["kind"]
+    if kind == "numbers":
+        return 2 if "has_indicator" in column else 1
+    return (len(column["targets"]) or 1) if kind == "target_statistic" else len(column.get("categories", []))
 
 
 def _is_forest(forest: Any) -> bool:
@@ -113,9 +176,18 @@ def _is_forest(forest: Any) -> bool:
     return (
         _is_list_of(forest["betas"], lambda beta: isinstance(beta, float) and 0.0 <= beta < 1.0)
         and _is_dict_of(forest["tree_parameters"], _is_plain)
-        and (oob_score is None or (isinstance(oob_score, float) and 0.0 <= oob_score <= 1.0))
+        and (oob_score is None or (isinstance(oob_score, float) and oob_score <= 1.0))
         and _is_list_of(sizes, _is_count)
         and _is_list_of(forest["draws"], lambda draw: _is_draw(draw, sizes))
+    )
+
+
+def _is_response(response: Any) -> bool:
+    """Least, largest and mean of the responses."""
+    return (
+        _has_keys(response, _RESPONSE_KEYS)
+        and _is_dict_of(response, lambda value: isinstance(value, float))
+        and response["low"] <= response["mean"] <= response["high"]
     )
 
 
@@ -129,6 +201,15 @@ def _is_boost(boost: Any) -> bool:
         isinstance(rate, float)
         and 0.0 < rate <= 1.0
         and all(_is_list_of(some, lambda score: isinstance(score, float)) for some in scores)
+    )
+
+
+def _is_compact(compact: Any) -> bool:
+    """How a compact tree was fitted."""
+    return (
+        _has_keys(compact, _COMPACT_KEYS)
+        and all(isinstance(compact[name], float) for name in ("penalty", "rounding_loss"))
+        and _is_list_of(compact["objective"], lambda value: isinstance(value, float))
     )
 
 

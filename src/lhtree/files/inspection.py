@@ -20,6 +20,16 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     -------
     dict
         Values that can be written as JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, inspect, save
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> save(LHTClassifier().fit(X, y), "wine.lht", metadata={"by": "Ada"})
+    >>> facts = inspect("wine.lht")
+    >>> facts["estimator"], facts["n_trees"], facts["classes"], facts["metadata"]
+    ('LHTClassifier', 3, [0, 1, 2], {'by': 'Ada'})
     """
     file = read_file(path)
     header, model = file.header, file.model
@@ -33,11 +43,14 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "parameters": header["parameters"],
         "classes": header["classes"]["values"],
         "shares": model.prior.tolist(),
+        "response": header["response"],
         "n_columns": model.encoding.n_columns,
         "n_features": model.n_features,
         "feature_names": list(model.encoding.names) if model.encoding.has_names else None,
         "encoding": header["encoding"],
         "link": model.link,
+        "calibration": header["calibration"],
+        "min_samples_leaf": model.min_samples_leaf,
         "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
         "n_samples": int(trees.n_samples[trees.block_ptr[:-1]].max()),
         "n_trees": trees.n_trees,

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..model import Bins, BoostRecord, Drawn, ForestRecord, Model, Prototypes
+from ..calibration import Calibration
+from ..model import Bins, BoostRecord, CompactRecord, Drawn, ForestRecord, Model, Prototypes
+from ..response import ResponseRecord
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
 from ..trees import SCHEMA, Trees
-from .arrays import ALL_ARRAYS, Arrays, check_shapes, check_trees, check_values
+from .arrays import ALL_ARRAYS, Arrays, check_response, check_shapes, check_trees, check_values
 from .classes import decode_classes, encode_classes
 from .container import Container, pack_container, parse, read_container
 from .header import HEADER, check_estimators, check_header
@@ -76,14 +78,23 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "feature_high": np.asarray(model.span.high, dtype=np.float64),
         "prior": model.prior,
     }
+    if model.encoding.counted:
+        arrays["statistics"] = model.encoding.statistics
     if model.base is not None:
         arrays["base"] = model.base
+    if model.calibration is not None:
+        parts = ("ptr", "x", "y")
+        arrays |= {f"calibration_{part}": getattr(model.calibration, part) for part in parts}
     if model.prototypes is not None:
         arrays |= {f"prototypes_{part}": values for part, values in vars(model.prototypes).items()}
-    if model.forest is not None and model.forest.oob_decision_function is not None:
-        arrays["oob_decision_function"] = model.forest.oob_decision_function
+    if model.forest is not None:
+        names = ("oob_decision_function", "oob_prediction")
+        arrays |= {name: getattr(model.forest, name) for name in names}
+    if model.response is not None:
+        arrays |= {name: getattr(model.response, name) for name in ("residual", "residual_weight")}
     if model.boost is not None:
         arrays |= {f"bins_{part}": values for part, values in vars(model.boost.bins).items()}
+    arrays = {name: values for name, values in arrays.items() if values is not None}
     header = header | {
         "written_by": {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "classes": encode_classes(model.classes),
@@ -92,8 +103,13 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "seed": model.seed,
         "forest": None if model.forest is None else _encode_forest(model.forest),
         "boost": None if model.boost is None else _encode_boost(model.boost),
+        "compact": None if model.compact is None else _encode_compact(model.compact),
         "link": model.link,
+        "calibration": None if model.calibration is None else model.calibration.method,
+        "min_samples_leaf": model.min_samples_leaf,
         "clip": model.clip,
+        "response": model.response
+        and {name: getattr(model.response, name) for name in ("low", "high", "mean")},
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # A reader that does not know one of these would predict something else.
@@ -101,7 +117,9 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         name: array for name, array in ALL_ARRAYS.items() if array.default is not None and array.is_scored
     }
     given["requires"] = {name: array.since for name, array in optional.items() if name in arrays}
-    given["requires"] |= {name: HEADER[name].since for name in ("link", "clip") if name in given}
+    given["requires"] |= {
+        name: HEADER[name].since for name in ("link", "clip", "calibration") if name in given
+    }
     text = json.dumps(given, separators=(",", ":"), allow_nan=False)
     return pack_container(arrays, text, ".".join(map(str, VERSION)))
 
@@ -131,6 +149,10 @@ def _encode_boost(boost: BoostRecord) -> dict[str, Any]:
     }
 
 
+def _encode_compact(compact: CompactRecord) -> dict[str, Any]:
+    return vars(compact) | {"objective": list(compact.objective)}
+
+
 def check_file(container: Container) -> ModelFile:
     """From the outside to the inside; nothing is used before it is checked."""
     header = parse_json(container.model.encode("utf-8", "surrogatepass"))
@@ -138,8 +160,14 @@ def check_file(container: Container) -> ModelFile:
     header, arrays = drop_unknown(header, arrays, set(HEADER), set(ALL_ARRAYS))
     check_shapes(arrays)
     n_classes = len(arrays["prior"])
-    header = check_header(header, n_features=len(arrays["centre"]), n_classes=n_classes)
+    header = check_header(
+        header,
+        n_features=len(arrays["centre"]),
+        n_classes=n_classes,
+        n_statistics=len(arrays.get("statistics", ())),
+    )
     check_values(arrays)
+    check_response(arrays, is_regression=header["response"] is not None)
     classes = decode_classes(header["classes"], n_classes)
     try:
         model = _build(header, arrays, classes)
@@ -151,13 +179,17 @@ def check_file(container: Container) -> ModelFile:
 
 
 def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Model:
-    forest, boost = header["forest"], header["boost"]
+    forest, boost, response = header["forest"], header["boost"], header["response"]
+    compact = header["compact"]
     prototypes, bins = _take_group(arrays, "prototypes_"), _take_group(arrays, "bins_")
     if (boost is None) != (not bins):
         raise ModelFileError("it has boost or bins alone")
+    knots = _take_group(arrays, "calibration_")
+    if (header["calibration"] is None) != (not knots):
+        raise ModelFileError("it has calibration or its knots alone")
     return Model(
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
-        encoding=Encoding.from_dict(header["encoding"]),
+        encoding=Encoding.from_dict(header["encoding"], arrays.get("statistics")),
         normalisation=Normalisation(arrays["centre"], arrays["scale"]),
         span=Span(arrays["feature_low"], arrays["feature_high"]),
         classes=classes,
@@ -165,11 +197,18 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         confidence=header["confidence"],
         seed=header["seed"],
         link=header["link"],
+        calibration=Calibration(header["calibration"], **knots) if knots else None,
+        min_samples_leaf=header["min_samples_leaf"],
         base=arrays.get("base"),
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
-        forest=None if forest is None else _build_forest(forest, arrays.get("oob_decision_function")),
+        forest=None if forest is None else _build_forest(forest, arrays),
         boost=None if boost is None else _build_boost(boost, bins),
+        compact=None if compact is None else _build_compact(compact),
+        response=response
+        and ResponseRecord(
+            **response, residual=arrays.get("residual"), residual_weight=arrays.get("residual_weight")
+        ),
     )
 
 
@@ -177,12 +216,16 @@ def _take_group(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
 
+def _build_compact(compact: dict[str, Any]) -> CompactRecord:
+    return CompactRecord(**compact | {"objective": tuple(compact["objective"])})
+
+
 def _build_boost(boost: dict[str, Any], bins: Arrays) -> BoostRecord:
     scores = (np.array(boost[name], dtype=np.float64) for name in ("train_score", "validation_score"))
     return BoostRecord(boost["learning_rate"], Bins(**bins), *scores)
 
 
-def _build_forest(forest: dict[str, Any], oob: NDArray[np.float64] | None) -> ForestRecord:
+def _build_forest(forest: dict[str, Any], arrays: Arrays) -> ForestRecord:
     draws = (
         Drawn(
             draw["n_estimators"],
@@ -197,5 +240,6 @@ def _build_forest(forest: dict[str, Any], oob: NDArray[np.float64] | None) -> Fo
         sizes=np.array(forest["sizes"], dtype=np.int64),
         draws=tuple(draws),
         oob_score=forest["oob_score"],
-        oob_decision_function=oob,
+        oob_decision_function=arrays.get("oob_decision_function"),
+        oob_prediction=arrays.get("oob_prediction"),
     )

@@ -14,7 +14,18 @@ _BITS64 = range(-(2**63), 2**64)  # larger integers could be chosen so that all 
 
 
 class ModelFileError(ValueError):
-    """A file that is not a valid model file of a version that this lhtree reads."""
+    """A file that is not a valid model file of a version that this lhtree reads.
+
+    Examples
+    --------
+    >>> import lhtree
+    >>> with open("damaged.lht", "wb") as file:
+    ...     _ = file.write(b"not a model")
+    >>> lhtree.load("damaged.lht")
+    Traceback (most recent call last):
+        ...
+    lhtree.files.strict_json.ModelFileError: path='damaged.lht' is not a valid lhtree model file: it is too short.
+    """
 
 
 def check(holds: bool, what: str) -> None:

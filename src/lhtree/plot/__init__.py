@@ -2,17 +2,21 @@
 
 from ._block import plot_block
 from ._curves import plot_coverage, plot_sparsity
+from ._effects import EffectsDisplay, plot_effects
+from ._importances import plot_importances
 from ._membership import plot_membership
 from ._path import plot_path
 from ._regions import plot_decision_regions
 from ._rounds import plot_rounds
 from ._tree import plot_tree
-from ._weights import plot_importances, plot_weights
+from ._weights import plot_weights
 
 __all__ = [
+    "EffectsDisplay",
     "plot_block",
     "plot_coverage",
     "plot_decision_regions",
+    "plot_effects",
     "plot_importances",
     "plot_membership",
     "plot_path",

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._palette import find_pair
-from .._parameters import is_integer, refuse
 from ..model import read
 from ..tables.labels import encode_known
-from ..views import TreeView
 from ._layout import spread
+from ._reach import name_children, reach_block, say_missing
+from ._responses import draw_responses, find_responses
 from ._style import INK, SMALL, fit, measure, name_class, strip, take_axes
-from ._take import take_tree, width_of
+from ._take import width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,21 +49,11 @@ class BlockSums:
 
 def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSums:
     """Feature sums of the rows of X in a block, and the side each goes to."""
-    fitted, view = read(model), take_tree(model, tree)
-    branching = np.flatnonzero(view.left >= 0)
-    if not is_integer(block) or block not in branching:
-        known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
-        raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
-    rows = fitted.encode(X)
-    codes = encode_known(y, fitted.classes, len(rows))
-    estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
-    # A row whose single feature is missing may have no feature sum, but a side.
-    ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
-    way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    at = np.flatnonzero((passed == block) & (way % fitted.n_targets == target))
-    inside, sums = way[at] // fitted.n_targets, value[at]
-    left = int(view.left[block])
-    is_target = codes[inside] == fitted.trees.target[tree]
+    fitted = read(model)
+    view, inside, sums, goes_left, n_rows = reach_block(model, X, block, tree)
+    codes = encode_known(y, fitted.classes, n_rows)
+    code = int(view.heaviest_code[block])
+    is_target = codes[inside] == code
     has_sum = np.isfinite(sums)
     extremes: dict[str, float] = {}
     for name, own in (("TFS", is_target), ("NFS", ~is_target)):
@@ -71,25 +61,17 @@ def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSum
             known = sums[own & has_sum]
             extremes |= {f"min {name}": float(known.min()), f"max {name}": float(known.max())}
     return BlockSums(
-        target=view.target,
-        fills=find_pair(int(fitted.trees.target[tree]), fitted.n_classes),
+        target=view.heaviest[block],
+        fills=find_pair(code, fitted.n_classes),
         block=int(block),
         offset=float(view.offset[block]),
         feature_sum=sums,
         is_target=is_target,
-        goes_left=passed[at + 1] == left,
+        goes_left=goes_left,
         extremes=extremes,
-        below=tuple(f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (left, left + 1)),  # type: ignore[arg-type]
-        without=_say_missing(view, block, int((~has_sum).sum())),
+        below=name_children(view, block),
+        without=say_missing(view, block, int((~has_sum).sum())),
     )
-
-
-def _say_missing(view: TreeView, block: int, n_rows: int) -> str:
-    if not n_rows:
-        return ""
-    side = "left" if view.missing[block] < 0 else "right"
-    name = fit(view.conditions(block).subject, 120.0, SMALL)
-    return f"; not drawn: {n_rows} row{'s' * (n_rows > 1)} to the {side}, where {name} is missing"
 
 
 def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
@@ -97,16 +79,17 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
 
     Rows of the target are above the line, the others below. The plot marks the smallest and the largest feature sum of
     the target (TFS) and of the rest (NFS), and the offset c: rows with a smaller feature sum go left, the others right.
-    Rows of a boosted model whose single feature is missing have no feature sum; they are counted below the plot.
+    Rows of a boosted model whose single feature is missing have no feature sum; they are counted below the plot. For a
+    regression, the responses of the rows are drawn against their feature sums, with the mean on each side.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     X : array-like of shape (n, m)
         Rows, for example the training data.
     y : array-like of shape (n,)
-        Their classes.
+        Their classes, or numbers.
     block : int, default=0
         Number of a branching block.
     tree : int, default=0
@@ -117,7 +100,17 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_block
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X, y)
+    >>> ax = plot_block(model, X, y, block=0, tree=1)
     """
+    if read(model, takes_numbers=True).is_regression:
+        return draw_responses(find_responses(model, X, y, block, tree), ax)
     facts = find_sums(model, X, y, block, tree)
     ax = take_axes(ax, 7.6, 3.9)
     marks = _find_marks(facts)

@@ -33,6 +33,14 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHTClassifier, coverage_curve, plot_coverage
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X[:400], y[:400])
+    >>> ax = plot_coverage(coverage_curve(model, X[400:], y[400:]))
     """
     if not isinstance(curve, CoverageCurve):
         raise TypeError(f"curve is a {type(curve).__name__}: pass the result of coverage_curve(model, X, y).")
@@ -80,6 +88,13 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     Returns
     -------
     array of three Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import plot_sparsity, sparsity_curve
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> axes = plot_sparsity(sparsity_curve(X, y, betas=[0, 0.5], cv=3))
     """
     from ..curves import SparsityCurve
 

@@ -29,20 +29,26 @@ def make_grid(
     return (first, second), X
 
 
+def ask_scores(fitted: Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of rows, shape (n, K); predicted numbers, shape (n, 1)."""
+    scores: NDArray[np.float64] = fitted.ask("value" if fitted.is_regression else "proba", X)
+    return scores.reshape(len(X), fitted.n_outputs)
+
+
 def average_scores(
     fitted: Model, X: NDArray[np.float64], along: list[int], ranges: list[tuple[float, float]], n_points: int
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64], int]:
-    """Coordinates of a grid, the mean probabilities there over rows of X, (n · n, K), and how many rows these are.
+    """Coordinates of a grid, the mean scores there over rows of X, (n · n, K), and how many rows these are.
 
     The other features have the values of at most 100 rows, drawn with a fixed seed; of large forests fewer, so that
     a picture takes seconds.
     """
     affordable = int(_MOST_WALKS / (n_points * n_points * fitted.trees.n_trees))
     n_rows = min(len(X), max(_FEWEST_ROWS, min(affordable, _MOST_ROWS)))
-    total = np.zeros((n_points * n_points, fitted.n_classes))
+    total = np.zeros((n_points * n_points, fitted.n_outputs))
     for row in X[np.sort(np.random.default_rng(0).choice(len(X), n_rows, replace=False))]:
         grids, points = make_grid(row, along, ranges, n_points)
-        total += fitted.ask("proba", points)
+        total += ask_scores(fitted, points)
     return grids, total / n_rows, n_rows
 
 

@@ -1,4 +1,4 @@
-"""Plot of the membership, or the probability, along one or two features."""
+"""Plot of the membership, the probability or the predicted number along one or two features."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import REST, class_colour
+from .._palette import ACCENT, REST, class_colour
 from .._parameters import check_count, is_integer, refuse
 from ..model import Model, read
-from ._held import hold, make_grid, say_held
+from ..tables.treatments import OneHot, TargetStatistic
+from ._held import ask_scores, hold, make_grid, say_held
 from ._regions import take_points
-from ._style import INK, NORMAL, SMALL, dashes, fit, fit_all, sequential, strip, take_axes
+from ._style import INK, NORMAL, SMALL, dashes, fit, fit_all, sequential, strip, take_axes, write_thousands
 from ._take import take_class, take_features, take_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LABEL = 200.0  # points
+_MOST_CATEGORIES = 30
 
 
 def plot_membership(
@@ -34,11 +36,11 @@ def plot_membership(
     """Draw the membership μ along one feature, a line per class, or over two features, as a map for one class.
 
     A categorical column is drawn as bars, one per category and class. For a boosted model, which has no
-    memberships, probabilities are drawn.
+    memberships, probabilities are drawn, and for a regression the prediction.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     features : str, int or sequence of one or two
         Names or indices of features.
@@ -46,7 +48,7 @@ def plot_membership(
         Values for the other features, and the point to mark; by default their centres.
     target : class, optional
         Class to draw. By default there is a line for every class, and a map shows the class whose membership varies
-        most (for two classes, which mirror each other, the second).
+        most (for two classes, which mirror each other, the second). A regression has none.
     X : array-like of shape (n, m), optional
         Rows, for example the training data. Their distribution is drawn as a histogram below the lines, or as counts
         of the categories.
@@ -58,8 +60,16 @@ def plot_membership(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_membership
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X, y)
+    >>> ax = plot_membership(model, "proline", row=X.iloc[0], X=X)
     """
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     rows = take_points(fitted, model, X, None)[0]
     column = find_category(fitted, features)
     if column is not None:
@@ -86,16 +96,22 @@ def plot_membership(
     ax = take_axes(ax, 5.6, 4.4)
     grids, X = make_grid(held, along, ranges, points)
     every = ask_degree(fitted, X)
-    code = choose_class(every) if code is None else code
+    code = choose_class(every) if code is None and not fitted.is_regression else code or 0
     membership = every[:, code].reshape(points, points)
-    image = ax.pcolormesh(
-        *grids, membership, cmap=sequential(code), vmin=0.0, vmax=1.0, shading="nearest", rasterized=True
-    )
-    _draw_levels(ax, grids, membership)
+    limits: dict[str, Any] = {} if fitted.is_regression else {"vmin": 0.0, "vmax": 1.0}
+    colours = sequential(None if fitted.is_regression else code)
+    image = ax.pcolormesh(*grids, membership, cmap=colours, shading="nearest", rasterized=True, **limits)
+    if not fitted.is_regression:
+        _draw_levels(ax, grids, membership)
     if row is not None and np.isfinite(held[along]).all():
         ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
     bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label(f"{_name_degree(fitted)} of class {fit(fitted.labels[code], 120.0, SMALL)}", fontsize=SMALL)
+    if fitted.is_regression:
+        write_thousands(bar.ax.yaxis)
+        bar.set_label(_name_degree(fitted), fontsize=SMALL)
+    else:
+        label = fit(fitted.labels[code], 120.0, SMALL)
+        bar.set_label(f"{_name_degree(fitted)} of class {label}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     ax.set_xlabel(names[0], fontsize=NORMAL)
     ax.set_ylabel(names[1], fontsize=NORMAL)
@@ -105,13 +121,27 @@ def plot_membership(
 
 
 def ask_degree(fitted: Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much every row belongs to every class, shape (n, K): memberships, or probabilities of a boosted model."""
-    degree: NDArray[np.float64] = fitted.ask("proba" if fitted.is_boosted else "membership", X)
+    """How much every row belongs to every class, shape (n, K): memberships, or probabilities of a boosted model.
+
+    Of a regression, the predicted numbers, shape (n, 1).
+    """
+    if fitted.has_values:
+        return ask_scores(fitted, X)
+    degree: NDArray[np.float64] = fitted.ask("membership", X)
     return degree
 
 
 def _name_degree(fitted: Model) -> str:
+    if fitted.is_regression:
+        return "prediction"
     return "probability" if fitted.is_boosted else "membership μ"
+
+
+def _look_of(fitted: Model, code: int) -> dict[str, Any]:
+    """Colour and name of a class, or of the only line of a regression."""
+    if fitted.is_regression:
+        return {"color": ACCENT}
+    return {"color": class_colour(code), "label": fit_all(fitted.labels, 90.0, SMALL)[code]}
 
 
 def say_where(row: Any) -> str:
@@ -141,33 +171,39 @@ def _draw_categories(
     code: int | None,
     ax: Axes | None,
 ) -> Axes:
-    """Bars of μ by category, in groups; the category of the row is bold."""
-    categories, own = fitted.encoding.categories[column], fitted.encoding.features_of(column)
-    assert categories is not None
+    """Bars of μ by category, in groups; the category of the row is bold. Of very many categories some are drawn."""
+    treatment, own = fitted.encoding.treatments[column], fitted.encoding.features_of(column)
+    assert isinstance(treatment, (OneHot, TargetStatistic))
+    shown = treatment.spread(_MOST_CATEGORIES)
+    categories = [treatment.categories[number] for number in shown]
     X = np.repeat(held[None], len(categories), axis=0)
-    X[:, own] = np.eye(len(categories))
+    X[:, own] = treatment.place(shown)
     membership = ask_degree(fitted, X)
-    codes = list(range(fitted.n_classes)) if code is None else [code]
+    codes = list(range(fitted.n_outputs)) if code is None else [code]
     ax = take_axes(ax, max(4.0, 1.6 + 0.9 * len(categories)), 3.6)
     at, width = np.arange(len(categories)), 0.8 / len(codes)
-    labels = fit_all(fitted.labels, 90.0, SMALL)
     for place, cls in enumerate(codes):
         left = at - 0.4 + (place + 0.5) * width
-        ax.bar(left, membership[:, cls], width, color=class_colour(cls), label=labels[cls])
+        ax.bar(left, membership[:, cls], width, **_look_of(fitted, cls))
     names = fit_all(categories, 60.0, SMALL)
     if rows is not None:
-        names = [
-            f"{name}\n{n:,} rows" for name, n in zip(names, (rows[:, own] == 1.0).sum(axis=0), strict=True)
-        ]
+        found = treatment.recall(rows[:, own])
+        n_rows = np.bincount(found[found >= 0], minlength=len(treatment.categories))[shown]
+        names = [f"{name}\n{n:,} rows" for name, n in zip(names, n_rows, strict=True)]
     ax.set_xticks(at, names)
     if row is not None:
-        for text, is_on in zip(ax.get_xticklabels(), held[own] == 1.0, strict=True):
+        for text, is_on in zip(
+            ax.get_xticklabels(), shown == treatment.recall(held[None, own])[0], strict=True
+        ):
             text.set_fontweight("bold" if is_on else "normal")
-    ax.set_ylim(0.0, 1.03)
+    if fitted.is_regression:
+        write_thousands(ax.yaxis)
+    else:
+        ax.set_ylim(0.0, 1.03)
     ax.set_xlabel(fit(fitted.column_names[column], _LABEL, NORMAL), fontsize=NORMAL)
     ax.set_ylabel(_name_degree(fitted), fontsize=NORMAL)
     ax.set_title(say_held(fitted, 1, say_where(row)), fontsize=SMALL)
-    _add_legend(ax)
+    _add_legend(ax, fitted)
     strip(ax)
     return ax
 
@@ -175,8 +211,10 @@ def _draw_categories(
 def _draw_density(ax: Axes, values: NDArray[np.float64], limits: tuple[float, float]) -> None:
     """A histogram of the rows along the lower edge, at most a sixth of the axes high."""
     counts, edges = np.histogram(values[np.isfinite(values)], 60, limits)
-    height = counts / max(counts.max(), 1) / 6.0
-    ax.bar(edges[:-1], height, np.diff(edges), align="edge", bottom=-0.03, color=REST, zorder=0.5)
+    low, high = ax.get_ylim()
+    height = counts / max(counts.max(), 1) / 6.36 * (high - low)
+    ax.bar(edges[:-1], height, np.diff(edges), align="edge", bottom=low, color=REST, zorder=0.5)
+    ax.set_ylim(low, high)
 
 
 def choose_class(membership: NDArray[np.float64]) -> int:
@@ -199,25 +237,26 @@ def _draw_lines(
     X = np.repeat(held[None], n_points, axis=0)
     X[:, feature] = x
     membership = ask_degree(fitted, X)
-    codes = range(fitted.n_classes) if code is None else [code]
-    labels = fit_all(fitted.labels, 90.0, SMALL)
+    codes = range(fitted.n_outputs) if code is None else [code]
     for own in codes:
-        ax.plot(
-            x,
-            membership[:, own],
-            color=class_colour(own),
-            linestyle=dashes(own),
-            linewidth=1.8,
-            label=labels[own],
-        )
+        ax.plot(x, membership[:, own], linestyle=dashes(own), linewidth=1.8, **_look_of(fitted, own))
     if has_row and np.isfinite(held[feature]):
         ax.axvline(held[feature], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-    ax.set(xlim=limits, ylim=(-0.03, 1.03))
-    _add_legend(ax)
+    ax.set_xlim(limits)
+    if fitted.is_regression:
+        low, high = float(membership.min()), float(membership.max())
+        air = 0.25 * (high - low) or abs(high) or 1.0  # room for the rows below the line
+        ax.set_ylim(low - air, high + 0.3 * air)
+        write_thousands(ax.yaxis)
+    else:
+        ax.set_ylim(-0.03, 1.03)
+    _add_legend(ax, fitted)
     strip(ax)
 
 
-def _add_legend(ax: Axes) -> None:
+def _add_legend(ax: Axes, fitted: Model) -> None:
+    if fitted.is_regression:
+        return
     ax.legend(
         loc="center left",
         bbox_to_anchor=(1.01, 0.5),

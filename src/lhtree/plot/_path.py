@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
 from ..explain import Explanation
-from ..explain._facts import BoostedStep, LeafStep, Path, Step, Term
+from ..explain._facts import LeafStep, Path, Step, Term, ValueLeaf, ValueStep
 from ..explain._phrases import say_number
 from ..views import TreeView, TreeViews
 from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
@@ -38,30 +38,34 @@ class Section(NamedTuple):
     title: str
     bars: tuple[Bar, ...]
     lift: float = 1.0  # above 0 a positive bar is evidence for the class, below 0 against it
+    write: Callable[[float], str] = "{:+.3g}".format
 
 
 def find_sections(view: TreeView, path: Path, n_features: int, max_steps: int) -> list[Section]:
     """The sections of a path; the middle of a long one is left out and counted."""
     steps = list(path.steps)
-    is_boosted = view.round is not None
     n_first = max_steps // 2
     n_last = max_steps - n_first
     shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
-    describe = _describe_boosted if is_boosted else _describe_step
-    sections = [describe(step, view, n_features) for step in shown]
+    sections = [
+        _describe_value(step, view, n_features)
+        if view.has_values
+        else _describe_step(step, view, n_features, path.target)
+        for step in shown
+    ]
     if len(shown) < len(steps):
         n_left = len(steps) - len(shown)
         sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the path", ()))
-    if is_boosted:
-        adds = f"adds {_sign(path.leaf.value)} to the raw score of {_name(path.target)}"
-        return [*sections, Section(f"leaf {path.leaf.block}: {adds}", ())]
+    if view.has_values:
+        return [*sections, _describe_value_leaf(path.leaf, view, n_features)]
     return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
 
 
-def _describe_boosted(step: BoostedStep, view: TreeView, n_features: int) -> Section:
-    """A block of a boosted tree; a single feature needs no bars."""
-    value = f"block {step.block}: value {_sign(step.value)}"
-    change = f"so it goes {step.side}: {_sign(step.change)}"
+def _describe_value(step: ValueStep, view: TreeView, n_features: int) -> Section:
+    """A block that has a value; a single feature needs no bars."""
+    what = "mean" if view.is_mean else "value"
+    value = f"block {step.block}: {what} {_minus(view.write_value(step.value))}"
+    change = f"so it goes {step.side}: {_minus(view.amounts().sign(step.change))}"
     if len(step.terms) > 1:
         ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
         title = f"{value}; y {'<' if step.y < 0.0 else '≥'} 0, {change}"
@@ -70,19 +74,38 @@ def _describe_boosted(step: BoostedStep, view: TreeView, n_features: int) -> Sec
     if isnan(term.value):
         why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
     else:
-        number = f"{say_number(term.value)} " if term.column is None else ""
+        is_number = term.column is None or term.category is not None
+        number = f"{say_number(term.value)} " if is_number else ""
         bound = getattr(conditions, step.side).removesuffix(" or missing")
-        why = f"{fit(conditions.subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
+        subject = conditions.subject if term.category is None else f"{term.what},"
+        why = f"{fit(subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
     return Section(f"{value}; {why}, {change}", ())
 
 
-def _sign(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
+def _describe_value_leaf(leaf: ValueLeaf, view: TreeView, n_features: int) -> Section:
+    """A leaf that has a value; a constant one needs no bars. Beside a mean, slopes would be too small to see."""
+    added = _minus(view.write_value(leaf.added))
+    terms = _name_terms(leaf.terms, n_features)
+    clipped = [Bar("clipped to its range", leaf.clipped)] if leaf.clipped else []
+    write = view.amounts().sign if view.is_regression else Section._field_defaults["write"]
+    if view.is_mean:
+        mean = f"mean {_minus(view.write_value(leaf.value))}, " if terms else ""
+        title = f"leaf {leaf.block}: {mean}predicts {added}"
+        ends = [Bar("change of the mean", leaf.added - leaf.value, is_sum=True)]
+        return Section(title, (*terms, *clipped, *ends) if terms else (), write=write)
+    whose = "prediction" if view.is_regression else f"raw score of {_name(view.target)}"
+    bars = (Bar("value", leaf.value), *terms, *clipped, Bar("adds", leaf.added, is_sum=True))
+    title = f"leaf {leaf.block}: adds {added} to the {'log of the ' if view.adds_logs else ''}{whose}"
+    return Section(title, bars if terms else (), write=write)
 
 
-def _describe_step(step: Step, view: TreeView, n_features: int) -> Section:
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _describe_step(step: Step, view: TreeView, n_features: int, target: Any) -> Section:
     title = (
-        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(view.target)}; "
+        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
         f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
@@ -132,6 +155,7 @@ def plot_path(
     waterfall starts at the share of the class in the training data, adds the largest contributions (means over all
     trees) and ends at the membership; ``tree`` draws the path through one of the trees instead. For a
     boosted model, the waterfall leads from the base to the raw score, and ``tree`` draws the path through one round.
+    For a regression it leads from the mean response, or the base, to the prediction.
 
     Violet bars are evidence for the class (in a branching block, they pull to the side with more of it), red bars
     evidence against it. Bars are to scale within a block.
@@ -142,6 +166,7 @@ def plot_path(
         From ``model.explain(row)``.
     target : class, optional
         Class whose tree or contributions to draw; by default the predicted class. With two classes there is one tree.
+        A regression has none.
     tree : int, optional
         In a forest, the index of the tree to draw; in a boosted model, the round.
     n_features : int, optional
@@ -154,15 +179,24 @@ def plot_path(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_path
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X, y)
+    >>> ax = plot_path(model.explain(X.iloc[0]))
     """
     if not isinstance(explanation, Explanation):
         raise TypeError(f"explanation is a {type(explanation).__name__}: pass model.explain(row).")
     is_forest = tree is None and explanation.n_estimators > 1
     n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)
+    if target is not None:
+        take_class(explanation.classes, target)
     target = explanation.prediction if target is None else target
     if is_forest:
-        take_class(explanation.classes, target)
         ax = draw_waterfall(explanation, target, n_features, ax)
         ax.set_title(_say_outcome(explanation, None), fontsize=SMALL + 1.5, loc="left")
         return ax
@@ -183,23 +217,30 @@ def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
     """The path through one tree."""
     if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
         raise refuse("tree", tree, f"an integer from 0 to {explanation.n_estimators - 1}")
+    if explanation._fitted.is_regression:
+        return explanation.paths[tree]
     code = take_class(explanation.classes, target)
     n_targets = len(explanation.paths) // explanation.n_estimators
     return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]
 
 
 def _say_outcome(explanation: Explanation, tree: int | None) -> str:
-    label, n_trees = explanation.prediction, explanation.n_estimators
-    outcome = (
-        f"prediction: {fit(name_class(label), 160.0, SMALL)}, probability {explanation.proba[label]:.3f}"
-    )
+    label, n_trees, fitted = explanation.prediction, explanation.n_estimators, explanation._fitted
+    if fitted.is_regression:
+        outcome = f"prediction: {_minus(fitted.amounts.plain().write(label))}"
+    else:
+        outcome = (
+            f"prediction: {fit(name_class(label), 160.0, SMALL)}, probability {explanation.proba[label]:.3f}"
+        )
     if n_trees == 1:
         return outcome
-    is_boosted = explanation._fitted.is_boosted
+    is_boosted = fitted.is_boosted
     if tree is not None:
         return f"{outcome} ({'round' if is_boosted else 'tree'} {tree} of {n_trees})"
     if is_boosted:
         return f"{outcome}\nsum of {n_trees} rounds"
+    if fitted.is_regression:
+        return f"{outcome}\nmean of {n_trees} trees"
     return f"{outcome}\n{explanation.votes[label]} of {n_trees} trees predict it"
 
 
@@ -225,7 +266,7 @@ def _draw_section(ax: Axes, section: Section, y: float) -> float:
             edgecolor=INK,
             linewidth=1.2 if bar.is_sum else 0.0,
         )
-        number = f"{bar.value:+.3g}".replace("-", "−")
+        number = _minus(section.write(bar.value))
         ax.annotate(
             number,
             (zero + length, at),

@@ -1,4 +1,4 @@
-"""Plot of the predicted class over two features."""
+"""Plot of the predicted class, or number, over two features."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from .._palette import class_colour
 from .._parameters import check_count, refuse
 from ..model import Model, read
 from ..tables.frames import refuse_infinity
+from ..tables.labels import take_numbers
 from ._held import average_scores, hold, make_grid, say_held
 from ._lines import find_lines
 from ._style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
+from ._surface import draw_surface
 from ._take import take_features, take_range
 
 if TYPE_CHECKING:
@@ -37,14 +39,16 @@ def plot_decision_regions(
 ) -> Axes:
     """Draw the predicted class over two features, the hyperplanes between the regions, and points.
 
+    The predicted number of a regression is drawn as a colour, and so are the responses of points.
+
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     X, y : array-like, optional
-        Rows to draw as points, and their classes. If the model has more than two features and no ``row`` is given, the
-        regions show the class with the largest mean probability, averaged over the other features of (at most 100 of)
-        these rows.
+        Rows to draw as points, and their classes or responses. If the model has more than two features and no
+        ``row`` is given, the regions show the class with the largest mean probability, or the mean prediction, averaged
+        over the other features of (at most 100 of) these rows.
     features : sequence of two, default=(0, 1)
         Names or indices of features.
     row : array-like, dict or Series, optional
@@ -60,8 +64,16 @@ def plot_decision_regions(
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_decision_regions
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> two = X[["flavanoids", "color_intensity"]]
+    >>> ax = plot_decision_regions(LHTClassifier(gamma=50).fit(two, y), two, y)
     """
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     along = take_features(fitted, features)
     if len(along) != 2 or along[0] == along[1]:
         raise refuse("features", features, "two different features")
@@ -85,26 +97,31 @@ def plot_decision_regions(
     if is_mean:
         assert points is not None
         grids, scores, n_rows = average_scores(fitted, points, along, ranges, n_points)
-        predicted, where = scores.argmax(axis=1), f"averaged over {n_rows} rows"
+        predicted, where = scores, f"averaged over {n_rows} rows"
     else:
         grids, rows = make_grid(held, along, ranges, n_points)
-        predicted = fitted.scorer.predict(rows)
-    regions = predicted.reshape(n_points, n_points)
-    _draw_regions(ax, fitted, regions, ranges)
-    _label_regions(ax, fitted, regions, grids)
+        predicted = fitted.scorer.value(rows) if fitted.is_regression else fitted.scorer.predict(rows)
+    if fitted.is_regression:
+        surface = predicted.reshape(n_points, n_points)
+        draw_surface(ax, surface, ranges, None if points is None else points[:, along], codes)
+    else:
+        predicted = predicted.argmax(axis=1) if is_mean else predicted
+        regions = predicted.reshape(n_points, n_points)
+        _draw_regions(ax, fitted, regions, ranges)
+        _label_regions(ax, fitted, regions, grids)
+        if points is not None:
+            _draw_points(ax, fitted, points[:, along], codes)
     lines = [] if is_mean or fitted.is_boosted else find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
-            own = INK if fitted.n_classes == 2 else class_colour(line.target)
+            own = INK if fitted.n_classes == 2 or fitted.is_joint else class_colour(line.target)
             ax.plot(
                 line.x,
                 line.y,
                 color=own,
                 linewidth=max(0.8, 2.2 - 0.4 * line.depth),
-                linestyle=dashes(line.target),
+                linestyle=dashes(max(line.target, 0)),
             )
-    if points is not None:
-        _draw_points(ax, fitted, points[:, along], codes)
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
     ax.set(xlim=ranges[0], ylim=ranges[1])
     ax.set_xlabel(names[0], fontsize=NORMAL)
@@ -114,15 +131,15 @@ def plot_decision_regions(
     return ax
 
 
-def take_points(
-    fitted: Model, model: Any, X: Any, y: Any
-) -> tuple[NDArray[np.float64] | None, NDArray[np.int64]]:
-    """Rows to draw and the codes of their classes; -1 without classes."""
+def take_points(fitted: Model, model: Any, X: Any, y: Any) -> tuple[NDArray[np.float64] | None, NDArray[Any]]:
+    """Rows to draw and the codes of their classes, -1 without classes; of a regression their responses or none."""
     if X is None:
         return None, np.array([], dtype=np.int64)
     points = fitted.encode(X).astype(np.float64)
     if np.isinf(points).any():
         refuse_infinity(points)
+    if fitted.is_regression:
+        return points, np.array([]) if y is None else take_numbers(y, len(points))
     if y is None:
         return points, np.full(len(points), -1)
     labels = np.asarray(y)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
-from .._palette import AGAINST, FOR, class_colour, tint
+from .._palette import ACCENT, AGAINST, FOR, class_colour, tint
 from .._parameters import refuse
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 INK, LINE, PALE = "#222222", "#8A8A8A", "#F3F3F3"
-# Seven of each, against eight colours: 56 classes look different, and the first seven do in grey.
+# Seven of each, against 24 colours: 168 classes look different, and the first seven do in grey.
 MARKERS = "osD^vPX"
 DASHES: tuple[Any, ...] = (
     "solid",
@@ -49,9 +49,10 @@ def diverging() -> Colormap:
     return _make_map("#A8323E", AGAINST, "#FFFFFF", FOR, "#35248F")
 
 
-def sequential(code: int) -> Colormap:
-    """From white (0) to the colour of a class (1)."""
-    return _make_map("#FFFFFF", tint(class_colour(code), 0.5), class_colour(code))
+def sequential(code: int | None) -> Colormap:
+    """From white (0) to the colour of a class (1); None is for numbers."""
+    colour = ACCENT if code is None else class_colour(code)
+    return _make_map("#FFFFFF", tint(colour, 0.5), colour)
 
 
 def _make_map(*colours: str) -> Colormap:
@@ -161,6 +162,11 @@ def check_axes(ax: Any) -> Axes:
 def take_axes(ax: Any, width: float, height: float) -> Axes:
     """The axes given, or those of a new figure of so many inches."""
     return new_axes(width, height) if ax is None else check_axes(ax)
+
+
+def write_thousands(axis: Any) -> None:
+    """Numbers at an axis as people write them: 150,000."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
 
 
 def strip(ax: Axes) -> None:

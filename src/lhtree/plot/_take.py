@@ -24,7 +24,7 @@ _SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixel
 
 def take_tree(model: Any, tree: Any) -> TreeView:
     """A tree of a model by its number."""
-    trees = TreeViews(read(model))
+    trees = TreeViews(read(model, takes_numbers=True))
     if not is_integer(tree) or not -len(trees) <= tree < len(trees):
         raise refuse("tree", tree, f"an integer from 0 to {len(trees) - 1}")
     view: TreeView = trees[tree]
@@ -42,6 +42,10 @@ def take_feature(fitted: Model, feature: Any) -> int:
         raise refuse("features", feature, f"names of features or indices from 0 to {len(names) - 1}")
     if encoding.categories[column] is not None:
         raise refuse("features", feature, f"numeric features: {names[column]!r} is categorical")
+    if encoding.ptr[column] == encoding.ptr[column + 1]:
+        raise refuse(
+            "features", feature, f"features of the model: {names[column]!r} names rows and is ignored"
+        )
     return int(encoding.ptr[column])
 
 
@@ -54,6 +58,8 @@ def take_features(fitted: Model, features: Any) -> list[int]:
 
 def take_class(classes: Sequence[Any], target: Any) -> int:
     """Code of a class given by its label."""
+    if not len(classes):
+        raise refuse("target", target, "None: a regression has no classes")
     if target not in classes:
         raise refuse("target", target, f"one of the classes {', '.join(map(repr, classes[:10]))}")
     return list(classes).index(target)

@@ -9,9 +9,11 @@ from .._extras import import_extra
 from .._palette import AGAINST, FOR, find_pair
 from .._parameters import check_count
 from ..model import read
+from ..outline import read_outline
 from ..text import find_heaviest
 from ..views import TreeView
 from ._layout import Card, Layout, Sizes, choose_depth, lay_out
+from ._outline import draw_outline
 from ._style import INK, LINE, NORMAL, PALE, SMALL, check_axes, fit, measure, name_class
 from ._take import take_tree
 
@@ -42,29 +44,46 @@ def plot_tree(
 
     Of a boosted model, cards show the value of a block, violet where it raises the raw score of the target, red where
     it lowers it; lines below a block with a single feature have its bound in the user's units, and the side of
-    missing values.
+    missing values. Linear leaves show their number of slopes, and the value where their features have their means. Of a
+    tree of a regression, cards show mean responses, violet where they are above the mean of all rows, red below it.
+
+    A compact tree is drawn whole, on a page of A4 or less: the tree with the shares of its leaves, and below it a panel
+    for every block with all its terms. Numbers are weights in the user's units and, in grey, what a missing value
+    counts as; bars show the effect of a usual change of a value.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     tree : int, default=0
         Index of the tree in ``trees_``.
     n_features : int, default=3
-        Features to show per branching block, largest weights first; a full bar is a weight of 1.
+        Features to show per branching block, largest weights first; a full bar is a weight of 1. Compact trees show
+        all.
     max_depth : int, optional
-        Deeper blocks are folded into a line with their number. By default as deep as fits on a page.
+        Deeper blocks are folded into a line with their number. By default as deep as fits on a page. Compact trees
+        show all.
     ax : Axes, optional
         Axes to draw into; text shrinks with it and is left out where it would be illegible.
 
     Returns
     -------
     Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_tree
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> ax = plot_tree(LHTClassifier().fit(X, y), tree=0)
     """
     view = take_tree(model, tree)
     check_count("n_features", n_features, 0)
     if max_depth is not None:
         check_count("max_depth", max_depth, 0)
+    fitted = read(model, takes_numbers=True)
+    if fitted.trees.has_units:
+        return draw_outline(read_outline(fitted), ax)
     room = _LARGEST
     if ax is not None:
         box = check_axes(ax).get_window_extent()
@@ -81,8 +100,7 @@ def plot_tree(
     ax.set(xlim=(-_MARGIN, width - _MARGIN), ylim=(height - _HEADER - _MARGIN, -_HEADER - _MARGIN))
     ax.set_aspect("equal", anchor="N")
     ax.set_axis_off()
-    fitted = read(model)
-    fills = find_pair(int(fitted.trees.target[tree]), fitted.n_classes)
+    fills = [find_pair(int(code), fitted.n_classes) for code in view.heaviest_code]
     _Drawing(ax, view, layout, scale, n_features, fills).draw()
     return ax
 
@@ -104,7 +122,9 @@ def plan_tree(
 
 
 def find_lift(view: TreeView, block: int) -> float:
-    """Outcome right of a branching block less that left of it."""
+    """Outcome right of a branching block less that left of it; 0 in a tree of all classes."""
+    if view.is_joint:  # there are as many as classes
+        return 0.0
     return float(view.outcome[view.right[block]] - view.outcome[view.left[block]])
 
 
@@ -116,13 +136,29 @@ def _canvas(layout: Layout) -> tuple[float, float]:
     return max(layout.width + 2 * _MARGIN, 4.6), layout.height + _HEADER + 2 * _MARGIN
 
 
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
 class _Drawing:
     def __init__(
-        self, ax: Axes, view: TreeView, layout: Layout, scale: float, n_features: int, fills: tuple[str, str]
+        self,
+        ax: Axes,
+        view: TreeView,
+        layout: Layout,
+        scale: float,
+        n_features: int,
+        fills: list[tuple[str, str]],  # of every block: of the class it is told by, and of the rest
     ) -> None:
         self.fills = fills
         self.ax, self.view, self.layout, self.scale, self.n_features = ax, view, layout, scale, n_features
         self.patches = import_extra("matplotlib.patches", "plot")
+        if view.has_values:
+            self.values = view.value - view.middle
+            ends = float(view.value.min()), float(view.value.max())
+            self.number_width = (
+                max(measure(view.write_value(end), SMALL) for end in ends) * _SNAP / 72.0 + 0.05
+            )
         self.shift = max(0.0, (4.6 - 2 * _MARGIN - layout.width) / 2)
 
     def draw(self) -> None:
@@ -153,20 +189,50 @@ class _Drawing:
         )
         end = f": {blocks}"
         room = (max(self.layout.width, 4.3) - 0.1) * 72.0
-        start = "Tree for" if view.round is None else f"Round {view.round}, tree for"
-        name = fit(name_class(view.target), room - measure(f"{start} {end}", NORMAL + 1), NORMAL + 1)
-        self._text(0.0, -_HEADER + 0.1, f"{start} {name}{end}", NORMAL + 1)
-        y = -_HEADER + 0.36
-        target = fit(name_class(view.target), 90.0, SMALL)
-        at = 0.0
-        keys = [("evidence for", FOR), ("evidence against", AGAINST)]
-        keys = [(target, self.fills[0]), ("rest", self.fills[1]), *keys]
-        if view.round is not None:
-            keys = [(f"raises the raw score of {target}", FOR), ("lowers it", AGAINST)]
+        if view.is_joint:
+            self._draw_joint_header(end)
+            return
+        start = "Tree" if view.round is None else f"Round {view.round}, tree"
+        name = ""
+        if not view.is_regression:
+            used = measure(f"{start} for {end}", NORMAL + 1)
+            name = f" for {fit(name_class(view.target), room - used, NORMAL + 1)}"
+        self._text(0.0, -_HEADER + 0.1, f"{start}{name}{end}", NORMAL + 1)
+        self._draw_keys(self._list_keys())
+
+    def _draw_joint_header(self, end: str) -> None:
+        """A tree of all classes: the classes that are the heaviest of some card, as many as there is room for."""
+        self._text(0.0, -_HEADER + 0.1, f"Tree of all classes{end}", NORMAL + 1)
+        shown = {self.view.heaviest_code[block]: block for block in self.layout.cards}
+        names = [
+            (fit(name_class(self.view.heaviest[block]), 60.0, SMALL), block)
+            for _, block in sorted(shown.items())
+        ]
+        keys = [(name, self.fills[block][0]) for name, block in names]
+        most = max(1, int(max(self.layout.width, 4.3) / 1.2) - 1)
+        more = [("other classes", self.fills[0][1])]
+        self._draw_keys(keys[:most] + more)
+
+    def _draw_keys(self, keys: list[tuple[str, str]]) -> None:
+        y, at = -_HEADER + 0.36, 0.0
         for text, fill in keys:
             self._box(at, y - 0.05, 0.16, 0.1, "key", facecolor=fill)
             self._text(at + 0.22, y, text)
             at += 0.36 + measure(text, SMALL) / 72.0
+
+    def _list_keys(self) -> list[tuple[str, str]]:
+        """What the colours mean."""
+        view = self.view
+        if view.is_mean:
+            mean = _minus(view.write_value(view.middle))
+            return [(f"raises the prediction above the mean, {mean}", FOR), ("lowers it", AGAINST)]
+        if view.is_regression:
+            return [("raises the prediction", FOR), ("lowers it", AGAINST)]
+        target = fit(name_class(view.target), 90.0, SMALL)
+        if view.has_values:
+            return [(f"raises the raw score of {target}", FOR), ("lowers it", AGAINST)]
+        keys = [("evidence for", FOR), ("evidence against", AGAINST)]
+        return [(target, self.fills[0][0]), ("rest", self.fills[0][1]), *keys]
 
     def _draw_edge(self, card: Card, below: Card, condition: str) -> None:
         share = self.view.weight[below.block] / self.view.weight[0]
@@ -195,9 +261,12 @@ class _Drawing:
         inside, width = x + 0.07, card.width - 0.14
         y = card.y + 0.05 + _LINE / 2
         self._text(inside, y, f"{'leaf' if is_leaf else 'block'} {block}")
+        n_slopes = len(view.slopes(block)) if is_leaf and view.has_values else 0
+        if n_slopes:
+            self._text(inside + width, y, f"{n_slopes} slope{'s' if n_slopes > 1 else ''}", ha="right")
         if is_small:
             y += _LINE
-        draw = self._draw_mix if view.round is None else self._draw_value
+        draw = self._draw_value if view.has_values else self._draw_mix
         self._text(inside + width, y, draw(block, inside, y + _LINE, width), ha="right")
         y += _LINE * 2.1
         if card.n_folded:
@@ -206,19 +275,20 @@ class _Drawing:
             self._draw_weights(card, inside, y)
 
     def _draw_mix(self, block: int, x: float, y: float, width: float) -> str:
-        """A bar with the share of the target; gives the counts."""
+        """A bar with the share of the target, or of the heaviest class; gives the counts."""
         low, height = y - _LINE * 0.36, _LINE * 0.72
         share = width * self.view.outcome[block]
-        self._box(x, low, width, height, f"rest-{block}", facecolor=self.fills[1], linewidth=0)
-        self._box(x, low, share, height, f"target-{block}", facecolor=self.fills[0], linewidth=0)
+        own, rest = self.fills[block]
+        self._box(x, low, width, height, f"rest-{block}", facecolor=rest, linewidth=0)
+        self._box(x, low, share, height, f"target-{block}", facecolor=own, linewidth=0)
         self._box(x, low, width, height, f"mix-{block}", facecolor="none")
         return f"{self.view.n_target[block]:.5g} of {self.view.weight[block]:.5g}"
 
     def _draw_value(self, block: int, x: float, y: float, width: float) -> str:
         """A bar from the middle with the value of a block, the largest of the tree to the edge; gives the rows."""
-        value, most = float(self.view.value[block]), float(abs(self.view.value).max()) or 1.0
-        number, room = f"{value:+.3f}".replace("-", "−"), width - 0.42
-        self._text(x + width, y, number, ha="right")
+        value, most = float(self.values[block]), float(abs(self.values).max()) or 1.0
+        room = width - max(0.42, self.number_width)
+        self._text(x + width, y, _minus(self.view.write_value(float(self.view.value[block]))), ha="right")
         zero, length = x + room / 2, abs(value) / most * room / 2
         start = zero if value > 0.0 else zero - length
         fill = FOR if value > 0.0 else AGAINST

@@ -1,4 +1,4 @@
-"""Plots of weights, per branching block and of the whole model, and of importances."""
+"""Plots of weights, per branching block and of the whole model."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import ACCENT
 from .._parameters import check_count
 from ..model import Model, read
-from ..weights import WeightTable, mean_weights, weight_table
+from ..weights import PREDICTION, WeightTable, mean_weights, weight_table
 from ._style import (
     INK,
     NORMAL,
     SMALL,
-    check_axes,
     diverging,
     fit,
     fit_all,
-    measure,
     name_class,
-    strip,
-    take_axes,
 )
 from ._take import new_panels, room_left_of, take_panels, take_tree, width_of
 
@@ -32,12 +27,6 @@ if TYPE_CHECKING:
 _NAME, _TITLE = 150.0, 14.0  # points
 _WIDEST = 14.0  # inches
 _ROW = 0.22
-_MEANING = {
-    "gain": "share of the gain, corrected for chance",
-    "contribution": "mean |contribution| to the membership",
-    "permutation": "drop in accuracy when permuted",
-}
-_MEANING_BOOSTED = {"gain": "share of the gain", "contribution": "mean |contribution| to the raw score"}
 _MOST_PANELS = 12
 _MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
 
@@ -52,11 +41,12 @@ def plot_weights(
     for the class, red ones against it. They apply to normalised features, so they can be compared. Their sign refers to
     the class, as in ``weight_table(model).per_class()``: if the left side has more of the class, the hyperplane itself
     has the opposite sign (which ``plot_tree`` and ``export_text`` show). If both sides have the same share, weights are
-    white and marked ±. In a boosted model, the side with the larger value has more of the class.
+    white and marked ±. In a boosted model, the side with the larger value has more of the class; in a regression,
+    violet weights are for a larger prediction, red ones for a smaller one.
 
     Parameters
     ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
+    model : classifier or regressor of lhtree
         Fitted model.
     tree : int, optional
         Index of the only tree in ``trees_`` to draw.
@@ -68,9 +58,16 @@ def plot_weights(
     Returns
     -------
     array of Axes, one per panel
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_weights
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> axes = plot_weights(LHTClassifier(beta=0.25).fit(X, y))
     """
     check_count("n_features", n_features, 1)
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     if tree is None and fitted.n_estimators > 1:
         return _plot_means(fitted, n_features, ax)
     trees = _choose_trees(fitted) if tree is None else [tree]
@@ -93,7 +90,7 @@ def plot_weights(
     if more:
         axes[0].set_ylabel(f"top {len(features)} of {len(features) + more} features", fontsize=SMALL)
     if ax is None and image is not None:
-        _add_bar(axes[0], image, list(axes[:n_columns]), len(features))
+        _add_bar(axes[0], image, list(axes[:n_columns]), len(features), fitted)
     if ax is None and tree is None and len(trees) < fitted.n_targets:
         title = f"the {len(trees)} largest of {fitted.n_classes} classes"
         axes[0].figure.suptitle(title, fontsize=NORMAL)
@@ -110,7 +107,7 @@ def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
     """One panel: mean weights over all trees, a column per class (the second of two, which mirror each other)."""
     weights = mean_weights(fitted)
     features = np.sort(np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:n_features])
-    labels = fitted.labels[fitted.n_classes - fitted.n_targets :]
+    labels = fitted.labels[fitted.n_classes - len(weights) :] if fitted.n_classes else [PREDICTION]
     own = weights[:, features].T
     cell = float(np.clip(_WIDEST / len(labels), 0.035, 0.42))
     size = (max(cell * len(labels), 1.3) + 3.1, len(features) * _ROW + 1.6)
@@ -130,13 +127,14 @@ def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
     if len(features) < fitted.n_features:
         panel.set_ylabel(f"top {len(features)} of {fitted.n_features} features", fontsize=SMALL)
     if ax is None:
-        _add_bar(panel, image, [panel], len(features))
+        _add_bar(panel, image, [panel], len(features), fitted)
     return axes
 
 
-def _add_bar(ax: Axes, image: Any, beside: list[Axes], n_features: int) -> None:
+def _add_bar(ax: Axes, image: Any, beside: list[Axes], n_features: int, fitted: Model) -> None:
     bar = ax.figure.colorbar(image, ax=beside, shrink=0.8, aspect=5.0 * n_features * _ROW, pad=0.01)
-    bar.set_label("weight for the class", fontsize=SMALL)
+    what = "a larger prediction" if fitted.is_regression else "the class"
+    bar.set_label(f"weight for {what}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
 
 
@@ -195,8 +193,9 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
     own, turn = table.weights[:, features].T, np.sign(table.lift)
     weights = own * turn + 0.0
     room = max(cell * len(table.block), 1.3) * 72.0
-    number = f", tree {panel.tree}" if read(panel.model).n_estimators > 1 else ""
-    ax.set_title(fit(f"{name_class(view.target)}{number}", room, NORMAL), fontsize=NORMAL)
+    number = f", tree {panel.tree}" if read(panel.model, takes_numbers=True).n_estimators > 1 else ""
+    what = PREDICTION if view.is_regression else "all classes" if view.is_joint else name_class(view.target)
+    ax.set_title(fit(f"{what}{number}", room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
     if not weights.size:
         ax.set_xticks([])
@@ -246,70 +245,3 @@ def _write_weights(
         text = number if cell >= 0.36 else "−"
         colour = "white" if weight > 0.45 * most or weight < -0.8 * most else INK
         ax.text(block, feature, text, ha="center", va="center", color=colour, fontsize=SMALL - 0.7)
-
-
-def plot_importances(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    kind: str = "gain",
-    n_features: int = 20,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the importance of every column, largest first.
-
-    Parameters
-    ----------
-    model : LHTClassifier, LHForestClassifier or LHBoostClassifier
-        Fitted model.
-    X, y : array-like, optional
-        Rows, required for contributions and permutations, and their classes, required for permutations.
-    kind : {"gain", "contribution", "permutation"}, default="gain"
-        Kind of importance; see ``model.importances``.
-    n_features : int, default=20
-        Number of columns to draw; the others are summed in a last line.
-    ax : Axes, optional
-        Axes to draw into; a new figure by default.
-
-    Returns
-    -------
-    Axes
-    """
-    names = read(model).column_names
-    found = model.importances(X, y, kind=kind)
-    importances, order = found.values, found.order
-    n_shown = min(check_count("n_features", n_features, 1), len(names))
-    shown, others = order[:n_shown], order[n_shown:]
-    room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
-    ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
-    ax.barh(range(n_shown), importances[shown], color=ACCENT, height=0.7)
-    labels = fit_all([names[f] for f in shown], room, SMALL)
-    values = importances[shown].tolist()
-    written = [f"{value:.3f}" for value in values]
-    if len(others):
-        values.append(0.0)
-        written.append(f"{importances[others].sum():.3f} in total")
-        more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
-        labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
-    for at, (value, text) in enumerate(zip(values, written, strict=True)):
-        ax.annotate(
-            text,
-            (value, at),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            color=INK,
-        )
-    ax.set_yticks(range(len(labels)), labels)
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    width, number = (
-        width_of(ax),
-        measure(written[0], SMALL) + 6.0,
-    )  # beside the longest bar there is its number
-    ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
-    meaning = _MEANING | _MEANING_BOOSTED if read(model).is_boosted else _MEANING
-    ax.set_xlabel(meaning[kind], fontsize=SMALL)
-    strip(ax)
-    return ax

@@ -7,6 +7,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Evaluation
-from ..evaluation.judge import Part
+from ..evaluation import Evaluation, Measured, RegressionEvaluation
+from ..evaluation.judge import NumberPart, Part
 from ..tables.learn import learn_encoding
 from .folds import Split, judge_fold
 
+_MOST_ONE_HOT = 255
 _ROW_SECONDS = 0.05  # of a fold
 _ROW_CALLS = 500
 
@@ -30,7 +32,8 @@ class Peer(NamedTuple):
     package: str
     build: Callable[[int], Any]
     error: str | None = None  # the package's own exception, where it is no ValueError
-    options: Mapping[str, Any] = MappingProxyType({})  # of every call of predict_proba
+    options: Mapping[str, Any] = MappingProxyType({})  # of every call of predict_proba or predict
+    build_regressor: Callable[[int], Any] | None = None  # None: it has none, or no other
 
     @property
     def is_there(self) -> bool:
@@ -45,7 +48,7 @@ class Peer(NamedTuple):
         return (ValueError, getattr(importlib.import_module(module), name))
 
 
-def _build(path: str, **parameters: Any) -> Callable[[int], Any]:
+def _build(path: str, parameters: Mapping[str, Any]) -> Callable[[int], Any]:
     """Import a class when it is needed and make one with a seed."""
 
     def build(seed: int) -> Any:
@@ -55,31 +58,40 @@ def _build(path: str, **parameters: Any) -> Callable[[int], Any]:
     return build
 
 
+def _peer(title: str, path: str, error: str | None = None, options: Any = None, **parameters: Any) -> Peer:
+    """A model whose classifier and regressor have the same name but for the ending."""
+    return Peer(
+        title,
+        path.partition(".")[0],
+        _build(f"{path}Classifier", parameters),
+        error,
+        MappingProxyType(options or {}),
+        _build(f"{path}Regressor", parameters),
+    )
+
+
 PEERS = {
-    "boost": Peer("lhtree: boosted", "lhtree", _build("lhtree.LHBoostClassifier", n_jobs=1)),
-    "tree": Peer("lhtree: tree", "lhtree", _build("lhtree.LHTClassifier")),
-    "forest": Peer("lhtree: forest", "lhtree", _build("lhtree.LHForestClassifier", n_jobs=1)),
-    "mixed": Peer(
-        "lhtree: mixed forest", "lhtree", _build("lhtree.LHForestClassifier", direction="mixed", n_jobs=1)
+    "boost": _peer("lhtree: boosted", "lhtree.LHBoost", n_jobs=1),
+    "tree": _peer("lhtree: tree", "lhtree.LHT"),
+    "compact": _peer("lhtree: compact tree", "lhtree.CompactLHT"),
+    "forest": _peer("lhtree: forest", "lhtree.LHForest", n_jobs=1),
+    # A regression forest is mixed already.
+    "mixed": _peer("lhtree: mixed forest", "lhtree.LHForest", direction="mixed", n_jobs=1)._replace(
+        build_regressor=None
     ),
-    "cart": Peer("CART", "sklearn", _build("sklearn.tree.DecisionTreeClassifier")),
-    "rf": Peer("RandomForest", "sklearn", _build("sklearn.ensemble.RandomForestClassifier", n_jobs=1)),
-    "hist_gb": Peer(
-        "HistGradientBoosting", "sklearn", _build("sklearn.ensemble.HistGradientBoostingClassifier")
-    ),
-    "xgboost": Peer("XGBoost", "xgboost", _build("xgboost.XGBClassifier", n_jobs=1)),
-    "lightgbm": Peer(
-        "LightGBM",
-        "lightgbm",
-        _build("lightgbm.LGBMClassifier", n_jobs=1, verbose=-1),
-        error="lightgbm.basic.LightGBMError",
-    ),
-    "catboost": Peer(
+    "cart": _peer("CART", "sklearn.tree.DecisionTree"),
+    "rf": _peer("RandomForest", "sklearn.ensemble.RandomForest", n_jobs=1),
+    "hist_gb": _peer("HistGradientBoosting", "sklearn.ensemble.HistGradientBoosting"),
+    "xgboost": _peer("XGBoost", "xgboost.XGB", n_jobs=1),
+    "lightgbm": _peer("LightGBM", "lightgbm.LGBM", "lightgbm.basic.LightGBMError", n_jobs=1, verbose=-1),
+    "catboost": _peer(
         "CatBoost",
-        "catboost",
-        _build("catboost.CatBoostClassifier", thread_count=1, verbose=False, allow_writing_files=False),
-        error="catboost.CatBoostError",
-        options=MappingProxyType({"thread_count": 1}),  # a call uses all cores unless it limits itself
+        "catboost.CatBoost",
+        "catboost.CatBoostError",
+        {"thread_count": 1},  # a call uses all cores unless it limits itself
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
     ),
 }
 
@@ -88,7 +100,7 @@ class Result(NamedTuple):
     """How well a model did, or why it failed; times are medians over the folds and over single rows."""
 
     name: str
-    measured: Evaluation | None = None  # on the rows of all folds
+    measured: Measured | None = None  # on the rows of all folds
     fit_seconds: float = 0.0
     row_seconds: float = 0.0
     failure: str | None = None
@@ -102,22 +114,53 @@ def compare(
     seed: int,
     tell: Callable[[str, int], None] = lambda title, n_done: None,
 ) -> list[Result]:
-    """Fit every model on every fold; ``tell`` is called with the model at work and the number of fits done."""
+    """Fit every model on every fold; ``tell`` is called with the model at work and the number of fits done.
+
+    If ``y`` are floats, they are responses, and the regressors are compared.
+    """
     features = encode(X)
-    classes, codes = np.unique(y, return_inverse=True)
+    truth = _Truth.of(y)
     results = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # peers have much to say about themselves
         for number, name in enumerate(names):
             first = number * len(splits)
             heard = _after(first, PEERS[name], tell)
-            results.append(_measure(name, features, codes, classes.tolist(), splits, seed, heard))
+            results.append(_measure(name, features, truth, splits, seed, heard))
     return results
 
 
+class _Truth(NamedTuple):
+    """What the rows have as target: numbers of classes, with these labels, or responses."""
+
+    values: NDArray[Any]
+    labels: list[Any] | None
+
+    @classmethod
+    def of(cls, y: NDArray[Any]) -> _Truth:
+        if y.dtype.kind == "f":
+            return cls(y, None)
+        classes, codes = np.unique(y, return_inverse=True)
+        return cls(codes, classes.tolist())
+
+    @property
+    def method(self) -> str:
+        """What to ask models for."""
+        return "predict" if self.labels is None else "predict_proba"
+
+    def measure(self, parts: list[Any]) -> Measured:
+        """Measure the rows of all folds."""
+        if self.labels is None:
+            return RegressionEvaluation.from_parts(parts)
+        return Evaluation.from_parts(parts, self.labels)
+
+
 def encode(X: Any) -> NDArray[np.float64]:
-    """The features that lhtree makes of a table: numbers as they are, a column per category, NaN where missing."""
-    return learn_encoding(X, "from_dtype").encode(X)
+    """Features without the classes' help: numbers as they are, a column per category, NaN where missing.
+
+    Of more than 255 categories they are numbered, one column for all.
+    """
+    return learn_encoding(X, "from_dtype", max_one_hot=_MOST_ONE_HOT).encode(X)
 
 
 def _after(first: int, peer: Peer, tell: Callable[[str, int], None]) -> Callable[[int], None]:
@@ -127,8 +170,7 @@ def _after(first: int, peer: Peer, tell: Callable[[str, int], None]) -> Callable
 def _measure(
     name: str,
     X: NDArray[np.float64],
-    codes: NDArray[np.int64],
-    labels: Sequence[Any],
+    truth: _Truth,
     splits: Sequence[Split],
     seed: int,
     tell: Callable[[int], None],
@@ -136,38 +178,46 @@ def _measure(
     from threadpoolctl import threadpool_limits
 
     peer = PEERS[name]
-    parts: list[Part] = []
+    build = peer.build if truth.labels is not None else peer.build_regressor
+    if build is None:
+        return Result(name, failure="it has no regressor of its own")
+    parts: list[Part | NumberPart] = []
     seconds, row_seconds = [], []
     for number, (train, test) in enumerate(splits):
         tell(number)
-        # XGBoost wants the classes of its training rows numbered without gaps.
-        known, numbered = np.unique(codes[train], return_inverse=True)
+        known, trained = np.empty(0), truth.values[train]
+        if truth.labels is not None:  # XGBoost wants the classes of its training rows numbered without gaps
+            known, trained = np.unique(trained, return_inverse=True)
         try:
             # HistGradientBoosting has no option for its threads, and linear algebra has threads of its own. A limit
             # holds for libraries that are loaded, so the package comes first.
-            model = peer.build(seed)
+            model = build(seed)
             with threadpool_limits(1):
                 begin = time.perf_counter()
-                model.fit(X[train], numbered)
+                model.fit(X[train], trained)
                 seconds.append(time.perf_counter() - begin)
-                proba = model.predict_proba(X[test], **peer.options)
-                row_seconds.append(_time_row(model, X[test], peer.options))
+                ask = partial(getattr(model, truth.method), **peer.options)
+                predicted = ask(X[test])
+                row_seconds.append(_time_row(ask, X[test]))
         except peer.errors() as error:
             return Result(name, failure=str(error).partition("\n")[0])
-        parts.append(judge_fold(proba, known, codes[test], len(labels)))
-    measured = Evaluation.from_parts(parts, labels)
-    return Result(name, measured, statistics.median(seconds), statistics.median(row_seconds))
+        parts.append(
+            NumberPart(truth.values[test], np.asarray(predicted, dtype=np.float64))
+            if truth.labels is None
+            else judge_fold(predicted, known, truth.values[test], len(truth.labels))
+        )
+    return Result(name, truth.measure(parts), statistics.median(seconds), statistics.median(row_seconds))
 
 
-def _time_row(model: Any, X: NDArray[np.float64], options: Mapping[str, Any]) -> float:
+def _time_row(ask: Callable[[Any], Any], X: NDArray[np.float64]) -> float:
     """Median time of one row, one row after the other; the first call is cold and does not count."""
     times: list[float] = []
-    model.predict_proba(X[:1].copy(), **options)
+    ask(X[:1].copy())
     end = time.perf_counter() + _ROW_SECONDS
     while len(times) < _ROW_CALLS and (not times or time.perf_counter() < end):
         at = len(times) % len(X)
         row = X[at : at + 1].copy()  # CatBoost leaves what it was given read-only
         begin = time.perf_counter()
-        model.predict_proba(row, **options)
+        ask(row)
         times.append(time.perf_counter() - begin)
     return statistics.median(times)

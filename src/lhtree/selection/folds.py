@@ -13,12 +13,18 @@ Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to train on, rows to
 
 
 def split_folds(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
-    """Stratified folds; a class may have fewer rows than there are folds."""
+    """Stratified folds; a class may have fewer rows than there are folds. Of responses, the folds are random."""
+    if codes.dtype.kind == "f":
+        return _deal(np.zeros(len(codes)), n_folds, seed)
     sizes = np.sort(np.unique_counts(codes).counts)
     if len(sizes) < 2 or sizes[-2] < 2:
         raise ValueError(
             "cross-validation needs two classes of at least two rows each: collect more rows, or choose another target"
         )
+    return _deal(codes, n_folds, seed)
+
+
+def _deal(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
     if len(codes) < n_folds:
         raise ValueError(
             f"{len(codes)} rows cannot be split into {n_folds} folds: choose at most {len(codes)} folds"

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, Measured, RegressionEvaluation
+from ..evaluation.judge import NumberPart
 from .folds import Split, judge_fold, take_rows
 from .settings import Setting
 
@@ -26,6 +27,8 @@ METRICS = {  # 1 where larger is better
     "roc_auc": 1,
     "average_precision": 1,
 }
+NUMBER_METRICS = {"r2": 1, "rmse": -1, "mae": -1, "pinball": -1}  # of regressors
+_SIGNS = METRICS | NUMBER_METRICS
 _N_DEFAULTS = 2  # settings that come first
 
 
@@ -35,7 +38,7 @@ class Candidate:
 
     params: Setting
     scores: list[float] = field(default_factory=list)
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[Measured] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     is_behind: bool = False  # and was left before its last fold
 
@@ -54,9 +57,14 @@ class Candidate:
         return statistics.stdev(self.scores) if len(self.scores) > 1 else 0.0
 
     @property
-    def log_loss(self) -> float:
-        """Mean log loss over the folds so far."""
-        return statistics.mean(measured.log_loss for measured in self.evaluations)
+    def loss_name(self) -> str:
+        """What is measured besides the metric: the log loss, or the RMSE of a regressor."""
+        return "rmse" if isinstance(self.evaluations[0], RegressionEvaluation) else "log_loss"
+
+    @property
+    def loss(self) -> float:
+        """Mean log loss or RMSE over the folds so far."""
+        return float(statistics.mean(getattr(measured, self.loss_name) for measured in self.evaluations))
 
     @property
     def fit_seconds(self) -> float:
@@ -69,7 +77,7 @@ class OutOfTimeError(Exception):
 
 
 class Task(NamedTuple):
-    """The search task: how to make estimators, the rows, their classes, and the folds."""
+    """The search task: how to make estimators, the rows, their classes or responses, and the folds."""
 
     build: Callable[[Setting], Any]
     X: Any
@@ -77,6 +85,22 @@ class Task(NamedTuple):
     codes: NDArray[np.int32]
     splits: Sequence[Split]
     metric: str
+    response: NDArray[np.float64] | None = None  # of a regression, which has no classes
+    quantile: float | None = None  # if that is what is predicted
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """What some rows have as target."""
+        return self.classes[self.codes[rows]] if self.response is None else self.response[rows]
+
+    def measure(self, model: Any, test: NDArray[np.int64]) -> Measured:
+        """Measure a fitted model on some rows."""
+        X = take_rows(self.X, test)
+        if self.response is not None:
+            part = NumberPart(self.response[test], model.predict(X))
+            return RegressionEvaluation.from_parts([part], self.quantile)
+        known = np.searchsorted(self.classes, model.classes_)
+        judged = judge_fold(model.predict_proba(X), known, self.codes[test], len(self.classes))
+        return Evaluation.from_parts([judged], self.classes.tolist())
 
 
 def search(
@@ -103,8 +127,8 @@ def search(
 
 
 def find_rank(candidate: Candidate, metric: str) -> tuple[float, ...]:
-    """A key that sorts the best first: by number of folds, then score, then log loss."""
-    return -len(candidate.scores), -METRICS[metric] * candidate.score, candidate.log_loss
+    """A key that sorts the best first: by number of folds, then score, then log loss or RMSE."""
+    return -len(candidate.scores), -_SIGNS[metric] * candidate.score, candidate.loss
 
 
 def _race(task: Task, settings: Iterator[Setting], end: float, found: list[Candidate]) -> Iterator[Candidate]:
@@ -123,7 +147,7 @@ def _race(task: Task, settings: Iterator[Setting], end: float, found: list[Candi
         candidate = Candidate(setting)
         for split in task.splits:
             _measure(task, candidate, split, end)
-            candidate.is_behind = _is_behind(candidate, leader, METRICS[task.metric])
+            candidate.is_behind = _is_behind(candidate, leader, _SIGNS[task.metric])
             yield candidate
             if candidate.is_behind:
                 break
@@ -153,18 +177,19 @@ def _measure(task: Task, candidate: Candidate, split: Split, end: float) -> None
     begin = time.monotonic()
     if begin >= end:
         raise OutOfTimeError
-    model.fit(take_rows(task.X, train), task.classes[task.codes[train]])
+    model.fit(take_rows(task.X, train), task.take(train))
     seconds = time.monotonic() - begin
-    proba = model.predict_proba(take_rows(task.X, test))
-    known = np.searchsorted(task.classes, model.classes_)
-    part = judge_fold(proba, known, task.codes[test], len(task.classes))
-    measured = Evaluation.from_parts([part], task.classes.tolist())
+    measured = task.measure(model, test)
     candidate.seconds.append(seconds)
     candidate.evaluations.append(measured)
     candidate.scores.append(_find_score(task, measured))
 
 
-def _find_score(task: Task, measured: Evaluation) -> float:
+def _find_score(task: Task, measured: Measured) -> float:
+    if isinstance(measured, RegressionEvaluation):
+        if task.metric == "pinball" and measured.quantile is not None:
+            return measured.quantile.pinball
+        return float(getattr(measured, task.metric))
     if task.metric == "average_precision" and len(task.classes) == 2:
         # Of the class that is rarer in all rows, even if it is not in the fold.
         rarer = measured.classes[int(2 * task.codes.sum() <= len(task.codes))]

@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-_OF_TREES = ("direction", "n_estimators", "beta", "gamma", "min_samples_leaf", "membership", "max_depth")
+_OF_TREES = (
+    *("direction", "n_estimators", "beta", "gamma", "min_samples_leaf", "membership", "max_depth"),
+    "pruning",  # of a regression tree
+)
+_PRUNING = (0.5, 1.0, 2.0, 4.0)
 _DIRECTIONS = {"mean_difference": 0.3, "fisher": 0.2, "mixed": 0.5}
 _MEMBERSHIPS = {"marginal": 0.5, "least_squares": 0.2, "constant": 0.3}
 _TREES = (50, 100, 200, 400)
@@ -23,6 +27,10 @@ _BOOST_DEPTHS = (2, 3, 4, 5, 6, 8)
 _BOOST_LEAVES = (1, 5, 10, 20, 50, 100)
 _BOOST_L2 = (0.1, 1.0, 3.0, 10.0)
 _BOOST_DIRECTED = (2, 3, 4, 6, 8)
+
+_COMPACT_LEAVES = (4, 8, 16)
+_COMPACT_TERMS = (2, 4, 8)
+_COMPACT_PENALTIES = (0.3, 1.0, 3.0, 10.0)
 
 Setting = dict[str, Any]  # values of the searched parameters that the estimator has
 
@@ -38,18 +46,22 @@ def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> I
 def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
     known: list[Setting] = []
     generator = np.random.default_rng(seed)
-    draw = _draw_boost if "max_iter" in params else _draw_trees
+    is_compact = "max_terms" in params
+    draw = _draw_compact if is_compact else _draw_boost if "max_iter" in params else _draw_trees
     # There may be few different ones.
     draws = [draw(generator, params, n_rows) for _ in range(20 * n_settings)]
     given = {name: params[name] for name in draws[0]}
-    for setting in chain([given, given | {"direction": _choose_other(params)}], draws):
+    first = [given] if is_compact else [given, given | {"direction": _choose_other(params)}]
+    for setting in chain(first, draws):
         if setting not in known:
             known.append(setting)
             yield setting
 
 
 def _choose_other(params: Setting) -> str:
-    """Another direction than the one given."""
+    """Another direction than the one given, if there is one."""
+    if params.get("multi_class") == "one_tree":
+        return "mixed"
     if params["direction"] != "mixed" and params.get("offset") != "purity":
         return "mixed"
     return "single" if "max_iter" in params else "mean_difference"
@@ -57,9 +69,12 @@ def _choose_other(params: Setting) -> str:
 
 def _draw_trees(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
     most = max(1, min(_MOST, n_rows // 10))
-    shares = _DIRECTIONS if params["offset"] != "purity" else _DIRECTIONS | {"mixed": 0.0}
-    direction = _choose(generator, shares)
-    is_pure = direction == "mean_difference" and params["offset"] != "gini"
+    shares = _DIRECTIONS if params.get("offset") != "purity" else _DIRECTIONS | {"mixed": 0.0}
+    direction, membership = _choose(generator, shares), _choose(generator, _MEMBERSHIPS)
+    # No other direction has trees of all classes, nor have they slopes.
+    if params.get("multi_class") == "one_tree":
+        direction, membership = "mixed", params["membership"]
+    is_pure = direction == "mean_difference" and params.get("offset") != "gini"
     gamma, leaf = _draw_count(generator, most), _draw_count(generator, most)
     if generator.random() < 0.7:
         leaf = int(generator.choice([count for count in _LEAVES if count <= most]))
@@ -67,11 +82,13 @@ def _draw_trees(generator: np.random.Generator, params: Setting, n_rows: int) ->
         "direction": direction,
         "n_estimators": int(generator.choice(_TREES)),
         "beta": "auto" if generator.random() < 0.4 else round(0.05 * int(generator.integers(1, 19)), 2),
-        "gamma": gamma if is_pure else params["gamma"],  # to cuts by Gini impurity it means nothing
+        "gamma": gamma if is_pure else params.get("gamma"),  # to cuts by Gini impurity it means nothing
         "min_samples_leaf": leaf,
-        "membership": _choose(generator, _MEMBERSHIPS),
+        "membership": membership,
         "max_depth": None if generator.random() < 0.75 else int(generator.choice(_DEPTHS)),
     }
+    if "pruning" in params:
+        drawn["pruning"] = float(generator.choice(_PRUNING))
     return {name: drawn[name] for name in _OF_TREES if name in params}
 
 
@@ -88,6 +105,16 @@ def _draw_boost(generator: np.random.Generator, params: Setting, n_rows: int) ->
         "min_samples_leaf": int(generator.choice(leaves)),
         "l2_regularization": float(generator.choice(_BOOST_L2)),
         "n_directed": n_directed if direction == "mixed" else params["n_directed"],
+    }
+
+
+def _draw_compact(generator: np.random.Generator, params: Setting, n_rows: int) -> Setting:
+    leaves = [count for count in _BOOST_LEAVES[1:] if count <= max(5, n_rows // 10)]
+    return {
+        "max_leaf_nodes": int(generator.choice(_COMPACT_LEAVES)),
+        "max_terms": int(generator.choice(_COMPACT_TERMS)),
+        "penalty": float(generator.choice(_COMPACT_PENALTIES)),
+        "min_samples_leaf": int(generator.choice(leaves)),
     }
 
 

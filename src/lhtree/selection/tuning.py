@@ -16,14 +16,25 @@ from .._extras import import_extra
 from .._parameters import check_count, is_integer, is_real, refuse
 from .._progress import show_progress
 from .._validate import encode
+from ..evaluation import find_quantile
+from ..evaluation.measures import write_number
+from ..tables.labels import take_numbers
 from .folds import Split, split_folds
-from .race import METRICS, Candidate, Task, find_rank, search
+from .race import METRICS, NUMBER_METRICS, Candidate, Task, find_rank, search
 from .settings import Setting, draw_settings
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN = 10
+METRIC_NAMES = {  # in words, where they are others
+    "roc_auc": "ROC AUC",
+    "brier": "Brier score",
+    "r2": "R²",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "pinball": "pinball loss",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +54,17 @@ class Tuning:
         ``scores`` and ``evaluations`` of every fold, ``fit_seconds`` and ``is_behind``.
     metric : str
     n_folds : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import tune
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> tuned = tune("tree", X, y, n_candidates=3, cv=3)
+    >>> tuned.best_params_["direction"], round(tuned.best_score_, 2)
+    ('mixed', 0.99)
+    >>> len(tuned.candidates)
+    3
     """
 
     best_params_: Setting
@@ -83,7 +105,7 @@ class Tuning:
                     "parameters": candidate.params,
                     "score": candidate.score,
                     "spread": candidate.spread,
-                    "log_loss": candidate.log_loss,
+                    candidate.loss_name: candidate.loss,
                     "fit_seconds": candidate.fit_seconds,
                     "folds": candidate.scores,
                     "state": self.describe_state(candidate),
@@ -94,9 +116,10 @@ class Tuning:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per candidate, best first: parameters and scores."""
+        loss = self.candidates[0].loss_name
         rows = [
             candidate["parameters"]
-            | {name: candidate[name] for name in ("score", "spread", "log_loss", "fit_seconds", "state")}
+            | {name: candidate[name] for name in ("score", "spread", loss, "fit_seconds", "state")}
             | {"n_folds": len(candidate["folds"])}
             for candidate in self.to_dict()["candidates"]
         ]
@@ -104,9 +127,9 @@ class Tuning:
         return frame
 
     def __str__(self) -> str:
-        name = self.metric.replace("_", " ")
+        name = METRIC_NAMES.get(self.metric, self.metric.replace("_", " "))
         lines = [
-            f"Best {name} over {self.n_folds} folds: {self.best_score_:.4f}",
+            f"Best {name} over {self.n_folds} folds: {_write(self.best_score_)}",
             "",
             f"{name:>17}  {'fit':>8}  folds     parameters that differ from the defaults",
         ]
@@ -114,7 +137,7 @@ class Tuning:
             changes = ", ".join(f"{key}={value!r}" for key, value in self.find_changes(candidate).items())
             state = self.describe_state(candidate)
             lines.append(
-                f"{candidate.score:8.4f} ± {candidate.spread:.4f}  {candidate.fit_seconds:6.2f} s  "
+                f"{_write(candidate.score):>8} ± {_write(candidate.spread)}  {candidate.fit_seconds:6.2f} s  "
                 f"{len(candidate.scores)} {'' if state == 'done' else state:<7} {changes or '–'}"
             )
         n_more = len(self.candidates) - _MOST_SHOWN
@@ -128,7 +151,7 @@ def tune(
     X: Any,
     y: Any,
     *,
-    metric: str = "accuracy",
+    metric: str | None = None,
     seconds: float = 60.0,
     n_candidates: int = 30,
     cv: Any = 5,
@@ -141,29 +164,31 @@ def tune(
     """Search for the best settings of a tree, a forest or boosted trees by cross-validation, within a time limit.
 
     The estimator as passed and another direction are tried first, then random settings. For trees and forests they are
-    of direction, beta, gamma, min_samples_leaf, membership, max_depth and n_estimators; for boosted trees of direction,
-    max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and n_directed. A setting that is
+    of direction, beta, gamma, min_samples_leaf, membership, max_depth, n_estimators and pruning, as far as they have
+    them; for boosted trees of direction, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and
+    n_directed; for compact trees of max_leaf_nodes, max_terms, penalty and min_samples_leaf. A setting that is
     significantly worse than the best is abandoned early. The same ``random_state`` gives the same result unless the
     time limit is reached.
 
     Parameters
     ----------
-    estimator : {"tree", "forest", "boost"} or estimator
-        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, or one of these whose other parameters
-        are kept.
+    estimator : {"tree", "forest", "boost", "compact"} or estimator
+        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, or one of these or of the regressors,
+        whose other parameters are kept.
     X : array-like of shape (n, m)
         Samples, as for ``fit``.
     y : array-like of shape (n,)
-        Their class labels.
-    metric : str, default="accuracy"
-        Metric to optimise: "accuracy", "balanced_accuracy", "roc_auc", "average_precision", "log_loss" or "brier". See
-        ``lhtree.evaluate``.
+        Their class labels, or responses.
+    metric : str, optional
+        Metric to optimise: "accuracy" (the default), "balanced_accuracy", "roc_auc", "average_precision", "log_loss" or
+        "brier". For a regressor: "r2" (the default), "rmse", "mae", or, of one that predicts a quantile, "pinball" (its
+        default). See ``lhtree.evaluate``.
     seconds : float, default=60
         Time limit. Only the very first fit may exceed it, so that there is always a result.
     n_candidates : int, default=30
         Maximum number of settings to try.
     cv : int, splitter or iterable of (train, test), default=5
-        Number of stratified folds, or folds as in scikit-learn.
+        Number of folds, stratified for classes, or folds as in scikit-learn.
     random_state : int, default=0
         Random seed of folds, settings and models.
     n_jobs : int, optional
@@ -190,19 +215,25 @@ def tune(
     ['beta', 'direction', 'gamma', 'max_depth', 'membership', 'min_samples_leaf']
     """
     estimator = _find_estimator(estimator)
-    if metric not in METRICS:
-        raise refuse("metric", metric, f"one of {', '.join(map(repr, METRICS))}")
+    quantile = find_quantile(estimator)
+    metric = _choose_metric(metric, is_regression=estimator._is_regressor, is_quantile=quantile is not None)
     if seconds != math.inf and (not is_real(seconds) or seconds < 0):
         raise refuse("seconds", seconds, "a number of at least 0 (infinity sets no limit)")
     n_candidates = check_count("n_candidates", n_candidates, 1)
     seed = check_count("random_state", random_state, 0)
-    labels = np.asarray(y)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"y has shape {labels.shape} and X has {n_rows} rows: pass one class per row.")
-    classes, codes = encode(labels)
-    splits = _split(cv, X, codes, seed)
-    _check_ranked(metric, classes, codes, splits)
+    response = None
+    if estimator._is_regressor:
+        response = take_numbers(y, n_rows)
+        classes, codes = np.empty(0), np.zeros(n_rows, dtype=np.int32)
+        splits = _split(cv, X, response, seed)
+    else:
+        labels = np.asarray(y)
+        if labels.shape != (n_rows,):
+            raise ValueError(f"y has shape {labels.shape} and X has {n_rows} rows: pass one class per row.")
+        classes, codes = encode(labels)
+        splits = _split(cv, X, codes, seed)
+        _check_ranked(metric, classes, codes, splits)
 
     own = {"random_state": seed} if n_jobs is None else {"random_state": seed, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
@@ -225,7 +256,7 @@ def tune(
             if callback is not None:
                 callback(so_far)
 
-        task = Task(build, X, classes, codes, splits, metric)
+        task = Task(build, X, classes, codes, splits, metric, response, quantile)
         found = search(task, draw_settings(params, n_rows, n_candidates, seed), seconds, tell)
     result = sum_up(found)
     if not refit:
@@ -234,19 +265,35 @@ def tune(
     return Tuning(**(vars(result) | {"best_estimator_": best}))
 
 
-def _find_estimator(estimator: Any) -> Any:
-    from .. import LHBoostClassifier, LHForestClassifier, LHTClassifier
+def _choose_metric(metric: str | None, *, is_regression: bool, is_quantile: bool) -> str:
+    allowed = [
+        name for name in (NUMBER_METRICS if is_regression else METRICS) if is_quantile or name != "pinball"
+    ]
+    if metric is None:
+        return "pinball" if is_quantile else allowed[0]
+    if metric not in allowed:
+        raise refuse("metric", metric, f"one of {', '.join(map(repr, allowed))}")
+    return metric
 
-    named = {"tree": LHTClassifier, "forest": LHForestClassifier, "boost": LHBoostClassifier}
+
+def _write(score: float) -> str:
+    """A score as text; errors of large responses without decimals."""
+    return f"{score:.4f}" if abs(score) < 1e4 else write_number(score)
+
+
+def _find_estimator(estimator: Any) -> Any:
+    import lhtree
+
+    named = {"tree": "LHT", "forest": "LHForest", "boost": "LHBoost", "compact": "CompactLHT"}
     if isinstance(estimator, str) and estimator in named:
-        return named[estimator]()
-    if not isinstance(estimator, tuple(named.values())):
-        kinds = ", ".join([*map(repr, named), *(kind.__name__ for kind in named.values())])
-        raise refuse("estimator", estimator, f"one of {kinds}")
+        return getattr(lhtree, f"{named[estimator]}Classifier")()
+    kinds = [f"{name}{task}" for name in named.values() for task in ("Classifier", "Regressor")]
+    if not isinstance(estimator, tuple(getattr(lhtree, kind) for kind in kinds)):
+        raise refuse("estimator", estimator, f"one of {', '.join([*map(repr, named), *kinds])}")
     return estimator
 
 
-def _split(cv: Any, X: Any, codes: NDArray[np.int32], seed: int) -> list[Split]:
+def _split(cv: Any, X: Any, codes: NDArray[Any], seed: int) -> list[Split]:
     if is_integer(cv):
         return split_folds(codes, check_count("cv", cv, 2), seed)
     if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):

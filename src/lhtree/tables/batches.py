@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from .._extras import import_extra
-from .csv import CsvReader, settle_names
-from .errors import ReadError, TableError
+from .csv import CsvReader
+from .errors import OptionError, ReadError, TableError
+from .folder import ParquetFolder, Part, name_columns
 from .names import shorten
+from .readers import find_arrow_kind
 from .source import Reading, Source
 from .text import FileRows
 
@@ -24,8 +27,6 @@ class Reader(Protocol):
 
     schema: Any  # of Arrow: names and types of the columns
 
-    def __init__(self, source: Source) -> None: ...
-
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns and maybe more, in the order of the rows."""
 
@@ -35,13 +36,16 @@ class Reader(Protocol):
     def share(self) -> float | None:
         """The share of the table that has been read; None if it is unknown."""
 
+    def estimate_bytes(self) -> int | None:
+        """About how much memory the whole table takes; None if it is unknown."""
+
 
 class Stream:
     """A table that is read once, from start to end."""
 
-    def __init__(self, source: Source, reader: Reader) -> None:
-        self._source, self._reader = source, reader
-        self.name, self.decimal = source.name, source.reading.decimal
+    def __init__(self, name: str, decimal: str, reader: Reader) -> None:
+        self._reader = reader
+        self.name, self.decimal = name, decimal
         self.names = [name for name in reader.schema.names if not _PANDAS_INDEX.fullmatch(name)]
         self.n_rows = 0  # before the batch given last
         seen: set[str] = set()
@@ -54,14 +58,9 @@ class Stream:
         """Batches of rows with these columns, of limited size; one empty batch if the table has no rows."""
         columns = list(columns)
         is_empty = True
-        for whole in self._reader.batches(columns):
-            batch = whole.select(columns)
-            step = most_rows or max(1, batch.num_rows)
-            for first in range(0, batch.num_rows, step):
-                part = batch.slice(first, step)
-                yield self._name_rows(part)
-                self.n_rows += part.num_rows
-                is_empty = False
+        for rows in self._divide(self._reader.batches(columns), columns, most_rows):
+            yield rows
+            is_empty = False
         if is_empty:
             pa, schema = import_extra("pyarrow", "cli"), self._reader.schema
             fields = [schema.field(name) for name in columns]
@@ -70,6 +69,17 @@ class Stream:
                     [pa.array([], field.type) for field in fields], schema=pa.schema(fields)
                 )
             )
+
+    def _divide(
+        self, batches: Iterable[Any], columns: list[str], most_rows: int | None
+    ) -> Iterator[FileRows]:
+        for whole in batches:
+            batch = whole.select(columns)
+            step = most_rows or max(1, batch.num_rows)
+            for first in range(0, batch.num_rows, step):
+                some = batch.slice(first, step)
+                yield self._name_rows(some)
+                self.n_rows += some.num_rows
 
     def read_all(self, columns: Iterable[str]) -> FileRows:
         """These columns of all rows; there is at least one row."""
@@ -83,6 +93,10 @@ class Stream:
         first = self.n_rows
         return FileRows(records, self.name, self.decimal, lambda row: self.locate(first + row))
 
+    def is_text(self, name: str) -> bool:
+        """Whether a column is one of text by its type."""
+        return find_arrow_kind(self._reader.schema.field(name).type) == "categories"
+
     def locate(self, row: int) -> str:
         """Name of a row in messages, counted from 0: "data.csv, line 17"."""
         return f"{self.name}, {self._reader.locate(row)}"
@@ -91,19 +105,46 @@ class Stream:
         """The share of the table that has been read; None if it is unknown."""
         return self._reader.share()
 
+    def estimate_bytes(self) -> int | None:
+        """About how much memory the whole table takes; None if it is unknown."""
+        return self._reader.estimate_bytes()
+
+
+class PartedStream(Stream):
+    """A Parquet file or folder, whose row groups can be read one by one, in any order."""
+
+    def __init__(self, path: str) -> None:
+        self._folder = ParquetFolder(path)
+        super().__init__(path, ".", self._folder)
+        self.parts = self._folder.parts()
+
+    def read_part(
+        self, part: Part, columns: Iterable[str], most_rows: int | None = None
+    ) -> Iterator[FileRows]:
+        """Batches of the rows of a part."""
+        columns, self.n_rows = list(columns), part.first_row
+        yield from self._divide(self._folder.read_part(part, columns), columns, most_rows)
+
 
 @contextmanager
 def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
-    """Open a table in any format."""
+    """Open a table in any format, or a folder of Parquet files."""
+    if os.path.isdir(path):
+        if reading.format not in (None, "parquet"):
+            raise OptionError(
+                "format", reading.format, f"does not fit {path}: of folders, Parquet files are read only"
+            )
+        yield PartedStream(path)
+        return
     source = Source(path, reading)
     try:
-        kinds: dict[str, type[Reader]] = {
+        kinds: dict[str, Callable[[Source], Reader]] = {
             "parquet": ParquetReader,
             "arrow": ArrowReader,
             "arrow stream": ArrowReader,
         }
         kind = kinds.get(source.format, CsvReader)
-        yield Stream(source, kind(source))
+        yield Stream(source.name, source.reading.decimal, kind(source))
     finally:
         source.close()
 
@@ -117,7 +158,7 @@ class ParquetReader:
         with _telling(source):
             # Pages are read when they are needed, not whole groups of rows.
             self._table = parquet.ParquetFile(self._file, buffer_size=1 << 16, pre_buffer=False)
-        self.schema = _settle_names(self._table.schema_arrow)
+        self.schema = name_columns(self._table.schema_arrow)
         self._n_read = 0
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
@@ -139,6 +180,10 @@ class ParquetReader:
         """The share of the rows."""
         return self._n_read / max(1, int(self._table.metadata.num_rows))
 
+    def estimate_bytes(self) -> int | None:
+        """Eight bytes a cell."""
+        return 8 * int(self._table.metadata.num_rows) * len(self.schema)
+
 
 class ArrowReader:
     """A file or a stream of Arrow's own format (Feather is such a file)."""
@@ -150,7 +195,7 @@ class ArrowReader:
             is_stream = source.format == "arrow stream"
             self._table = ipc.open_stream(source.feed) if is_stream else ipc.open_file(source.open_whole())
         self._is_stream, self._share = is_stream, 0.0
-        self.schema = _settle_names(self._table.schema)
+        self.schema = name_columns(self._table.schema)
 
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns."""
@@ -176,12 +221,9 @@ class ArrowReader:
         """The share of the record batches, or of the bytes of a stream."""
         return self._source.share() if self._is_stream else self._share
 
-
-def _settle_names(schema: Any) -> Any:
-    """The same columns, named as those of a CSV are."""
-    pa = import_extra("pyarrow", "cli")
-    names = settle_names(schema.names)
-    return pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)])
+    def estimate_bytes(self) -> int | None:
+        """As it is stored."""
+        return self._source.n_bytes
 
 
 @contextmanager

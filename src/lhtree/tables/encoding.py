@@ -1,11 +1,10 @@
-"""Encoding of tables: one feature per numeric column, one per category of the others."""
+"""Encoding of tables: one feature per numeric column, one per category or one per target of the others."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
+from .coded import CodedRows, Encoded, expand
 from .columns import Category, Column, settle
 from .errors import OptionError, TableError
 from .frames import holds_numbers, read_array, read_names, split_columns, take_table
-from .names import find_nearest, shorten
+from .levels import Levels
+from .names import check_names, find_nearest, shorten
 from .readers import ArrayColumn
 from .text import FileRows
-from .treatments import Numbers, OneHot, Treatment, read_treatment
-
-_MOST_NAMES = 5
+from .treatments import LevelNumbers, Numbers, OneHot, TargetStatistic, Treatment, read_treatment
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Encoding:
     ----------
     names : tuple of str
         Names of the columns: x0, x1, … where the table had none.
-    treatments : tuple of Numbers or OneHot
+    treatments : tuple of Treatment
         What becomes of every column.
     has_names : bool
         Whether the table had names.
@@ -56,7 +55,7 @@ class Encoding:
     @cached_property
     def is_plain(self) -> bool:
         """Whether all columns are numeric, so that features are columns."""
-        return all(isinstance(treatment, Numbers) for treatment in self.treatments)
+        return all(treatment == Numbers() for treatment in self.treatments)
 
     @cached_property
     def takes_arrays(self) -> bool:
@@ -66,7 +65,7 @@ class Encoding:
     @cached_property
     def categories(self) -> tuple[tuple[Category, ...] | None, ...]:
         """Categories of every column; None for numeric ones."""
-        return tuple(each.categories if isinstance(each, OneHot) else None for each in self.treatments)
+        return tuple(each.categories if isinstance(each, Levels) else None for each in self.treatments)
 
     @cached_property
     def ptr(self) -> NDArray[np.int64]:
@@ -84,10 +83,48 @@ class Encoding:
         return np.array([some is not None for some in self.categories])[self.column]
 
     @cached_property
+    def is_one_hot(self) -> NDArray[np.bool_]:
+        """Which features are 1 for one category and 0 for the others, shape (m,)."""
+        return np.array([isinstance(each, OneHot) for each in self.treatments])[self.column]
+
+    @cached_property
+    def is_indicator(self) -> NDArray[np.bool_]:
+        """Which features say that a number is missing, shape (m,)."""
+        parts = [
+            np.arange(each.n_features) > 0 if isinstance(each, Numbers) else np.zeros(each.n_features, bool)
+            for each in self.treatments
+        ]
+        return np.concatenate(parts)
+
+    @cached_property
+    def is_statistic(self) -> NDArray[np.bool_]:
+        """Which features are target statistics of a category, shape (m,)."""
+        return np.array([isinstance(each, TargetStatistic) for each in self.treatments])[self.column]
+
+    def statistic_of(self, column: int) -> TargetStatistic | None:
+        """The target statistic of a column, if it has one."""
+        treatment = self.treatments[column]
+        return treatment if isinstance(treatment, TargetStatistic) else None
+
+    @cached_property
     def feature_names(self) -> list[str]:
         """Names of the features, such as "colour = red" for a category."""
         pairs = zip(self.names, self.treatments, strict=True)
         return [feature for name, treatment in pairs for feature in treatment.name_features(name)]
+
+    @cached_property
+    def levels(self) -> NDArray[np.int32]:
+        """Number of levels of every column as ``CodedRows`` stores it, 0 for every feature that is a number."""
+        levels: list[int] = []
+        for treatment in self.treatments:
+            n_features = treatment.n_features
+            levels += [n_features] * (n_features > 0) if isinstance(treatment, OneHot) else [0] * n_features
+        return np.array(levels, dtype=np.int32)
+
+    @cached_property
+    def number_of(self) -> NDArray[np.int64]:
+        """Place of every feature among those that are numbers, shape (m,); of no meaning for levels."""
+        return np.cumsum(np.repeat(self.levels == 0, np.maximum(self.levels, 1))) - 1
 
     @property
     def n_features(self) -> int:
@@ -107,7 +144,11 @@ class Encoding:
             summed[..., column] += values[..., feature]
         return summed
 
-    def encode(
+    def encode(self, X: Any, **options: Any) -> NDArray[Any]:
+        """All features of the rows of a table, shape (n, n_features); options as for ``code``."""
+        return expand(self.code(X, **options))
+
+    def code(
         self,
         X: Any,
         *,
@@ -115,8 +156,8 @@ class Encoding:
         owner: str = "LHTClassifier",
         n_unseen: Counter[str] | None = None,
         warns: bool = True,
-    ) -> NDArray[Any]:
-        """Rows of a table as numbers.
+    ) -> Encoded:
+        """Rows of a table as numbers, and as codes where columns hold categories.
 
         Parameters
         ----------
@@ -133,7 +174,7 @@ class Encoding:
 
         Returns
         -------
-        array of shape (n, n_features)
+        array of shape (n, n_features), or CodedRows if there are categories
             float64, or float32 where X is that; X itself where it is such an array already. Infinities of a whole
             table of numbers stay; the core refuses them.
         """
@@ -141,39 +182,24 @@ class Encoding:
             raise OptionError("unseen", unseen, "is not valid: pass 'missing' or 'error'.")
         X = take_table(X, owner)
         if not isinstance(X, FileRows):
-            self._check_names(read_names(X), owner, warns=warns)
-        if self.is_plain and holds_numbers(X):
+            check_names(self.names if self.has_names else None, read_names(X), owner, warns=warns)
+        if self._holds_numbers and holds_numbers(X):
             array = read_array(X)
             self._check_width(array.shape[1], owner)
-            return array
+            return array if self.is_plain else self._add_indicators(array)
         columns = split_columns(X)
         self._check_width(len(columns), owner)
         return self._encode_columns(columns, unseen, n_unseen)
 
-    def _check_names(self, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
-        """Compare column names as scikit-learn does, with its wording, which its checks look for."""
-        if names is None or not self.has_names:
-            if names is not None:
-                message = f"X has feature names, but {owner} was fitted without feature names"
-            else:
-                message = f"X does not have valid feature names, but {owner} was fitted with feature names"
-            if warns and (names is not None or self.has_names):
-                warnings.warn(message, UserWarning, stacklevel=2)
-            return
-        if tuple(names) == self.names:
-            return
-        lines = ["X: The feature names should match those that were passed during fit."]
-        for title, some in (
-            ("Feature names unseen at fit time:", sorted(set(names) - set(self.names))),
-            ("Feature names seen at fit time, yet now missing:", sorted(set(self.names) - set(names))),
-        ):
-            if some:
-                more = ["- ..."] if len(some) > _MOST_NAMES else []
-                lines += [title, *(f"- {name}" for name in some[:_MOST_NAMES]), *more]
-        if len(lines) == 1:
-            lines.append("Feature names must be in the same order as they were in fit.")
-        lines.append("Pass the columns the model was fitted with, in the same order.")
-        raise TableError("\n".join(lines))
+    @cached_property
+    def _holds_numbers(self) -> bool:
+        return all(isinstance(treatment, Numbers) for treatment in self.treatments)
+
+    def _add_indicators(self, array: NDArray[Any]) -> NDArray[Any]:
+        """An array of numbers with an indicator behind each column that has one."""
+        features = array[:, self.column]
+        features[:, self.is_indicator] = np.isnan(features[:, self.is_indicator])
+        return features
 
     def _check_width(self, n_columns: int, owner: str) -> None:
         if n_columns != self.n_columns:
@@ -184,16 +210,26 @@ class Encoding:
 
     def _encode_columns(
         self, columns: Sequence[Column], unseen: str, n_unseen: Counter[str] | None
-    ) -> NDArray[np.float64]:
-        encoded = np.empty((len(columns[0]), self.n_features))
+    ) -> Encoded:
+        n_rows, levels = len(columns[0]), self.levels
+        numbers = np.empty((n_rows, int((levels == 0).sum())))
+        codes = np.empty((n_rows, int((levels > 0).sum()) + 1), dtype=np.int32)  # one may have no levels
+        n_read, n_coded = 0, 0
         for number, (column, treatment) in enumerate(zip(columns, self.treatments, strict=True)):
-            rows = treatment.encode(column, encoded[:, self.features_of(number)])
+            if isinstance(treatment, OneHot):
+                rows = treatment.encode(column, codes[:, n_coded])
+                n_coded += treatment.n_features > 0
+            else:
+                rows = treatment.encode(column, numbers[:, n_read : n_read + treatment.n_features])
+                n_read += treatment.n_features
             if len(rows):
                 if unseen == "error":
                     raise self._refuse_unseen(number, column, rows)
                 if n_unseen is not None:
                     n_unseen[self.names[number]] += len(rows)
-        return encoded
+        if not n_coded:
+            return numbers
+        return CodedRows(numbers, np.ascontiguousarray(codes[:, :n_coded]), levels)
 
     def _refuse_unseen(self, number: int, column: Column, rows: NDArray[np.int64]) -> TableError:
         codes, found = column.distinct()
@@ -212,7 +248,7 @@ class Encoding:
             ArrayColumn(np.array([value], dtype=object), name)
             for name, value in zip(self.names, values, strict=True)
         ]
-        row: NDArray[np.float64] = self._encode_columns(columns, unseen, None)[0]
+        row: NDArray[np.float64] = expand(self._encode_columns(columns, unseen, None))[0]
         return row
 
     def decode(self, x: NDArray[Any]) -> dict[str, Any]:
@@ -239,15 +275,45 @@ class Encoding:
             raise TableError(f"{where} has no column {lacking[0]!r}{more}, which the model needs ({nearest})")
         return found
 
+    @cached_property
+    def counted(self) -> list[int]:
+        """The columns whose treatment depends on the responses."""
+        kinds = (LevelNumbers, TargetStatistic)
+        return [number for number, each in enumerate(self.treatments) if isinstance(each, kinds)]
+
+    def replace(self, treatments: dict[int, Treatment]) -> Encoding:
+        """The same with other treatments of some columns."""
+        return replace(
+            self, treatments=tuple(treatments.get(i, each) for i, each in enumerate(self.treatments))
+        )
+
+    def to_numbers(self) -> Encoding:
+        """The same, but for the numbers of categories in place of their statistics."""
+        return self.replace({i: LevelNumbers(self.categories[i] or ()) for i in self.counted})
+
     def to_dict(self) -> dict[str, Any]:
-        """The encoding as plain Python values that can be written as JSON."""
+        """The encoding as plain Python values that can be written as JSON, but for the values of ``statistics``."""
         return {
             "names": list(self.names),
             "has_names": self.has_names,
             "columns": [treatment.to_dict() for treatment in self.treatments],
         }
 
+    @property
+    def statistics(self) -> NDArray[np.float64]:
+        """The values of all target statistics, one after the other."""
+        found = [self.statistic_of(column) for column in self.counted]
+        return np.concatenate([np.empty(0), *(each.values.ravel() for each in found if each is not None)])
+
     @classmethod
-    def from_dict(cls, facts: dict[str, Any]) -> Encoding:
-        """The encoding that ``to_dict`` described."""
-        return cls(tuple(facts["names"]), tuple(map(read_treatment, facts["columns"])), facts["has_names"])
+    def from_dict(cls, facts: dict[str, Any], statistics: NDArray[np.float64] | None = None) -> Encoding:
+        """The encoding that ``to_dict`` and ``statistics`` described."""
+        treatments, first = [], 0
+        for column in facts["columns"]:
+            values = None
+            if column["kind"] == "target_statistic" and statistics is not None:
+                n_targets = len(column["targets"]) or 1
+                last = first + n_targets * (len(column["categories"]) + 1)
+                values, first = statistics[first:last].reshape(n_targets, -1), last
+            treatments.append(read_treatment(column, values))
+        return cls(tuple(facts["names"]), tuple(treatments), facts["has_names"])

@@ -17,6 +17,10 @@ class TableError(ValueError):
         return f"{self.message} ({told})" if told else self.message
 
 
+class TableWarning(UserWarning):
+    """A table of which a part is not used."""
+
+
 class ReadError(TableError):
     """A file that cannot be read: it does not exist, is damaged, or is in another format."""
 
@@ -27,3 +31,4 @@ class OptionError(TableError):
     def __init__(self, name: str, value: Any, told: str, *, is_usage: bool = True, **options: Any) -> None:
         super().__init__(f"{name}={value!r} {told}", **options)
         self.name, self.value, self.told, self.is_usage = name, value, told, is_usage
+        self.args = (name, value, told)  # what pickle makes it anew of

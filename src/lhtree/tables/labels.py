@@ -1,4 +1,4 @@
-"""Classes and weights of the rows of a table."""
+"""Classes, responses and weights of the rows of a table."""
 
 from __future__ import annotations
 
@@ -36,6 +36,21 @@ def encode_known(
     return codes
 
 
+def take_numbers(y: Any, n_rows: int, name: str = "y") -> NDArray[np.float64]:
+    """The responses of rows, finite numbers of shape (n,)."""
+    try:
+        response = np.asarray(y, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is not numeric ({error}): pass one number per row.") from None
+    if response.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {response.shape}, but there are {n_rows} rows: pass one number per row."
+        )
+    if not np.isfinite(response).all():
+        raise ValueError(f"{name} contains NaN or infinity: pass finite numbers.")
+    return response
+
+
 def check_sample_weight(
     sample_weight: Any, n_rows: int, name: str = "sample_weight"
 ) -> NDArray[np.float64] | None:
@@ -62,9 +77,7 @@ def check_sample_weight(
     if (weight < 0.0).any():
         raise ValueError(f"{name} contains a negative value ({weight.min()}): pass non-negative weights.")
     if not (weight > 0.0).any():
-        raise ValueError(
-            f"{name} is zero for all rows: give positive weight to rows of at least two classes."
-        )
+        raise ValueError(f"{name} is zero for all rows: give some rows a positive weight.")
     if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
         weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
     return weight

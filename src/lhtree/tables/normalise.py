@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .coded import CodedRows, Encoded, expand
 from .frames import refuse_infinity
 
 Columns: TypeAlias = NDArray[np.float64]
@@ -39,14 +40,17 @@ class Span(NamedTuple):
         """A span to be filled in."""
         return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
 
-    def widen(self, X: NDArray[Any]) -> Span:
+    def widen(self, X: Encoded) -> Span:
         """The span widened by the rows of X."""
-        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        if isinstance(X, CodedRows):
+            low, high = X.extremes()
+        else:
+            low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
         return Span(np.fmin(self.low, low), np.fmax(self.high, high))
 
 
 def learn_normalisation(
-    X: NDArray[Any],
+    X: Encoded,
     weight: Weight,
     normalize: str | None,
     row: NDArray[np.int64] | None = None,
@@ -65,11 +69,11 @@ def learn_normalisation(
 
     def learn_some(begin: int) -> None:
         some = slice(begin, begin + step)
-        columns = _transpose(X[:, some])
+        columns = X.transpose(some) if isinstance(X, CodedRows) else _transpose(X[:, some])
         low, high = columns.min(axis=1), columns.max(axis=1)
         has_missing = bool(np.isnan(low).any())
         if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
-            refuse_infinity(X, row)
+            refuse_infinity(expand(X), row)
         if span is not None:
             if has_missing:
                 low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
@@ -158,7 +162,9 @@ def _quantiles(columns: Columns, weight: Weight, shares: tuple[float, ...]) -> l
 
 def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:
     """The values at places ``at`` of the sorted column: a sample narrows the range to search for each."""
-    n_rows = len(column)
+    n_rows, n_zeros = len(column), int(np.count_nonzero(column == 0.0))
+    if n_zeros + np.count_nonzero(column == 1.0) == n_rows:
+        return [np.float64(place >= n_zeros) for place in at]
     sample = np.sort(column[:: n_rows >> 14])
     margin = 2 * int(np.sqrt(len(sample)))  # four standard deviations of a place in the sample
     found = []

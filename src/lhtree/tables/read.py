@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,24 +14,47 @@ from .batches import Stream, open_stream
 from .columns import Refusal, refuse_columns
 from .encoding import Encoding
 from .errors import OptionError, TableError
-from .learn import check_count
 from .names import check_known
 from .source import Reading
-from .target import check_classes, find_classed, label_rows, match_classes, read_classes
-from .text import FileColumn
-from .treatments import OneHot
+from .target import (
+    Classes,
+    check_classes,
+    choose_task,
+    find_known,
+    label_rows,
+    match_classes,
+    read_classes,
+    read_response,
+)
+from .text import FileColumn, FileRows
+from .treatments import UNSEEN_LEVEL, OneHot, TargetStatistic
 
 
 class Training(NamedTuple):
-    """A training table: numbers and categories, the class of every row, and how many rows had none."""
+    """A training table: numbers and categories, the class or response of every row, and how many rows had none."""
 
     X: Any  # a frame of pandas
-    y: NDArray[Any]
+    y: NDArray[Any]  # float64 if it is to be predicted as a number; classes are integers or text
     n_dropped: int
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self.X.columns)
+
+    @property
+    def as_categories(self) -> set[str]:
+        """The columns that hold categories."""
+        return {name for name, dtype in self.X.dtypes.items() if dtype.name == "category"}
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether a number is to be predicted."""
+        return self.y.dtype.kind == "f"
 
 
 class Rows(NamedTuple):
-    """Rows for a model, their classes if there is a target, and how many values were not seen in training."""
+    """Rows for a model, what they have as target if there is one, and how many values were not seen in training."""
 
     X: Any  # a frame of pandas
     y: NDArray[Any] | None
@@ -46,8 +69,9 @@ def read_training(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     drop_missing_target: bool = False,
+    task: str | None = None,
 ) -> Training:
-    """Read a training table.
+    """Read a training table; ``task`` is "classification" or "regression", None to go by the target.
 
     A column all of whose values are numbers or truth values is one of numbers, even if they are written as text; other
     text is one of categories. ``categorical`` names numbers that are categories; columns in ``drop`` are left out.
@@ -55,13 +79,12 @@ def read_training(
     with open_stream(path, reading or Reading()) as stream:
         for option, wanted in (("target", [target]), ("drop", drop), ("categorical", categorical)):
             check_known(option, wanted, stream.names, stream.name)
-        names = _choose_columns(stream, target, drop)
+        names = choose_columns(stream, target, drop)
         rows = stream.read_all([target, *names])
-        classes = read_classes(rows, target)
+        known, label = _read_target(rows, target, task)
         columns = {name: rows.column(name) for name in names}
         del rows  # so that the text of a column is let go when the column is settled
-        check_classes(classes, target)
-        kept = find_classed(classes.codes, target, is_dropping=drop_missing_target)
+        kept = find_known(known, target, is_dropping=drop_missing_target)
         settled: dict[str, Any] = {}
         refused: list[Refusal] = []
         for name in names:
@@ -73,10 +96,42 @@ def read_training(
         if refused:
             raise refuse_columns(refused)
         X = import_extra("pandas", "cli").DataFrame(settled)
-        return Training(X, label_rows(classes), len(classes.codes) - len(kept))
+        return Training(X, label, len(known) - len(kept))
 
 
-def _choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str]:
+def _read_target(rows: FileRows, target: str, task: str | None) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Which rows have a class or a response, and what it is for each of them."""
+    classes = Classes([], np.empty(0, dtype=np.int64)) if task == "regression" else read_classes(rows, target)
+    are_numbers = rows.column(target).kind == "numbers"
+    return find_labels(classes, are_numbers, lambda: read_response(rows, target), target, task)
+
+
+def find_labels(
+    classes: Classes,
+    are_numbers: bool,
+    read: Callable[[], NDArray[np.float64]],
+    target: str,
+    task: str | None,
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Which rows have a class or a response, and what it is for each of them; ``read`` gives the responses.
+
+    What to predict is for the task to say, else for the values of the target.
+    """
+    response = np.empty(0)
+    if task == "regression" or (task is None and are_numbers and classes.may_be_numbers):
+        response = read()
+        task = task or choose_task(response, classes)
+    if task == "regression":
+        known = ~np.isnan(response)
+        if not known.any():
+            raise OptionError("target", target, "has a number in no row: pass another column", is_usage=False)
+        return known, response[known]
+    check_classes(classes, target)
+    return classes.codes >= 0, label_rows(classes)
+
+
+def choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str]:
+    """The columns to learn from: all but the target and those to drop."""
     if target in drop:
         raise OptionError("drop", target, "is the target column: do not drop it", is_usage=False)
     names = [name for name in stream.names if name != target and name not in drop]
@@ -100,9 +155,6 @@ def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -
         return column.numbers()[kept]
     codes, categories = column.categories()
     texts = [str(category) for category in categories]
-    refusal = check_count(column, len(texts), drop=column.name)
-    if refusal is not None:
-        return refusal
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts) + 1, dtype=np.int64)
     rank[order], rank[-1] = np.arange(len(texts)), -1
@@ -112,14 +164,17 @@ def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -
 def read_rows(
     path: str,
     encoding: Encoding,
-    classes: NDArray[Any],
+    classes: NDArray[Any] | None,
     reading: Reading | None = None,
     *,
     unseen: str = "error",
     target: str | None = None,
     drop_missing_target: bool = False,
 ) -> Rows:
-    """Read a whole table for a model of that encoding: ``X`` with its columns, and ``y`` in its classes."""
+    """Read a whole table for a model of that encoding: ``X`` with its columns, and ``y`` in its classes.
+
+    ``classes`` is None for a model that predicts a number.
+    """
     n_unseen: Counter[str] = Counter()
     with open_stream(path, reading or Reading()) as stream:
         columns = encoding.find_columns(stream.names, stream.name)
@@ -130,10 +185,15 @@ def read_rows(
         X = make_frame(encoding, encoding.encode(rows.select(columns), unseen=unseen, n_unseen=n_unseen))
         if target is None:
             return Rows(X, None, n_unseen)
-        codes = match_classes(rows, target, classes)
-        kept = find_classed(codes, target, is_dropping=drop_missing_target)
+        if classes is None:
+            y = read_response(rows, target)
+            known = ~np.isnan(y)
+        else:
+            codes = match_classes(rows, target, classes)
+            known, y = codes >= 0, classes[codes]
+        kept = find_known(known, target, is_dropping=drop_missing_target)
         X = X if len(kept) == len(X) else X.iloc[kept].reset_index(drop=True)
-        return Rows(X, classes[codes[kept]], n_unseen)
+        return Rows(X, y[kept], n_unseen)
 
 
 def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
@@ -142,11 +202,10 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
     columns: dict[str, Any] = {}
     for number, (name, treatment) in enumerate(zip(encoding.names, encoding.treatments, strict=True)):
         own = encoded[:, encoding.features_of(number)]
-        if isinstance(treatment, OneHot):
-            is_there = (own == 1.0).any(axis=1)
-            codes = np.full(len(own), -1)
-            codes[is_there] = own[is_there].argmax(axis=1)
-            columns[name] = pandas.Categorical.from_codes(codes, list(treatment.categories))
+        if isinstance(treatment, (OneHot, TargetStatistic)):
+            codes, known = treatment.recall(own), list(treatment.categories)
+            known += [UNSEEN_LEVEL] if len(codes) and codes.max() == len(known) else []
+            columns[name] = pandas.Categorical.from_codes(codes, known)
         else:
-            columns[name] = own[:, 0]
+            columns[name] = own[:, 0] if own.shape[1] else np.full(len(own), np.nan)
     return pandas.DataFrame(columns)

@@ -90,8 +90,8 @@ class Source:
             status = os.fstat(self._file.fileno()) if _has_number(self._file) else None
             self.n_bytes = status.st_size if status and stat.S_ISREG(status.st_mode) else None
             self.feed = Feed(self._file, self.name)
-            self._is_packed = self.feed.peek(2) == b"\x1f\x8b"
-            if self._is_packed:
+            self.is_packed = self.feed.peek(2) == b"\x1f\x8b"
+            if self.is_packed:
                 self.feed = Feed(gzip.GzipFile(fileobj=io.BufferedReader(self.feed)), self.name)
             self.format = self._find_format()
             self._stack = stack.pop_all()
@@ -128,7 +128,7 @@ class Source:
 
     def open_whole(self) -> BinaryIO:
         """The decompressed, seekable file, for formats whose directory is at the end."""
-        if self.n_bytes is not None and self.path != "-" and not self._is_packed:
+        if self.n_bytes is not None and self.path != "-" and not self.is_packed:
             return self._stack.enter_context(open(self.path, "rb"))
         spooled = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         while content := self.feed.read(1 << 20):

@@ -1,24 +1,25 @@
-"""The target column of a file: classes as the user wrote them."""
+"""The target column of a file: classes as the user wrote them, or numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .columns import is_missing, settle
-from .errors import OptionError
+from .errors import OptionError, TableError
 from .names import shorten
 from .text import FileColumn, FileRows
 from .treatments import OneHot
 from .values import MISSING_CLASS
 
-_MOST_NUMBERS = 200  # different ones; more are measured, not classes
-_MOST_FRACTIONS = 20
+_MOST_NUMBERS = 200  # different whole ones; more are measured, not classes
 _MOST_CLASSES = 1000
-_FEW_CLASSES = 20  # up to this many are never considered identifiers
+_MOST_JOINED = 100_000
+_FEW_CLASSES = 20  # up to this many are never considered identifiers or measured
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})(\.0*)?")
 
 
@@ -26,7 +27,25 @@ class Classes(NamedTuple):
     """The distinct classes of a column as text, and the index of every row's class, -1 where missing."""
 
     texts: list[str]
-    codes: NDArray[np.int64]
+    codes: NDArray[np.integer]
+
+    @property
+    def may_be_numbers(self) -> bool:
+        """Whether there are too many to be classes for sure."""
+        return len(self.texts) > _FEW_CLASSES
+
+    @classmethod
+    def join(cls, parts: Iterable[Classes]) -> Classes:
+        """The classes of batches as those of one table; of far too many, the last are not told apart."""
+        place: dict[str, int] = {}
+        codes = [np.empty(0, dtype=np.int32)]
+        for part in parts:
+            new = [text for text in part.texts if text not in place]
+            for text in new[: max(0, _MOST_JOINED - len(place))]:
+                place[text] = len(place)
+            table = np.array([*(place.get(text, 0) for text in part.texts), -1], dtype=np.int32)
+            codes.append(table[part.codes])
+        return cls(list(place), np.concatenate(codes))
 
 
 def read_classes(rows: FileRows, target: str) -> Classes:
@@ -41,28 +60,46 @@ def read_classes(rows: FileRows, target: str) -> Classes:
     return Classes(list(place), table[codes])
 
 
+def choose_task(numbers: NDArray[np.float64], classes: Classes) -> str:
+    """What to predict: "regression" for numbers of which there are too many for classes, else "classification"."""
+    n_classes = len(classes.texts)
+    known = numbers[~np.isnan(numbers)]
+    most = _MOST_NUMBERS if (known == np.floor(known)).all() else _FEW_CLASSES
+    return "regression" if n_classes > most or _are_names(classes) else "classification"
+
+
 def check_classes(classes: Classes, target: str) -> None:
-    """Reject a target that is not a class: a single class, measurements, or an identifier of the rows."""
+    """Reject a target that is not a class: a single class, or an identifier of the rows."""
     texts, codes = classes
     if len(texts) < 2:
         n_missing = int((codes < 0).sum())
         others = f", and {n_missing} of {len(codes)} rows have none" if n_missing else ""
         held = f"has the class {shorten(texts[0])} only{others}" if texts else "has a class in no row"
         raise _refuse(target, f"{held}: pass rows of at least two classes")
-    numbers = _read_numbers(texts)
-    if numbers is not None:
-        is_whole = all(number.is_integer() for number in numbers)
-        if len(texts) > (_MOST_NUMBERS if is_whole else _MOST_FRACTIONS):
-            raise _refuse(
-                target,
-                f"has {len(texts)} distinct numbers, but lhtree predicts classes: bin them into classes first",
-            )
-    is_name = len(texts) > _FEW_CLASSES and 2 * len(texts) > int((codes >= 0).sum())
-    if is_name or len(texts) > _MOST_CLASSES:
+    if _are_names(classes) or len(texts) > _MOST_CLASSES:
         raise _refuse(
             target,
-            f"has {len(texts)} classes in {len(codes)} rows, which is too many: pass the column of the classes",
+            f"has {len(texts)} classes in {len(codes)} rows, which is too many: pass a column of classes, or one of "
+            "numbers and --task regression",
         )
+
+
+def _are_names(classes: Classes) -> bool:
+    """Whether most rows have a class of their own, so that they are names, or measured."""
+    n_classes = len(classes.texts)
+    return n_classes > _FEW_CLASSES and 2 * n_classes > int((classes.codes >= 0).sum())
+
+
+def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
+    """The numbers of a column, NaN where they are missing; an error if they are no numbers."""
+    column = rows.column(target)
+    if column.kind in ("times", "other"):
+        raise _refuse(target, "holds no numbers: pass a column of numbers")
+    try:
+        return column.numbers()
+    except TableError as error:
+        told = error.message.replace("where the model expects a number", "where a number is to be predicted")
+        raise TableError(told, **error.options) from None
 
 
 def label_rows(classes: Classes) -> NDArray[Any]:
@@ -90,16 +127,16 @@ def match_classes(rows: FileRows, target: str, known: NDArray[Any]) -> NDArray[n
     return table[codes]
 
 
-def find_classed(codes: NDArray[np.int64], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
-    """The rows that have a class; an error that counts the others, unless they are to be left out."""
-    rows = np.flatnonzero(codes >= 0)
-    if len(rows) < len(codes) and not is_dropping:
-        raise refuse_missing(len(codes) - len(rows), len(codes), target)
+def find_known(is_known: NDArray[np.bool_], target: str, *, is_dropping: bool) -> NDArray[np.int64]:
+    """The rows whose target is known; an error that counts the others, unless they are to be left out."""
+    rows = np.flatnonzero(is_known)
+    if len(rows) < len(is_known) and not is_dropping:
+        raise refuse_missing(len(is_known) - len(rows), len(is_known), target)
     return rows
 
 
 def refuse_missing(n_missing: int, n_rows: int, target: str) -> OptionError:
-    """The error for rows without a class."""
+    """The error for rows whose target is missing."""
     told = f"is missing in {n_missing} of {n_rows} rows: fill it in, or drop these rows"
     return _refuse(target, told, drop_missing_target=True)
 
@@ -113,10 +150,3 @@ def _find_column(rows: FileRows, target: str) -> FileColumn:
 
 def _refuse(target: str, told: str, **options: Any) -> OptionError:
     return OptionError("target", target, told, is_usage=False, **options)
-
-
-def _read_numbers(texts: list[str]) -> list[float] | None:
-    try:
-        return [float(text) for text in texts]
-    except ValueError:
-        return None

@@ -135,6 +135,16 @@ class FileRows:
         """The same rows with these columns only, in this order."""
         return FileRows(self.records.select(list(names)), self.name, self.decimal, self.locate)
 
+    def filter(self, is_kept: NDArray[np.bool_]) -> FileRows:
+        """Some of the rows."""
+        kept = np.flatnonzero(is_kept)
+        return FileRows(
+            self.records.filter(import_extra("pyarrow", "cli").array(is_kept)),
+            self.name,
+            self.decimal,
+            lambda row: self.locate(int(kept[row])),
+        )
+
     def take(self, row: int) -> FileRows:
         """One of the rows."""
         return FileRows(self.records.slice(row, 1), self.name, self.decimal, lambda _: self.locate(row))

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lhtree/grow/boost/slots.hpp"
 #include "lhtree/shared/matrix.hpp"
 #include "lhtree/shared/threads.hpp"
 
@@ -28,16 +29,29 @@ struct Bins {
     bool is_usable(std::size_t feature) const { return n_bins(feature) > 1 || has_missing[feature]; }
 
     std::vector<std::uint8_t> has_missing;  // whether values were missing where bins were made, others not
+    Slots slots;                            // where the codes of rows are
 
     void add(const std::vector<double>& edges, const std::vector<std::int32_t>& values, bool any_missing);
+    // Lays out the codes of rows, once all features are added.
+    void place(const Levels* levels);
+    // The representative of a feature in the rows with this code in its slot.
+    std::int32_t value_of(std::size_t feature, std::size_t code) const {
+        return value[ptr[feature] + slots.bin(feature, code)];
+    }
 };
 
-// What is learned from: rows as the user knows them, and how they become z.
+// What is learned from: rows as the user knows them, and how they become z. With levels, x has the columns of
+// numbers and `codes` the levels of the other columns, row after row, below 0 where they are missing.
 template <class Value>
 struct Table {
     Strided<Value> x;
     const double* centre;
     const double* scale;
+    const std::int32_t* codes = nullptr;
+    const Levels* levels = nullptr;
+
+    std::size_t n_features() const { return levels ? levels->n_features() : x.n_features; }
+    std::size_t n_coded() const { return levels ? levels->n_columns() - x.n_features : 0; }
 };
 
 // Bins of the weighted rows (all, or some: ascending row numbers). False if an infinity was met.
@@ -45,7 +59,7 @@ template <class Value>
 bool make_bins(const Table<Value>& table, const std::vector<std::int64_t>& rows, const std::uint32_t* weight,
                std::size_t max_bins, std::size_t n_threads, Watch& watch, Bins& bins);
 
-// Codes of all rows, row after row. False if an infinity was met.
+// Codes of all rows, a byte for every slot, row after row. False if an infinity was met.
 template <class Value>
 bool encode(const Table<Value>& table, const Bins& bins, std::size_t n_threads, Watch& watch,
             std::vector<std::uint8_t>& codes);

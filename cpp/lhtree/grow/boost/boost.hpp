@@ -9,13 +9,13 @@
 namespace lhtree::boost {
 
 struct Plan {
-    Loss loss = Loss::logistic;
-    std::size_t n_classes = 2;
+    Objective objective;
     std::size_t n_rounds = 400;
     std::uint64_t seed = 0;
     TreeOptions tree;
     // Early stopping: rounds in which the loss of the rows held back (if there are none, of the others) does
-    // not fall by more than tol in all; 0: no losses are taken.
+    // not fall by more than tol in all; 0: no losses are taken. Of a response, tol is a share of the loss
+    // before the first round.
     std::size_t patience = 0;
     double tol = 1e-7;
     // Trees of an earlier fit, and the scores before them.
@@ -29,10 +29,11 @@ struct Boosted {
     std::vector<double> training_loss, validation_loss;  // before the first of the new rounds, and after each
 };
 
-// Row numbers that bins are made from: all that are learned from, or a keyed sample of 200,000 of them.
-std::vector<std::int64_t> sample_rows(const Labels& labels, std::uint64_t seed);
+// Row numbers that bins and scales are learned from: all, or a keyed sample of so many of them.
+constexpr std::size_t most_sampled = 200000;
+std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed,
+                                      std::size_t most = most_sampled);
 
-Boosted boost(const Plan& plan, const Bins& bins, std::vector<std::uint8_t>&& codes, const Labels& labels,
-              const Weights& weights, std::size_t n_threads, Watch& watch);
+Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch);
 
 }  // namespace lhtree::boost

@@ -7,6 +7,25 @@
 
 namespace lhtree::boost {
 
+Centred::Centred(const Moments& moments) : moments_(moments), hessian_(moments.hessian.value()) {
+    for (const WideSum& sum : moments.hessian_value) mean_.push_back(sum.value() / hessian_);
+}
+
+double Centred::product(std::size_t i, std::size_t j) const {
+    return moments_.products[i * (i + 1) / 2 + j].value() - moments_.hessian_value[i].value() * mean_[j];
+}
+
+double Centred::descent(std::size_t i) const {
+    return moments_.gradient.value() * mean_[i] - moments_.gradient_value[i].value();
+}
+
+std::vector<std::size_t> Centred::varying() const {
+    std::vector<std::size_t> varying;
+    for (std::size_t i = 0; i < mean_.size(); ++i)
+        if (product(i, i) > 1e-9 * moments_.products[i * (i + 1) / 2 + i].value()) varying.push_back(i);
+    return varying;
+}
+
 // The least hessian is that of HistGradientBoosting: below it, a step would be a guess.
 Judge::Judge(const Rules& rules, const Quanta& quanta)
     : rules_(rules), quanta_(quanta), l2_(rules.l2 / quanta.weight), least_hessian_(1e-3 / quanta.weight) {}
@@ -88,18 +107,10 @@ void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& 
 }
 
 Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>& features) const {
-    const double hessian = moments.hessian.value();
+    const Centred centred(moments);
+    const double hessian = centred.hessian();
     if (!(hessian > 0.0)) return {};
-    std::vector<std::size_t> kept(features.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = i;
-    const auto mean = [&](std::size_t i) { return moments.hessian_value[i].value() / hessian; };
-    const auto product = [&](std::size_t i, std::size_t j) {  // Σ h d_i d_j, i ≥ j
-        return moments.products[i * (i + 1) / 2 + j].value() - moments.hessian_value[i].value() * mean(j);
-    };
-    const auto is_constant = [&](std::size_t i) {  // in the block, but for rounding
-        return !(product(i, i) > 1e-9 * moments.products[i * (i + 1) / 2 + i].value());
-    };
-    kept.erase(std::remove_if(kept.begin(), kept.end(), is_constant), kept.end());
+    std::vector<std::size_t> kept = centred.varying();
     Direction direction;
     std::vector<double> step;  // only its ratios matter, so sums may stay in quanta
     Watch quiet;
@@ -109,8 +120,8 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
         std::vector<double> scatter(p * p);
         step.assign(p, 0.0);
         for (std::size_t i = 0; i < p; ++i) {
-            for (std::size_t j = 0; j <= i; ++j) scatter[i * p + j] = product(kept[i], kept[j]);
-            step[i] = moments.gradient.value() * mean(kept[i]) - moments.gradient_value[kept[i]].value();
+            for (std::size_t j = 0; j <= i; ++j) scatter[i * p + j] = centred.product(kept[i], kept[j]);
+            step[i] = centred.descent(kept[i]);
         }
         if (!solve_ridge(scatter, rules_.ridge, step, quiet)) return {};
         std::vector<std::size_t> right;
@@ -132,15 +143,15 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
         used.push_back(kept[i]);
         direction.features.push_back(features[kept[i]]);
         direction.weights.push_back(weight);
-        direction.spreads.push_back(std::sqrt(product(kept[i], kept[i]) / hessian));
+        direction.spreads.push_back(std::sqrt(centred.product(kept[i], kept[i]) / hessian));
     }
     if (used.size() < 2) return {};
     for (std::size_t i = 0; i < used.size(); ++i) {
         const auto weight = static_cast<double>(direction.weights[i]);
-        mean_sum += weight * mean(used[i]);
+        mean_sum += weight * centred.mean(used[i]);
         for (std::size_t j = 0; j <= i; ++j)
             variance += (i == j ? 1.0 : 2.0) * weight * static_cast<double>(direction.weights[j]) *
-                        (product(used[i], used[j]) / hessian);
+                        (centred.product(used[i], used[j]) / hessian);
     }
     const double reach = 3.0 * std::sqrt(std::max(variance, 0.0));
     direction.low = std::floor(mean_sum - reach);
@@ -148,7 +159,6 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
     return direction;
 }
 
-// 1 where the right side of a direction must have the larger value, 0 where no feature asks for it.
 int Judge::sign_of(const Direction& direction) const {
     if (rules_.monotonic.empty()) return 0;
     for (std::size_t i = 0; i < direction.features.size(); ++i)

@@ -12,6 +12,26 @@ namespace lhtree::boost {
 // What a quantum of the sums of a tree is worth; those of gradients and hessians for a weight of 1.
 struct Quanta {
     double gradient = 1.0, hessian = 1.0, weight = 1.0;
+    double moment = 1.0;  // the weight of moments
+};
+
+// Moments about the means of the representatives, weighted by the hessian; in quanta.
+class Centred {
+  public:
+    explicit Centred(const Moments& moments);
+
+    double hessian() const { return hessian_; }
+    double mean(std::size_t i) const { return mean_[i]; }
+    // Σ h d_i d_j, i ≥ j, and -Σ g d_i.
+    double product(std::size_t i, std::size_t j) const;
+    double descent(std::size_t i) const;
+    // Features that are not constant, but for rounding.
+    std::vector<std::size_t> varying() const;
+
+  private:
+    const Moments& moments_;
+    double hessian_;
+    std::vector<double> mean_;  // of the features
 };
 
 // Between which values of a block its rows must stay, so that the tree is monotonic.
@@ -56,6 +76,9 @@ class Judge {
     Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
     void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;
+    // 1 where the right side of a direction must have the larger value, -1 where the left one must, 0 where
+    // no feature asks for either.
+    int sign_of(const Direction& direction) const;
     // Bounds of the children of a block.
     void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;
 
@@ -69,7 +92,6 @@ class Judge {
     // What a block of these sums takes off the loss, twice; nothing where it may not stand alone.
     double earn(const Sums& sums, const Bounds& bounds) const;
     bool may_stand(const Sums& sums) const;
-    int sign_of(const Direction& direction) const;
     bool is_better(const Totals& totals, double earned, const Sums& left, int sign, double& gain) const;
 };
 

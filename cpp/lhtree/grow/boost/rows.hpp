@@ -1,104 +1,102 @@
-// The rows of boosted trees in memory: chunks of codes, and for the tree at hand the order of their rows by
-// block.
+// What growing asks of the rows, wherever they are: every answer is made of integers that merge exactly, so
+// the model does not depend on how the rows are split.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
-#include "lhtree/grow/boost/decisions.hpp"
-#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/labels.hpp"
+#include "lhtree/grow/boost/leaves.hpp"
 
 namespace lhtree::boost {
 
-// The class of every row, and which rows are scored, but not learned from (null: none).
-struct Labels {
-    const std::int32_t* classes;
-    const std::uint8_t* held;
-    std::size_t n_rows;
+// Sums of whole numbers times weights, where a product would leave 64 bits: those of two halves, and the
+// weight.
+struct SplitSums {
+    WideSum high, low, weight;
 
-    bool is_held(std::size_t row) const { return held && held[row]; }
+    void merge(const SplitSums& other) {
+        high.add(other.high);
+        low.add(other.low);
+        weight.add(other.weight);
+    }
 };
 
-// Weights as integers: as they are if they are whole numbers, else in units of a power of two.
-struct Weights {
-    std::vector<std::uint32_t> of;  // empty: 1 each
-    double unit = 1.0;              // of the rows that are learned from
-    int shift = 0;                  // for moments
+// The range of the responses of rows that are learned from, and of those held back.
+struct ResponseSurvey {
+    double low[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    double high[2] = {-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    double largest = 0.0;  // size, of rows that are learned from and weigh something
 
-    Weights() = default;
-    Weights(const double* weight, const Labels& labels);
+    void merge(const ResponseSurvey& other);
 };
 
-// A keyed choice of rows: each takes part with a probability, wherever it is stored.
-struct Sampling {
-    std::uint64_t key;
-    double share;
+// The largest size of the derivatives of rows that are learned from.
+struct Steepness {
+    double gradient = 0.0, hessian = 0.0;
 
-    bool takes(std::uint64_t row) const;
-};
-
-// Where the rows of a block are among the entries of a chunk: those that take part, then the others.
-struct Extent {
-    std::uint32_t begin, middle, end;
+    void merge(const Steepness& other);
 };
 
 class Rows {
   public:
-    Rows(const Bins& bins, std::vector<std::uint8_t>&& codes, const Labels& labels, const Weights& weights,
-         Loss loss, std::vector<double> first, std::size_t n_threads, Watch& watch);
+    Rows(const Bins& bins, std::size_t n_scores) : bins_(bins), n_scores_(n_scores) {}
+    virtual ~Rows() = default;
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
 
-    std::size_t n_scores() const { return first_.size(); }
+    const Bins& bins() const { return bins_; }
+    std::size_t n_scores() const { return n_scores_; }
+    virtual bool has_held() const = 0;
+    virtual const WeightUnits& units() const = 0;
+
+    // The weight of every class in the rows that are learned from.
+    virtual std::vector<WideSum> weigh_classes() = 0;
+    virtual ResponseSurvey survey_responses() = 0;
+    // Responses of the rows that are learned from, in units, in halves of 26 bits.
+    virtual SplitSums sum_responses(double unit) = 0;
+    // Sets the scores of all rows, and the units of losses: of rows that are learned from, and of those held
+    // back.
+    virtual void begin(const std::vector<double>& first, const double (&loss_unit)[2]) = 0;
+
     // Begins a round: what all trees of it have in common.
-    void begin_round();
-    // Begins a tree of one score with all rows in the root; returns its totals.
-    Sums begin_tree(std::size_t score, const Sampling& sampling, Quanta& quanta);
-    // Begins a tree that is already grown.
-    void begin_replay(std::size_t score);
+    virtual void begin_round() = 0;
+    // Takes the derivatives by one score, and …
+    virtual Steepness differentiate(std::size_t score) = 0;
+    // … begins its tree with all rows in the root; returns its totals.
+    virtual Sums begin_tree(const Sampling& sampling, const Quanta& quanta) = 0;
+    // Begins with all rows in the root without derivatives: of those that are learned from, all take part.
+    virtual void begin_all(std::size_t score) = 0;
+
     // Rows that take part in every block of the level.
-    std::vector<std::int64_t> count_rows(std::size_t n_blocks) const;
+    virtual std::vector<std::int64_t> count_rows(std::size_t n_blocks) = 0;
     // Histograms of features first … last - 1 of some blocks of the level.
     std::vector<Histogram> count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
                                       std::size_t last);
     // Moments of the features drawn for every block; none where none are drawn.
-    std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn);
-    std::vector<Histogram> count_steps(const std::vector<Direction>& directions);
-    // Parts every block of the level into two of the next, or adds its value to the scores of its rows.
-    void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<double>& values);
-    // Mean loss of the rows that are held back, or of the others; NaN without any.
-    double mean_loss(bool of_held);
+    virtual std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn) = 0;
+    // The same for leaves.
+    virtual std::vector<LeafMoments> measure_leaves(
+        const std::vector<std::vector<std::int32_t>>& features) = 0;
+    virtual std::vector<Histogram> count_steps(const std::vector<Direction>& directions) = 0;
+    // Parts every block of the level into two of the next, or adds what the leaf says to the scores of its
+    // rows.
+    virtual void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) = 0;
+    // Of every block of the level, the quantile of the residuals of its rows that the objective asks for.
+    virtual std::vector<double> select(std::size_t n_blocks) = 0;
+    // Losses in units of the loss unit and quantum, in parts of 16 bits of the weight: of the rows that are
+    // held back, or of the others.
+    virtual SplitSums sum_losses(bool of_held) = 0;
+
+  protected:
+    // Histograms of the codes of slots first … last - 1 of some blocks of the level.
+    virtual std::vector<Histogram> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
+                                               std::size_t last) = 0;
 
   private:
-    struct Chunk {
-        std::size_t begin, size;  // rows
-        std::vector<Entry> entries;
-        std::vector<Extent> blocks;  // of the level
-        std::vector<float> gradient, hessian;
-    };
-
     const Bins& bins_;
-    std::vector<std::uint8_t> codes_;
-    Labels labels_;
-    const Weights& weights_;
-    Loss loss_;
-    std::vector<double> first_;
-    std::size_t n_threads_;
-    Watch& watch_;
-    std::vector<Chunk> chunks_;
-    std::vector<double> raw_, log_sums_;
-    std::size_t score_ = 0;  // whose tree is grown
-
-    std::int64_t weight_of(std::size_t row) const { return weights_.of.empty() ? 1 : weights_.of[row]; }
-    Part part_of(const Chunk& chunk, const Extent& extent) const;
-    bool is_lean() const { return weights_.of.empty() && labels_.n_rows < most_lean_rows; }
-    template <class Task>
-    void each_chunk(const Task& task);
-    // Runs add(statistics, chunk) over all chunks, one set of statistics to a thread, and merges them.
-    template <class Make, class Add, class Merge>
-    auto gather(const Make& make, const Add& add, const Merge& merge);
-    template <class Add>
-    std::vector<Histogram> gather_sums(const std::vector<std::size_t>& sizes, const Add& add);
-    void part_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
-                    std::vector<Entry>& aside, Extent (&children)[2]) const;
+    std::size_t n_scores_;
 };
 
 }  // namespace lhtree::boost

@@ -1,6 +1,9 @@
 #include "lhtree/grow/boost/statistics.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "lhtree/shared/compiler.hpp"
 
 namespace lhtree::boost {
 
@@ -18,17 +21,45 @@ void add_entry(const Part& part, const Entry& entry, Sums& to) {
 }  // namespace
 
 template <class AnySums>
-void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size_t last, AnySums* sums) {
-    const std::uint32_t* const ptr = bins.ptr.data();
-    const std::uint32_t origin = ptr[first];
+void count_codes(const Part& part, const Slots& slots, std::size_t first, std::size_t last, AnySums* sums) {
+    std::vector<std::size_t> place;  // of the first code of every slot
+    for (std::size_t slot = first; slot < last; ++slot)
+        place.push_back(slots.begin(slot) - slots.begin(first));
+    const std::size_t* const places = place.data();
+    const std::size_t n_counted = last - first;
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < part.size; ++i) {
-        if (i + ahead < part.size)
-            __builtin_prefetch(part.codes + part.entries[i + ahead].row * part.n_features + first);
+        if (i + ahead < part.size) prefetch(part.codes + part.entries[i + ahead].row * part.n_slots + first);
         AnySums one;
         add_entry(part, part.entries[i], one);
-        const std::uint8_t* const codes = part.codes + part.entries[i].row * part.n_features;
-        for (std::size_t f = first; f < last; ++f) sums[ptr[f] - origin + codes[f]] += one;
+        const std::uint8_t* const codes = part.codes + part.entries[i].row * part.n_slots + first;
+        for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[s]] += one;
+    }
+}
+
+template <class AnySums>
+void spread_codes(const Bins& bins, std::size_t first, std::size_t last, const AnySums* codes,
+                  AnySums* sums) {
+    const Slots& slots = bins.slots;
+    for (std::size_t f = first; f < last;) {
+        const std::size_t s = slots.of(f);
+        const Slots::Slot& slot = slots[s];
+        const AnySums* const own = codes + (slot.begin - slots[slots.of(first)].begin);
+        AnySums known;  // all rows but those without a level
+        for (std::size_t code = 0; slot.is_coded && code < slot.missing(); ++code) known += own[code];
+        for (; f < last && f < slot.last; ++f) {
+            AnySums* const to = sums + (bins.ptr[f] - bins.ptr[first]);
+            if (!slot.is_coded) {
+                for (std::size_t code = 0; code < slots.n_codes(s); ++code) to[code] += own[code];
+                continue;
+            }
+            const std::size_t code = f - slot.first;
+            AnySums others = known;
+            others -= own[code];
+            to[slots.bin(f, slot.other())] += others;
+            to[slots.bin(f, code)] += own[code];
+            to[slots.bin(f, slot.missing())] += own[slot.missing()];
+        }
     }
 }
 
@@ -43,12 +74,13 @@ void Histogram::subtract(const Histogram& other) {
 }
 
 SumTables::SumTables(const Direction& direction, const Bins& bins)
-    : features_(direction.features), tables_(direction.features.size() * 256) {
-    for (std::size_t i = 0; i < features_.size(); ++i) {
-        const auto f = static_cast<std::size_t>(features_[i]);
-        for (std::size_t bin = bins.ptr[f]; bin < bins.ptr[f + 1]; ++bin)
-            tables_[i * 256 + (bin - bins.ptr[f])] =
-                static_cast<double>(direction.weights[i]) * static_cast<double>(bins.value[bin]);
+    : tables_(direction.features.size() * 256) {
+    for (std::size_t i = 0; i < direction.features.size(); ++i) {
+        const auto f = static_cast<std::size_t>(direction.features[i]);
+        slots_.push_back(bins.slots.of(f));
+        for (std::size_t code = 0; code < bins.slots.n_codes(slots_[i]); ++code)
+            tables_[i * 256 + code] =
+                static_cast<double>(direction.weights[i]) * static_cast<double>(bins.value_of(f, code));
     }
 }
 
@@ -59,7 +91,7 @@ void count_steps(const Part& part, const Direction& direction, const SumTables& 
         for (std::size_t i = 0; i < part.size; ++i) {
             AnySums one;
             add_entry(part, part.entries[i], one);
-            const double sum = tables.sum<size>(part.codes + part.entries[i].row * part.n_features);
+            const double sum = tables.sum<size>(part.codes + part.entries[i].row * part.n_slots);
             // Sums and steps are whole numbers: half a unit keeps the rounding of the quotient off the
             // borders.
             const double step = (sum - direction.low + 0.5) * inverse;
@@ -81,7 +113,37 @@ void Moments::merge(const Moments& other) {
     for (std::size_t i = 0; i < products.size(); ++i) products[i].add(other.products[i]);
 }
 
+void LeafMoments::merge(const LeafMoments& other) {
+    Moments::merge(other);
+    least = std::min(least, other.least);
+    largest = std::max(largest, other.largest);
+}
+
 namespace {
+
+// Where the representatives of some features are found by the codes of their slots.
+struct Values {
+    std::vector<std::size_t> slot;
+    std::vector<const std::int32_t*> of;
+
+    Values(const Bins& bins, const std::vector<std::int32_t>& features) {
+        std::size_t n_made = 0;
+        made_.resize(bins.slots.any_coded() ? features.size() * 256 : 0);
+        for (const std::int32_t feature : features) {
+            const auto f = static_cast<std::size_t>(feature);
+            slot.push_back(bins.slots.of(f));
+            of.push_back(bins.value.data() + bins.ptr[f]);
+            if (!bins.slots[slot.back()].is_coded) continue;
+            std::int32_t* const table = &made_[256 * n_made++];
+            for (std::size_t code = 0; code < bins.slots.n_codes(slot.back()); ++code)
+                table[code] = bins.value_of(f, code);
+            of.back() = table;
+        }
+    }
+
+  private:
+    std::vector<std::int32_t> made_;  // of levels
+};
 
 // Unweighted: the sums of a chunk stay below 2^62.
 template <std::size_t fixed>
@@ -89,21 +151,22 @@ void add_plain(const Part& part, const Bins& bins, const std::vector<std::int32_
                Moments& moments) {
     constexpr std::size_t most = 16;
     const std::size_t p = fixed ? fixed : features.size();
+    const Values values(bins, features);
     std::array<const std::int32_t*, most> value{};
-    std::array<std::size_t, most> column{};
+    std::array<std::size_t, most> slot{};
     for (std::size_t i = 0; i < p; ++i) {
-        column[i] = static_cast<std::size_t>(features[i]);
-        value[i] = bins.value.data() + bins.ptr[column[i]];
+        slot[i] = values.slot[i];
+        value[i] = values.of[i];
     }
     std::int64_t hessian = 0, gradient = 0;
     std::array<std::int64_t, most> h{}, g{}, r{};
     std::array<std::int64_t, most*(most + 1) / 2> products{};
     for (std::size_t row = 0; row < part.size; ++row) {
         const Entry& entry = part.entries[row];
-        const std::uint8_t* const codes = part.codes + entry.row * part.n_features;
+        const std::uint8_t* const codes = part.codes + entry.row * part.n_slots;
         hessian += entry.hessian;
         gradient += entry.gradient;
-        for (std::size_t i = 0; i < p; ++i) r[i] = value[i][codes[column[i]]];
+        for (std::size_t i = 0; i < p; ++i) r[i] = value[i][codes[slot[i]]];
         for (std::size_t i = 0, at = 0; i < p; ++i) {
             const std::int64_t by_hessian = entry.hessian * r[i];
             h[i] += by_hessian;
@@ -123,15 +186,13 @@ void add_plain(const Part& part, const Bins& bins, const std::vector<std::int32_
 void add_any(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
              Moments& moments) {
     const std::size_t p = features.size();
+    const Values values(bins, features);
     std::vector<std::int64_t> r(p);
     for (std::size_t row = 0; row < part.size; ++row) {
         const Entry& entry = part.entries[row];
         const std::int64_t weight = part.weight ? part.weight[entry.row] >> shift : 1;
-        const std::uint8_t* const codes = part.codes + entry.row * part.n_features;
-        for (std::size_t i = 0; i < p; ++i) {
-            const auto f = static_cast<std::size_t>(features[i]);
-            r[i] = bins.value[bins.ptr[f] + codes[f]];
-        }
+        const std::uint8_t* const codes = part.codes + entry.row * part.n_slots;
+        for (std::size_t i = 0; i < p; ++i) r[i] = values.of[i][codes[values.slot[i]]];
         const std::int64_t hessian = entry.hessian * weight, gradient = entry.gradient * weight;
         moments.hessian.add(hessian);
         moments.gradient.add(gradient);
@@ -152,8 +213,22 @@ void add_moments(const Part& part, const Bins& bins, const std::vector<std::int3
     with_constant(p, [&](auto size) { add_plain<size>(part, bins, features, moments); });
 }
 
-template void count_bins(const Part&, const Bins&, std::size_t, std::size_t, Sums*);
-template void count_bins(const Part&, const Bins&, std::size_t, std::size_t, LeanSums*);
+void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
+                 LeafMoments& moments) {
+    add_moments(part, bins, features, shift, static_cast<Moments&>(moments));
+    for (std::size_t row = 0; row < part.size; ++row) {
+        const Entry& entry = part.entries[row];
+        if (entry.hessian == 0 || (part.weight && part.weight[entry.row] == 0)) continue;
+        const double step = -static_cast<double>(entry.gradient) / static_cast<double>(entry.hessian);
+        moments.least = std::min(moments.least, step);
+        moments.largest = std::max(moments.largest, step);
+    }
+}
+
+template void count_codes(const Part&, const Slots&, std::size_t, std::size_t, Sums*);
+template void count_codes(const Part&, const Slots&, std::size_t, std::size_t, LeanSums*);
+template void spread_codes(const Bins&, std::size_t, std::size_t, const Sums*, Sums*);
+template void spread_codes(const Bins&, std::size_t, std::size_t, const LeanSums*, LeanSums*);
 template void count_steps(const Part&, const Direction&, const SumTables&, Sums*);
 template void count_steps(const Part&, const Direction&, const SumTables&, LeanSums*);
 

@@ -2,6 +2,7 @@
 // by adding, in any order, to the same bits.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct Entry {
 struct Part {
     const Entry* entries;
     std::size_t size;
-    const std::uint8_t* codes;  // of the chunk, n_features to a row
-    std::size_t n_features;
+    const std::uint8_t* codes;  // of the chunk, n_slots to a row
+    std::size_t n_slots;
     const std::uint32_t* weight;  // of the chunk; null: 1 each
 };
 
@@ -66,14 +67,27 @@ class Histogram {
     Histogram(std::size_t size, bool is_lean) : lean_(is_lean ? size : 0), full_(is_lean ? 0 : size) {}
 
     bool empty() const { return lean_.empty() && full_.empty(); }
+    bool is_lean() const { return !lean_.empty(); }
+    std::size_t size() const { return is_lean() ? lean_.size() : full_.size(); }
     Sums operator[](std::size_t i) const {
         if (lean_.empty()) return full_[i];
         return {lean_[i].gradient, lean_[i].both >> 24, lean_[i].both & 0xffffff};
+    }
+    static Histogram of(std::vector<Sums>&& sums) {
+        Histogram histogram;
+        histogram.full_ = std::move(sums);
+        return histogram;
     }
     // Calls count(sums) with the sums in their form.
     template <class Count>
     void count(const Count& count_into) {
         lean_.empty() ? count_into(full_.data()) : count_into(lean_.data());
+    }
+    // Calls spread(from, to) with the sums of the codes of slots and those of bins in their form.
+    template <class Spread>
+    void spread(const Histogram& codes, const Spread& spread_from) {
+        lean_.empty() ? spread_from(codes.full_.data(), full_.data())
+                      : spread_from(codes.lean_.data(), lean_.data());
     }
     void add(const Histogram& other);
     void subtract(const Histogram& other);
@@ -83,9 +97,14 @@ class Histogram {
     std::vector<Sums> full_;
 };
 
-// Adds a part's rows to the sums of the bins of features first … last - 1.
+// Adds a part's rows to the sums of the codes of slots first … last - 1.
 template <class AnySums>
-void count_bins(const Part& part, const Bins& bins, std::size_t first, std::size_t last, AnySums* sums);
+void count_codes(const Part& part, const Slots& slots, std::size_t first, std::size_t last, AnySums* sums);
+
+// Adds the sums of the codes of slots, of which the first is that of feature `first`, to those of the bins of
+// features first … last - 1: a level that a row does not have is what its level and missing ones leave.
+template <class AnySums>
+void spread_codes(const Bins& bins, std::size_t first, std::size_t last, const AnySums* codes, AnySums* sums);
 
 // A direction over a few features, in units (see bins.hpp), and the steps by which its sums are counted.
 struct Direction {
@@ -113,7 +132,7 @@ void with_constant(std::size_t number, const Use& use) {
     }
 }
 
-// What the sums of a direction are looked up in: weight × representative of every bin of its features.
+// What the sums of a direction are looked up in: weight × representative by the code of its features' slots.
 class SumTables {
   public:
     SumTables(const Direction& direction, const Bins& bins);
@@ -122,19 +141,19 @@ class SumTables {
     // here.
     template <std::size_t n>
     double sum(const std::uint8_t* codes) const {
-        const std::size_t size = n ? n : features_.size();
+        const std::size_t size = n ? n : slots_.size();
         double sum = 0.0;
-        for (std::size_t i = 0; i < size; ++i) sum += tables_[i * 256 + codes[features_[i]]];
+        for (std::size_t i = 0; i < size; ++i) sum += tables_[i * 256 + codes[slots_[i]]];
         return sum;
     }
     // Calls use(size) with the number of features as a constant, so that loops over them are unrolled.
     template <class Use>
     void with_size(const Use& use) const {
-        return with_constant(features_.size(), use);
+        return with_constant(slots_.size(), use);
     }
 
   private:
-    std::vector<std::int32_t> features_;
+    std::vector<std::size_t> slots_;  // of the features
     std::vector<double> tables_;
 };
 
@@ -155,9 +174,19 @@ struct Moments {
     void merge(const Moments& other);
 };
 
+// Moments of a leaf, and the least and the largest -g / h of its rows, in quanta.
+struct LeafMoments : Moments {
+    using Moments::Moments;
+    double least = std::numeric_limits<double>::infinity(), largest = -least;
+
+    void merge(const LeafMoments& other);
+};
+
 // Adds a part's rows; weights count as weight >> shift, so that no product leaves 64 bits.
 void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
                  Moments& moments);
+void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
+                 LeafMoments& moments);
 constexpr int most_moment_bits = 17;  // of a weight
 
 }  // namespace lhtree::boost

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "lhtree/shared/random.hpp"
 
@@ -18,6 +17,11 @@ struct Block {
     Totals totals;
     std::uint64_t key;
     double value;
+    std::vector<std::int32_t> way;  // features on the way to it, the nearest block's first
+    // Of values that are selected: between what they must stay, and whether they must rise or fall from a
+    // left child to the right one.
+    Bounds range{};
+    int sign = 0;
 };
 
 std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_t n, std::uint64_t key,
@@ -33,23 +37,25 @@ std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_
 
 class Grower {
   public:
-    Grower(Rows& rows, const Bins& bins, const TreeOptions& options, const Quanta& quanta,
-           std::size_t n_threads, Watch& watch)
+    Grower(Rows& rows, const TreeOptions& options, const Quanta& quanta, bool selects, std::size_t n_threads,
+           Watch& watch)
         : rows_(rows),
-          bins_(bins),
+          bins_(rows.bins()),
           options_(options),
           quanta_(quanta),
           judge_(options.rules, quanta),
+          selects_(selects),
           n_threads_(n_threads),
           watch_(watch) {
-        for (std::size_t f = 0; f < bins.n_features(); ++f)
-            if (bins.is_usable(f)) usable_.push_back(static_cast<std::int32_t>(f));
+        for (std::size_t f = 0; f < bins_.n_features(); ++f)
+            if (bins_.is_usable(f)) usable_.push_back(static_cast<std::int32_t>(f));
         n_tried_ = static_cast<std::size_t>(options.max_features * static_cast<double>(usable_.size()));
         n_tried_ = std::max<std::size_t>(1, n_tried_);
     }
 
     Blocks grow(const Sums& root, std::uint64_t key) {
-        level_ = {{{root, {}}, key, judge_.value(root, {})}};
+        level_ = {{{root, {}}, key, judge_.value(root, {}), {}}};
+        if (selects_) level_[0].value = rows_.select(1)[0];
         for (std::size_t depth = 0; !level_.empty(); ++depth) {
             cuts_.assign(level_.size(), std::nullopt);
             if (depth < options_.max_depth && !usable_.empty()) decide();
@@ -64,6 +70,7 @@ class Grower {
     const TreeOptions& options_;
     Quanta quanta_;
     Judge judge_;
+    bool selects_;  // values are selected from residuals
     std::size_t n_threads_;
     Watch& watch_;
     std::vector<std::int32_t> usable_;
@@ -171,33 +178,74 @@ class Grower {
                 judge_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
     }
 
+    // What the blocks of the level say; lines in leaves, if asked for.
+    std::vector<Leaf> settle_leaves() {
+        std::vector<Leaf> leaves;
+        std::vector<std::vector<std::int32_t>> features(level_.size());
+        bool is_any = false;
+        for (std::size_t i = 0; i < level_.size(); ++i) {
+            leaves.push_back(Leaf::constant(level_[i].value * options_.learning_rate));
+            if (!options_.has_linear_leaves || cuts_[i] || level_[i].way.empty()) continue;
+            features[i] = level_[i].way;
+            std::sort(features[i].begin(), features[i].end());
+            is_any = true;
+        }
+        if (!is_any) return leaves;
+        const std::vector<LeafMoments> moments = rows_.measure_leaves(features);
+        for (std::size_t i = 0; i < level_.size(); ++i)
+            if (!features[i].empty())
+                leaves[i] = fit_leaf(level_[i].value, level_[i].totals.bounds, moments[i], features[i],
+                                     options_.rules, quanta_, options_.learning_rate);
+        return leaves;
+    }
+
     // Notes the blocks of the level, parts their rows, and goes on to their children.
     void finish_level() {
         const std::vector<std::int64_t> n_rows = rows_.count_rows(level_.size());
+        const std::vector<Leaf> leaves = settle_leaves();
         auto left = static_cast<std::int32_t>(blocks_.size() + level_.size());
         std::vector<Block> next;
         std::vector<Histogram> parents;
-        std::vector<double> values;
         for (std::size_t i = 0; i < level_.size(); ++i) {
             const Block& block = level_[i];
-            values.push_back(block.value * options_.learning_rate);
-            add(block, n_rows[i], cuts_[i], values[i], cuts_[i] ? left : -1);
+            add(block, n_rows[i], cuts_[i], leaves[i], cuts_[i] ? left : -1);
             if (!cuts_[i]) continue;
             left += 2;
             const Sums& sums = block.totals.sums;
             Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
-            judge_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
+            if (!selects_) judge_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
             for (const std::uint64_t side : {left_side, right_side})
                 next.push_back({totals[side], derive(block.key, side),
-                                judge_.value(totals[side].sums, totals[side].bounds)});
+                                judge_.value(totals[side].sums, totals[side].bounds),
+                                extend_way(cuts_[i]->direction.features, block.way), block.range,
+                                judge_.sign_of(cuts_[i]->direction)});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
-        rows_.part(cuts_, values);
+        rows_.part(cuts_, leaves);
         level_ = std::move(next);
         histograms_ = std::move(parents);
+        if (selects_) select_values();
     }
 
-    void add(const Block& block, std::int64_t n_rows, const std::optional<Cut>& cut, double value,
+    // Derivatives say where to cut, but not how far to go: values are quantiles of residuals, kept in order
+    // where a constraint asks for it.
+    void select_values() {
+        const std::vector<double> found = rows_.select(level_.size());
+        for (std::size_t i = 0; i < level_.size(); i += 2) {
+            Block &left = level_[i], &right = level_[i + 1];
+            const double low = left.range.low, high = left.range.high;
+            left.value = std::clamp(found[i], low, high);
+            right.value = std::clamp(found[i + 1], low, high);
+            if (left.sign == 0) continue;
+            const double middle = (left.value + right.value) / 2.0;
+            (left.sign > 0 ? left.range.high : left.range.low) = middle;
+            (left.sign > 0 ? right.range.low : right.range.high) = middle;
+            left.value = std::clamp(left.value, left.range.low, left.range.high);
+            right.value = std::clamp(right.value, right.range.low, right.range.high);
+        }
+    }
+
+    void add(const Block& block, std::int64_t n_rows, const std::optional<Cut>& cut, const Leaf& leaf,
              std::int32_t left) {
         const Sums& sums = block.totals.sums;
         const Counts counts{static_cast<std::size_t>(n_rows),
@@ -217,9 +265,9 @@ class Grower {
                     static_cast<float>(std::abs(direction.weights[i]) * direction.spreads[i] / total));
             hyperplane.offset = offset_of(*cut);
         }
-        blocks_.add(counts, hyperplane, {value, {}, {}}, left);
-        blocks_.low.push_back(value);
-        blocks_.high.push_back(value);
+        blocks_.add(counts, hyperplane, leaf.line, left);
+        blocks_.low.push_back(leaf.low);
+        blocks_.high.push_back(leaf.high);
         blocks_.missing.push_back(!cut || !cut->is_single() ? 0 : cut->is_missing_left ? -1 : 1);
         blocks_.gain.push_back(cut ? cut->gain * quanta_.weight : 0.0);
     }
@@ -231,54 +279,24 @@ class Grower {
     }
 };
 
-// The cut that a block was grown with, from its arrays.
-Cut read_cut(const Bins& bins, const ForestView& forest, std::int64_t block) {
-    Cut cut;
-    for (std::int64_t i = forest.hyperplane_ptr[block]; i < forest.hyperplane_ptr[block + 1]; ++i) {
-        cut.direction.features.push_back(forest.hyperplane_feature[i]);
-        cut.direction.weights.push_back(static_cast<std::int32_t>(
-            std::nearbyint(static_cast<double>(forest.hyperplane_weight[i]) / weight_unit)));
-    }
-    cut.sum = forest.offset[block] / sum_unit;
-    if (!cut.is_single()) return cut;
-    const auto f = static_cast<std::size_t>(cut.direction.features[0]);
-    const auto first = bins.edge.begin() + bins.ptr[f],
-               last = first + static_cast<std::ptrdiff_t>(bins.n_bins(f) - 1);
-    cut.code = static_cast<std::uint32_t>(std::lower_bound(first, last, forest.offset[block]) - first);
-    cut.is_missing_left = forest.missing[block] < 0;
-    return cut;
+// 2^k such that the largest value takes 15 bits; 1 if there is none. 2^-k stays within the range of floats.
+double quantum_of(double largest) {
+    if (!(largest > 0.0)) return 1.0;
+    int exponent;
+    std::frexp(largest, &exponent);
+    return std::ldexp(1.0, std::max(exponent, -100) - 15);
 }
 
 }  // namespace
 
-Blocks grow_tree(Rows& rows, const Bins& bins, const TreeOptions& options, std::size_t score,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Objective& objective, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
-    Quanta quanta;
-    const Sampling sampling{derive(round_key, row_draws), options.subsample};
-    const Sums root = rows.begin_tree(score, sampling, quanta);
-    return Grower(rows, bins, options, quanta, n_threads, watch).grow(root, key);
-}
-
-void replay_tree(Rows& rows, const Bins& bins, const ForestView& forest, std::size_t tree,
-                 std::size_t score) {
-    rows.begin_replay(score);
-    std::vector<std::int64_t> level{forest.block_ptr[tree]};
-    while (!level.empty()) {
-        std::vector<std::optional<Cut>> cuts;
-        std::vector<double> values;
-        std::vector<std::int64_t> next;
-        for (const std::int64_t block : level) {
-            values.push_back(forest.intercept[block]);
-            cuts.emplace_back();
-            if (forest.left[block] < 0) continue;
-            cuts.back() = read_cut(bins, forest, block);
-            const std::int64_t left = forest.block_ptr[tree] + forest.left[block];
-            next.push_back(left);
-            next.push_back(left + 1);
-        }
-        rows.part(cuts, values);
-        level = std::move(next);
-    }
+    const Steepness steepest = rows.differentiate(score);
+    const WeightUnits& units = rows.units();
+    const Quanta quanta{quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
+                        std::ldexp(units.unit[0], units.shift)};
+    const Sums root = rows.begin_tree({derive(round_key, row_draws), options.subsample}, quanta);
+    return Grower(rows, options, quanta, objective.selects(), n_threads, watch).grow(root, key);
 }
 
 }  // namespace lhtree::boost

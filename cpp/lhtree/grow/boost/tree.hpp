@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "lhtree/grow/boost/loss.hpp"
 #include "lhtree/grow/boost/rows.hpp"
 #include "lhtree/shared/blocks.hpp"
 
@@ -14,14 +15,15 @@ struct TreeOptions {
     std::size_t n_directed = 4;  // features of its direction; below 2: none
     double learning_rate = 0.05;
     double subsample = 0.7;
+    bool has_linear_leaves = false;
 };
 
 // Grows a tree of one score and adds its values to the scores of the rows. `key` is that of its draws.
-Blocks grow_tree(Rows& rows, const Bins& bins, const TreeOptions& options, std::size_t score,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Objective& objective, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch);
 
 // Adds the values of a tree that is already grown, block_ptr[tree] … of the forest, to the scores of the
 // rows.
-void replay_tree(Rows& rows, const Bins& bins, const ForestView& forest, std::size_t tree, std::size_t score);
+void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score);
 
 }  // namespace lhtree::boost

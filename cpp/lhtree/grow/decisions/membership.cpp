@@ -15,15 +15,22 @@ void make_total(Scatter& within, const Moments& moments) {
 }
 void make_total(Scatter&, const RealMoments&) {}
 
+// Explanations of a regression tell slopes from the means; the arrays of classes stay as they are.
+void keep_mean(const Moments&, std::size_t, LinearMembership&) {}
+void keep_mean(const RealMoments& moments, std::size_t feature, LinearMembership& membership) {
+    membership.means.push_back(static_cast<float>(moments.mean(feature)));
+}
+
 template <class AnyMoments>
 LinearMembership joint_membership(const AnyMoments& moments, const std::vector<std::int32_t>& active,
                                   std::vector<double> slopes, bool is_solved) {
-    double intercept = moments.response_mean();
-    for (std::size_t i = 0; i < slopes.size(); ++i) {
-        if (!is_solved) slopes[i] = moments.covariance(i) / moments.total_squares(i);
-        intercept -= slopes[i] * moments.mean(i);
+    LinearMembership result{moments.response_mean(), active, std::move(slopes)};
+    for (std::size_t i = 0; i < result.slopes.size(); ++i) {
+        if (!is_solved) result.slopes[i] = moments.covariance(i) / moments.total_squares(i);
+        result.intercept -= result.slopes[i] * moments.mean(i);
+        keep_mean(moments, i, result);
     }
-    return {intercept, active, std::move(slopes)};
+    return result;
 }
 
 }  // namespace
@@ -37,6 +44,7 @@ LinearMembership marginal_membership(const AnyMoments& moments, const std::vecto
         const double slope = moments.covariance(f) / moments.total_squares(f);
         result.slopes.push_back(slope);
         result.intercept -= slope * moments.mean(f);
+        keep_mean(moments, f, result);
     }
     return result;
 }

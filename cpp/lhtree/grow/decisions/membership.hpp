@@ -36,9 +36,9 @@ inline bool may_slope(const ClassTotals& totals, double min_samples_leaf) {
     const double rarer = totals.of[0] < totals.of[1] ? totals.of[0] : totals.of[1];
     return rarer > 0.0 && rarer >= min_samples_leaf;
 }
-// … and where the response is one number, or the block too light for two leaves.
-inline bool may_slope(const RealTotals& totals, double min_samples_leaf) {
-    return !totals.is_pure() && totals.weight() >= 2.0 * min_samples_leaf;
+// … and where the response is one number.
+inline bool may_slope(const RealTotals& totals, double) {
+    return !totals.is_pure();
 }
 
 }  // namespace lhtree

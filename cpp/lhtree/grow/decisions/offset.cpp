@@ -12,12 +12,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The middle of the gap, or its upper end where rounding leaves nothing between.
-double midway(double low, double high) {
-    const double middle = low + (high - low) / 2.0;
-    return middle > low ? middle : high;
-}
-
 // A set that a cut takes off pure: beyond an extreme of the other class, on the lower or the upper end.
 struct PureSet {
     double weight = 0.0, below = 0.0, above = 0.0;
@@ -91,6 +85,7 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
     Cut best;
     double best_gap = 0.0, best_imbalance = 0.0, best_gain = 0.0;
     const double* const value = order.value();
+    const double rounding = rounding_of(moments);
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
         const double left = order.weight(i), right = moments.total_weight() - left;
         if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
@@ -99,9 +94,9 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
         const double apart = own * right - other * left;
         const double gain = apart * apart / (left * right * moments.total_weight());
         const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
-        const bool is_better =
-            !best.exists || gain > best_gain ||
-            (gain == best_gain && (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
+        const bool is_better = !best.exists || gain > best_gain + rounding ||
+                               (gain >= best_gain - rounding &&
+                                (gap > best_gap || (gap == best_gap && imbalance < best_imbalance)));
         if (!is_better) continue;
         best = {true, midway(value[i], value[i + 1]), std::max(moments.response_squares() - gain, 0.0)};
         best_gain = gain;

@@ -16,6 +16,12 @@ struct Cut {
     double cost = 0.0;  // Σ over the two sides of t·u/(t+u) or of the squared error; not of purity
 };
 
+// The middle of the gap, or its upper end where rounding leaves nothing between.
+inline double midway(double low, double high) {
+    const double middle = low + (high - low) / 2.0;
+    return middle > low ? middle : high;
+}
+
 // What a cut has to keep to.
 struct Limits {
     const ClassTotals& totals;  // of all rows
@@ -34,6 +40,10 @@ Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<dou
 
 // The cut with the least weighted squared error, which for a response of 0 and 1 is the Gini impurity. Of
 // equal ones, as there: the wider gap, the better balance, the lower sum.
+// Squared errors that differ by less are equal: they come from sums of real numbers in different orders.
+inline double rounding_of(const RealMoments& moments) {
+    return 1e-12 * moments.response_squares();
+}
 Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, double min_samples_leaf);
 
 }  // namespace lhtree

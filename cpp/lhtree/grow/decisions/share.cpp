@@ -3,25 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lhtree/shared/elementary.hpp"
+
 namespace lhtree {
 
-namespace {
-
-// A variable of the rows of a block about its mean: the sum of its squares, and its largest distance.
-struct Variable {
-    double squares, reach;
-};
-
-// 1 - 2 log(m) / evidence, at least 0, where `product` is the sum of the products of two variables.
 double find_credit(double product, const Variable& a, const Variable& b, double weight,
                    std::size_t n_features) {
     if (product == 0.0) return 0.0;
     const double chance = a.squares * b.squares / weight + a.reach * b.reach * std::abs(product) / 3.0;
-    const double most = 2.0 * std::log(static_cast<double>(n_features));
+    const double most = 2.0 * elementary::log(static_cast<double>(n_features));
     return std::max(0.0, 1.0 - most * chance / (product * product));
 }
-
-}  // namespace
 
 template <class AnyMoments, class Totals>
 void share_gain(const AnyMoments& moments, const Totals& totals, const double* squares,

@@ -1,5 +1,6 @@
 // The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
 #include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/shared/elementary.hpp"
 #include "lhtree/shared/kernels/vectors.hpp"
 
 namespace lhtree {
@@ -26,8 +27,8 @@ inline void sum_rows_by(const WeightedRows& samples, double* sum, float* low, fl
             }
             sum_low += first;
             sum_high += second;
-            least = eight < least ? eight : least;
-            most = eight > most ? eight : most;
+            least = select(eight < least, eight, least);
+            most = select(eight > most, eight, most);
         }
         store(sum + f, sum_low);
         store(sum + f + 4, sum_high);
@@ -101,7 +102,7 @@ inline void scatter_eight(const WeightedRows& samples, const double* mean, doubl
             weighted_low *= samples.weight[row];
             weighted_high *= samples.weight[row];
         }
-#pragma GCC unroll 4
+        LHTREE_UNROLL(4)
         for (std::size_t f = 0; f < 4; ++f) {
             left[f] += weighted_low[f] * low;
             left[f + 4] += weighted_high[f] * low;
@@ -144,6 +145,65 @@ double dot(const double* first, const double* second, std::size_t n) {
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
+Curve curve(const float* z, const double* first, const double* second, std::size_t n) {
+    Double4 slope[2] = {{}, {}}, bend[2] = {{}, {}};
+    for (std::size_t i = 0; i < n; i += 8)
+        for (std::size_t half = 0; half < 2; ++half) {
+            const Double4 value = load4(z + i + 4 * half);
+            slope[half] += load4(first + i + 4 * half) * value;
+            bend[half] += load4(second + i + 4 * half) * (value * value);
+        }
+    const Double4 slopes = slope[0] + slope[1], bends = bend[0] + bend[1];
+    return {(slopes[0] + slopes[2]) + (slopes[1] + slopes[3]), (bends[0] + bends[2]) + (bends[1] + bends[3])};
+}
+
+// ln(1 + e) for e from 0 to 1: 2 artanh(e / (2 + e)).
+inline double log_of_one_and(double e) {
+    const double s = e / (2.0 + e), z = s * s;
+    double series = 2.0 / 21.0;  // enough for ten digits
+    series = series * z + 2.0 / 19.0;
+    series = series * z + 2.0 / 17.0;
+    series = series * z + 2.0 / 15.0;
+    series = series * z + 2.0 / 13.0;
+    series = series * z + 2.0 / 11.0;
+    series = series * z + 2.0 / 9.0;
+    series = series * z + 2.0 / 7.0;
+    series = series * z + 2.0 / 5.0;
+    series = series * z + 2.0 / 3.0;
+    series = series * z + 2.0;
+    return s * series;
+}
+
+double logistic(const double* f, const double* weight, const double* side, std::size_t n, double* slope,
+                double* bend) {
+    constexpr std::size_t tile = 64;  // in small loops over arrays of fixed size, all of it becomes vectors
+    double loss[8] = {};
+    for (std::size_t begin = 0; begin < n; begin += tile) {
+        const std::size_t size = n - begin < tile ? n - begin : tile;
+        double own[tile] = {}, sided[tile] = {}, e[tile], part[tile];
+        for (std::size_t i = 0; i < size; ++i) own[i] = f[begin + i];
+        for (std::size_t i = 0; i < size; ++i) sided[i] = side[begin + i];
+        for (std::size_t i = 0; i < tile; ++i) {
+            const double against = own[i] < 0.0 ? own[i] : -own[i];
+            e[i] = elementary::exp(against);
+        }
+        for (std::size_t i = 0; i < tile; ++i) {
+            const double excess = own[i] > 0.0 ? own[i] : 0.0;
+            part[i] = excess - sided[i] * own[i] + log_of_one_and(e[i]);
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+            const double inverse = 1.0 / (1.0 + e[i]), low = e[i] * inverse;
+            const double right = own[i] < 0.0 ? low : inverse;
+            slope[begin + i] = weight[begin + i] * (right - sided[i]);
+            bend[begin + i] = weight[begin + i] * (low * inverse);
+            part[i] *= weight[begin + i];
+        }
+        for (std::size_t i = 0; i < size; i += 8)
+            for (std::size_t lane = 0; lane < 8; ++lane) loss[lane] += part[i + lane];
+    }
+    return ((loss[0] + loss[4]) + (loss[2] + loss[6])) + ((loss[1] + loss[5]) + (loss[3] + loss[7]));
+}
+
 inline double least_of(Double4 v) {
     const double a = v[0] < v[1] ? v[0] : v[1], b = v[2] < v[3] ? v[2] : v[3];
     return a < b ? a : b;
@@ -157,8 +217,8 @@ void extremes(const double* values, std::size_t n, double& low, double& high) {
     std::size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         const Double4 four = load4(values + i);
-        least = four < least ? four : least;
-        most = four > most ? four : most;
+        least = select(four < least, four, least);
+        most = select(four > most, four, most);
     }
     low = least_of(least);
     high = most_of(most);
@@ -176,8 +236,8 @@ Side below(const double* values, const double* weight, std::size_t n, double bou
         const Double4 four = load4(values + i);
         const Long4 is_below = four < bound;
         count -= is_below;
-        const Double4 candidate = is_below ? four : Double4{} - infinity;
-        nearest = candidate > nearest ? candidate : nearest;
+        const Double4 candidate = select(is_below, four, Double4{} - infinity);
+        nearest = select(candidate > nearest, candidate, nearest);
     }
     Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), most_of(nearest)};
     for (; i < n; ++i)
@@ -200,8 +260,8 @@ Side above(const double* values, const double* weight, std::size_t n, double bou
         const Double4 four = load4(values + i);
         const Long4 is_above = four > bound;
         count -= is_above;
-        const Double4 candidate = is_above ? four : Double4{} + infinity;
-        nearest = candidate < nearest ? candidate : nearest;
+        const Double4 candidate = select(is_above, four, Double4{} + infinity);
+        nearest = select(candidate < nearest, candidate, nearest);
     }
     Side side{static_cast<double>(count[0] + count[1] + count[2] + count[3]), least_of(nearest)};
     for (; i < n; ++i)
@@ -233,9 +293,9 @@ double gini_costs(const double* values, const double* rest, const double* target
                              (left_rest + left_target >= min_samples_leaf) &
                              (right_rest + right_target >= min_samples_leaf);
         const Double4 four =
-            is_cut ? gini_cost(left_rest, left_target, right_rest, right_target) : Double4{} + infinity;
+            select(is_cut, gini_cost(left_rest, left_target, right_rest, right_target), Double4{} + infinity);
         store(cost + i, four);
-        least = four < least ? four : least;
+        least = select(four < least, four, least);
     }
     double result = least_of(least);
     for (; i + 1 < n; ++i) {
@@ -255,7 +315,7 @@ inline Float8 gini_bound(Float8 rest, Float8 target, float all_rest, float all_t
            right_target * right_rest / (right_target + right_rest + tiny);
 }
 inline Float8 lesser(Float8 a, Float8 b) {
-    return a < b ? a : b;
+    return select(a < b, a, b);
 }
 
 float gini_bounds(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
@@ -268,7 +328,7 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
         const Float8 behind = gini_bound(rest_behind, target_behind, all_rest, all_target);
         const Float8 left = rest_behind + target_behind;
         const auto is_cut = (left >= min_samples_leaf) & (all - left >= min_samples_leaf);
-        least = lesser(is_cut ? behind : least, least);
+        least = lesser(select(is_cut, behind, least), least);
         Float8 lowest = behind;
         if (!is_exact) {
             lowest = lesser(lowest, gini_bound(rest_before, target_behind, all_rest, all_target));
@@ -284,7 +344,8 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
 
 }  // namespace
 
-const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows, product_rows, scatter_rows, dot,
-                                    extremes,     below,    above,       gini_costs,   gini_bounds};
+const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows,   square_rows, product_rows, scatter_rows,
+                                    dot,          curve,      logistic,    extremes,     below,
+                                    above,        gini_costs, gini_bounds};
 
 }  // namespace lhtree

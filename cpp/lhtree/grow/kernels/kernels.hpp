@@ -14,6 +14,11 @@ struct Side {
     double nearest;
 };
 
+// First and second derivative of a loss along one feature.
+struct Curve {
+    double slope, bend;
+};
+
 struct GrowKernels {
     // Feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are added as
     // ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros, features
@@ -32,6 +37,12 @@ struct GrowKernels {
 
     // Σ of the products of n values, a multiple of 8.
     double (*dot)(const double* first, const double* second, std::size_t n);
+    // Σ first · z and Σ second · z² of n values, a multiple of 8.
+    Curve (*curve)(const float* z, const double* first, const double* second, std::size_t n);
+    // Logistic loss Σ w ln(1 + e^∓f) of n rows, a multiple of 8, where side is 1 for f > 0 and 0 for f < 0;
+    // its derivatives by every f: w (p - side) and w p (1 - p).
+    double (*logistic)(const double* f, const double* weight, const double* side, std::size_t n,
+                       double* slope, double* bend);
     // Least and largest of n values.
     void (*extremes)(const double* values, std::size_t n, double& low, double& high);
     // The values below, or above, a bound.

@@ -64,23 +64,25 @@ void swap_array(T* values, std::size_t width, std::size_t n_first, std::size_t n
 
 }  // namespace
 
-PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_features), codes_(given.codes) {
+PartedRows::PartedRows(const Labelled& given)
+    : rows_(given.rows), width_(given.rows.width()), codes_(given.codes) {
     const Chosen* chosen = given.chosen;
     const std::size_t n = chosen ? chosen->rows.size() : given.rows.n_rows;
     const double* weight = chosen ? (chosen->weight.empty() ? nullptr : chosen->weight.data()) : given.weight;
     const auto row_of = [&](std::size_t i) { return chosen ? static_cast<std::size_t>(chosen->rows[i]) : i; };
-    const bool is_real = given.response != nullptr;
-    if (!is_real)
+    const bool is_real = given.response != nullptr, is_classed = given.of_class != nullptr;
+    if (!is_real && !is_classed)
         for (std::size_t i = 0; i < n; ++i) n_rest_ += !given.is_target[row_of(i)];
     row_.resize(n);
     if (is_real) response_.resize(n);
+    if (is_classed) class_.resize(n);
     if (weight) weight_.resize(n);
     if (codes_ && chosen) {
         own_codes_ = codes_->take(chosen->rows);
         codes_ = &own_codes_;
     }
 
-    if (given.in_place && !chosen) {
+    if (given.in_place && !chosen && !is_classed) {
         features_ = given.in_place;
         std::iota(row_.begin(), row_.end(), 0);
         if (weight) weight_.assign(weight, weight + n);
@@ -94,32 +96,44 @@ PartedRows::PartedRows(const Labelled& given) : n_features_(given.rows.n_feature
         move_rows(0, is_rest.data(), n, n_rest_, aside);
         return;
     }
-    copy_.resize(n * n_features_ + slack);
+    copy_.resize(n * width_ + slack);
     features_ = copy_.data();
-    std::size_t next[2] = {0, n_rest_};
+    // Where the next row of each class goes; rows with any other response keep their order.
+    std::vector<std::size_t> next{0, n_rest_};
+    if (is_classed) {
+        next.assign(given.n_classes + 1, 0);
+        for (std::size_t i = 0; i < n; ++i) ++next[static_cast<std::size_t>(given.of_class[row_of(i)]) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+    }
     for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t row = row_of(i), to = is_real ? i : next[given.is_target[row]]++;
-        std::memcpy(features_ + to * n_features_, given.rows[row], n_features_ * sizeof(float));
+        const std::size_t row = row_of(i);
+        const auto kind = is_classed ? static_cast<std::size_t>(given.of_class[row])
+                                     : static_cast<std::size_t>(!is_real && given.is_target[row]);
+        const std::size_t to = is_real ? i : next[kind]++;
+        std::memcpy(features_ + to * width_, given.rows[row], width_ * sizeof(float));
         row_[to] = static_cast<std::int32_t>(i);
         if (weight) weight_[to] = weight[i];
         if (is_real) response_[to] = given.response[row];
+        if (is_classed) class_[to] = given.of_class[row];
     }
 }
 
 void PartedRows::move_rows(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
                            std::vector<unsigned char>& aside) {
-    move_array(features_ + begin * n_features_, n_features_, is_left, n, n_left, aside);
+    move_array(features_ + begin * width_, width_, is_left, n, n_left, aside);
     move_array(row_.data() + begin, 1, is_left, n, n_left, aside);
     if (!weight_.empty()) move_array(weight_.data() + begin, 1, is_left, n, n_left, aside);
     if (!response_.empty()) move_array(response_.data() + begin, 1, is_left, n, n_left, aside);
+    if (!class_.empty()) move_array(class_.data() + begin, 1, is_left, n, n_left, aside);
 }
 
 void PartedRows::swap_rows(std::size_t begin, std::size_t n_first, std::size_t n_second,
                            std::vector<unsigned char>& aside) {
-    swap_array(features_ + begin * n_features_, n_features_, n_first, n_second, aside);
+    swap_array(features_ + begin * width_, width_, n_first, n_second, aside);
     swap_array(row_.data() + begin, 1, n_first, n_second, aside);
     if (!weight_.empty()) swap_array(weight_.data() + begin, 1, n_first, n_second, aside);
     if (!response_.empty()) swap_array(response_.data() + begin, 1, n_first, n_second, aside);
+    if (!class_.empty()) swap_array(class_.data() + begin, 1, n_first, n_second, aside);
 }
 
 // Each thread parts a run of the rows; then the left sides of the runs move together.
@@ -142,20 +156,20 @@ void PartedRows::move(std::size_t begin, const std::uint8_t* is_left, std::size_
 }
 
 void PartedRows::restore() {
-    std::vector<float> held(n_features_);
-    const std::size_t bytes = n_features_ * sizeof(float);
+    std::vector<float> held(width_);
+    const std::size_t bytes = width_ * sizeof(float);
     for (std::size_t start = 0; start < size(); ++start) {
         // Follow the cycle: the row that lies here belongs where it was given, and so on round.
         auto home = static_cast<std::size_t>(row_[start]);
         if (home == start) continue;
-        std::memcpy(held.data(), features_ + start * n_features_, bytes);
+        std::memcpy(held.data(), features_ + start * width_, bytes);
         while (home != start) {
-            std::swap_ranges(held.begin(), held.end(), features_ + home * n_features_);
+            std::swap_ranges(held.begin(), held.end(), features_ + home * width_);
             const auto next = static_cast<std::size_t>(row_[home]);
             row_[home] = static_cast<std::int32_t>(home);
             home = next;
         }
-        std::memcpy(features_ + start * n_features_, held.data(), bytes);
+        std::memcpy(features_ + start * width_, held.data(), bytes);
         row_[start] = static_cast<std::int32_t>(start);
     }
 }

@@ -1,5 +1,7 @@
 // The rows of a block with what is to be learned of them.
 #pragma once
+#include <cstdint>
+
 #include "lhtree/shared/matrix.hpp"
 
 namespace lhtree {
@@ -17,6 +19,14 @@ struct WeightedRows {
         return {rows.part(begin, end), weight ? weight + begin : nullptr};
     }
 };
+
+// each_tile with the weights.
+template <class Use>
+void each_tile(const WeightedRows& rows, const Use& use) {
+    each_tile(rows.rows, [&](const Rows& tile, std::size_t begin) {
+        use(WeightedRows{tile, rows.weight ? rows.weight + begin : nullptr});
+    });
+}
 
 // The samples of a block: first the rows that are not targets, then the targets. Growing sorts them so once;
 // parting is stable and keeps it, and no loop has to ask a row for its class.
@@ -49,6 +59,20 @@ struct RealSamples {
         return {rows.part(begin, end), response + begin, weight ? weight + begin : nullptr};
     }
     RealSamples with(const Rows& other) const { return {other, response, weight}; }
+};
+
+// The samples of a block of many classes, those of one class after those of another: every class is a run.
+struct ClassedSamples {
+    Rows rows;
+    const std::int32_t* of_class = nullptr;  // class of every row, ascending
+    const double* weight = nullptr;
+
+    std::size_t size() const { return rows.n_rows; }
+    double weight_of(std::size_t row) const { return weight ? weight[row] : 1.0; }
+    WeightedRows run(std::size_t begin, std::size_t end) const {
+        return {rows.part(begin, end), weight ? weight + begin : nullptr};
+    }
+    ClassedSamples with(const Rows& other) const { return {other, of_class, weight}; }
 };
 
 }  // namespace lhtree

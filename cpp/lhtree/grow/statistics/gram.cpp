@@ -29,7 +29,8 @@ void Gram::measure(const AnySamples& samples, const AnyMoments& moments, Watch& 
             double* own = &tile_[row * tile_features];
             std::fill(own, own + tile_features, 0.0);
             for (std::size_t f = 0; f < width; ++f)
-                own[f] = root_weight_[row] * (static_cast<double>(rows[row][begin + f]) - mean_[begin + f]);
+                own[f] =
+                    root_weight_[row] * (static_cast<double>(rows.value(row, begin + f)) - mean_[begin + f]);
             for (std::size_t other = 0; other <= row; ++other)
                 triangle[row * n + other] +=
                     grow_kernels().dot(own, &tile_[other * tile_features], tile_features);
@@ -47,7 +48,9 @@ double Gram::trace() const {
 std::vector<double> Gram::to_features(const Rows& rows, const std::vector<double>& factors) const {
     std::vector<double> weighted(factors), result(padded(rows.n_features), 0.0);
     for (std::size_t row = 0; row < weighted.size(); ++row) weighted[row] *= root_weight_[row];
-    grow_kernels().product_rows(rows, mean_.data(), weighted.data(), result.data());
+    each_tile(rows, [&](const Rows& tile, std::size_t begin) {
+        grow_kernels().product_rows(tile, mean_.data(), weighted.data() + begin, result.data());
+    });
     result.resize(rows.n_features);
     return result;
 }

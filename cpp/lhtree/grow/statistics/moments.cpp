@@ -41,8 +41,13 @@ const double* FeatureMoments::means() const {
 
 void FeatureMoments::add(const WeightedRows& chunk) {
     weight = total_weight(chunk);
-    grow_kernels().sum_rows(chunk, sum.data(), low.data(), high.data());
-    if (!squares.empty()) grow_kernels().square_rows(chunk, means(), squares.data());
+    each_tile(chunk, [&](const WeightedRows& tile) {
+        grow_kernels().sum_rows(tile, sum.data(), low.data(), high.data());
+    });
+    if (squares.empty()) return;
+    const double* const mean = means();
+    each_tile(chunk,
+              [&](const WeightedRows& tile) { grow_kernels().square_rows(tile, mean, squares.data()); });
 }
 
 void FeatureMoments::merge(const FeatureMoments& other) {

@@ -43,7 +43,7 @@ void SortedRows::sort(const double* feature_sums, const std::uint32_t* chosen, s
 }
 
 void SortedRows::sort(const Rows& rows, std::size_t feature, const std::uint32_t* chosen, std::size_t n) {
-    enter(chosen, n, [&](std::size_t row) { return rows[row][feature]; });
+    enter(chosen, n, [rows, feature](std::size_t row) { return rows.value(row, feature); });
     for (std::size_t i = 0; i < n; ++i) value_[i] = static_cast<double>(key_of(sorted_[i]));
 }
 

@@ -42,7 +42,10 @@ void RealMoments::add(const RealSamples& chunk) {
         deviation_[row] = chunk.weight_of(row) * distance;
         response_squares_ += deviation_[row] * distance;
     }
-    grow_kernels().product_rows(chunk.rows, features_.means(), deviation_.data(), products_.data());
+    const double* const mean = features_.means();
+    each_tile(chunk.rows, [&](const Rows& tile, std::size_t begin) {
+        grow_kernels().product_rows(tile, mean, deviation_.data() + begin, products_.data());
+    });
 }
 
 double RealMoments::relation(std::size_t feature) const {

@@ -22,8 +22,9 @@ void Scatter::add(const WeightedRows& rows, const double* mean, bool is_first, W
         double* sum = is_first ? triangle.data() : chunk_.data();
         for (std::size_t at = begin; at < end; at += slice) {
             watch.check();
-            grow_kernels().scatter_rows(rows.part(at, std::min(end, at + slice)), mean, sum,
-                                        distance_.data());
+            each_tile(rows.part(at, std::min(end, at + slice)), [&](const WeightedRows& tile) {
+                grow_kernels().scatter_rows(tile, mean, sum, distance_.data());
+            });
         }
         if (!is_first)
             for (std::size_t i = 0; i < p * p; ++i) triangle[i] += chunk_[i];

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/trees/columns.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
@@ -13,18 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Samples with some of the features only, copied to `to`.
-template <class Samples>
-Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
-                     std::vector<float>& to) {
-    to.resize(std::max(to.size(), samples.size() * features.size() + slack));
-    float* out = to.data();
-    for (std::size_t row = 0; row < samples.size(); ++row) {
-        const float* z = samples.rows[row];
-        for (const auto feature : features) *out++ = z[feature];
-    }
-    return samples.with({to.data(), samples.size(), features.size()});
-}
+template <class Response>
+constexpr bool is_many = std::is_same_v<Response, ManyClassed>;
 
 }  // namespace
 
@@ -48,9 +40,7 @@ Outcome<Response> Brancher<Response>::grow(const Block& block) {
                              : find_membership(outcome.totals, samples);
     if (outcome.is_branching) part(block, outcome.hyperplane.offset, outcome.children);
     if (outcome.hyperplane.features.size() == 1)
-        share_gain_alone(moments_, outcome.totals,
-                         measure_totals(Response::samples(rows_, outcome.children[0])),
-                         samples.rows.n_features, outcome.hyperplane);
+        share_gain_alone(outcome.totals, outcome.children[0], samples.rows.n_features, outcome.hyperplane);
     return outcome;
 }
 
@@ -69,23 +59,67 @@ bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& total
     if (options_.max_features > 0) {
         draw_features(block.key, samples);
         view = take_columns(samples, drawn_, columns_);
-        moments_.measure(view, false, threads_for(view.size()), watch_);
         active_.resize(drawn_.size());
         std::iota(active_.begin(), active_.end(), 0);
     } else {
-        measure_all(samples, needs_squares(totals) && options_.branching_membership);
+        find_active(totals, samples);
     }
-    const bool is_found = orient(block, totals, view, hyperplane);
+    const Contrast contrast = contrast_of(block, totals, view);
+    if (!moments_are_fresh_) moments_.measure(contrast, false, threads_for(contrast.size()), watch_);
+    const bool is_found = orient(block, totals, view, contrast, hyperplane);
     if (is_found && hyperplane.features.size() > 1)
-        share_gain(totals, view, samples.rows.n_features, hyperplane);
+        share_gain(totals, contrast, samples.rows.n_features, hyperplane);
     if (is_found && !drawn_.empty())
         for (auto& feature : hyperplane.features) feature = drawn_[static_cast<std::size_t>(feature)];
     return is_found;
 }
 
+// The active features of all rows; where the direction looks at all of them, its moments come with it.
 template <class Response>
-void Brancher<Response>::share_gain(const Totals& totals, const Samples& view, std::size_t n_features,
-                                    Hyperplane& hyperplane) {
+void Brancher<Response>::find_active(const Totals& totals, const Samples& samples) {
+    if constexpr (is_many<Response>) {
+        active_.clear();
+        for (std::int32_t feature = 0; feature < static_cast<std::int32_t>(samples.rows.n_features);
+             ++feature)
+            if (is_active(samples, feature)) active_.push_back(feature);
+    } else {
+        measure_all(samples, needs_squares(totals) && options_.branching_membership);
+    }
+}
+
+// The rows that the direction tells apart: all of them, or those of two drawn classes.
+template <class Response>
+typename Response::Contrast Brancher<Response>::contrast_of([[maybe_unused]] const Block& block,
+                                                            [[maybe_unused]] const Totals& totals,
+                                                            const Samples& view) {
+    if constexpr (is_many<Response>) {
+        const auto [first, second] = draw_pair(block.key, totals.size());
+        return take_pair(view, totals, first, second, contrast_columns_, contrast_weight_);
+    } else {
+        return view;
+    }
+}
+
+template <class Response>
+void Brancher<Response>::share_gain_alone(const Totals& totals, const Block& left, std::size_t n_features,
+                                          Hyperplane& hyperplane) {
+    const Totals of_left = measure_totals(Response::samples(rows_, left));
+    if constexpr (is_many<Response>)
+        lhtree::share_gain_alone(totals, of_left, n_features, hyperplane);
+    else
+        lhtree::share_gain_alone(moments_, totals, of_left, n_features, hyperplane);
+}
+
+template <class Response>
+void Brancher<Response>::share_gain([[maybe_unused]] const Totals& all, const Contrast& contrast,
+                                    std::size_t n_features, Hyperplane& hyperplane) {
+    const ContrastTotals totals = [&] {
+        if constexpr (is_many<Response>)
+            return measure_totals(contrast);
+        else
+            return all;
+    }();
+    const Contrast& view = contrast;
     if (has_scatter_squares_)
         return lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
     squares_.assign(padded(view.rows.n_features), 0.0);
@@ -97,31 +131,45 @@ void Brancher<Response>::share_gain(const Totals& totals, const Samples& view, s
     } else {
         means_.assign(padded(view.rows.n_features), 0.0);
         for (std::size_t f = 0; f < view.rows.n_features; ++f) means_[f] = moments_.mean(f);
-        grow_kernels().square_rows({view.rows, view.weight}, means_.data(), squares_.data());
+        each_tile(WeightedRows{view.rows, view.weight}, [&](const WeightedRows& tile) {
+            grow_kernels().square_rows(tile, means_.data(), squares_.data());
+        });
     }
     lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
 }
 
 // The codes behind a column of the view.
 template <class Response>
-CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) const {
+CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) {
     const Codes* codes = rows_.codes();
     if (!codes) return {};
     auto feature = static_cast<std::size_t>(column);
     if (!drawn_.empty()) feature = static_cast<std::size_t>(drawn_[feature]);
-    return {codes->of(feature), rows_.row().data() + block.begin, codes->is_exact[feature] != 0};
+    const Rows rows = Response::samples(rows_, block).rows;
+    if (rows.levels && rows.levels->is_level(feature)) {
+        // Ranks of the three values that a level can have.
+        const float off = rows.levels->off(feature), on = rows.levels->on(feature);
+        const auto rank = [&](float z) { return static_cast<Code>((off < z) + (on < z) + (0.0f < z)); };
+        level_codes_.resize(std::max(level_codes_.size(), rows.n_rows));
+        for (std::size_t row = 0; row < rows.n_rows; ++row)
+            level_codes_[row] = rank(rows.value(row, feature));
+        return {level_codes_.data(), nullptr, true};
+    }
+    return {codes->of(feature), rows_.row().data() + block.begin,
+            codes->is_exact[codes->column[feature]] != 0};
 }
 
 template <class Response>
 bool Brancher<Response>::orient(const Block& block, const Totals& totals, const Samples& view,
-                                Hyperplane& hyperplane) {
+                                const Contrast& contrast, Hyperplane& hyperplane) {
     const CutContext<Response> context{settings_, view, totals, moments_};
+    if constexpr (is_many<Response>) cutter_.start(totals);
     sums_.resize(std::max(sums_.size(), view.size()));
     Cut best;
     has_scatter_squares_ = false;
     keep_features(moments_, active_, options_.beta, kept_);
     if (!kept_.features.empty()) {
-        if (options_.direction != Direction::mean_difference) turn_to_fisher(view);
+        if (options_.direction != Direction::mean_difference) turn_to_fisher(contrast);
         hyperplane.features = kept_.features;
         scale_weights(kept_.relations, hyperplane.weights);
         sum_features(view.rows, hyperplane);
@@ -134,7 +182,8 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
             if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
             const Cut cut = cutter_.cut_feature(context, static_cast<std::size_t>(feature),
                                                 coded(block, feature), best.exists ? best.cost : infinity);
-            if (!cut.exists || (best.exists && cut.cost >= best.cost)) continue;
+            if (!cut.exists || (best.exists && cut.cost >= best.cost - Response::rounding(moments_)))
+                continue;
             best = cut;
             single = feature;
         }
@@ -142,7 +191,7 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
             hyperplane.features = {single};
             hyperplane.weights = {1.0f};
             for (std::size_t row = 0; row < view.size(); ++row)
-                sums_[row] = static_cast<double>(view.rows[row][single]);
+                sums_[row] = static_cast<double>(view.rows.value(row, static_cast<std::size_t>(single)));
         }
     }
     if (!best.exists) {
@@ -154,9 +203,9 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
 }
 
 template <class Response>
-void Brancher<Response>::turn_to_fisher(const Samples& view) {
+void Brancher<Response>::turn_to_fisher(const Contrast& view) {
     const bool is_all = kept_.features.size() == view.rows.n_features;
-    const Samples columns = is_all ? view : take_columns(view, kept_.features, kept_columns_);
+    const Contrast columns = is_all ? view : take_columns(view, kept_.features, kept_columns_);
     if (!is_all) kept_moments_.measure(columns, false, threads_for(columns.size()), watch_);
     const Moments& moments = is_all ? moments_ : kept_moments_;
     if (Gram::suits(columns.rows)) {
@@ -189,7 +238,7 @@ LinearMembership Brancher<Response>::find_membership(const Totals& totals, const
     if (active_.empty()) return constant_membership(totals);
     if (options_.membership == Membership::marginal) return marginal_membership(moments_, active_);
     const bool is_all = active_.size() == samples.rows.n_features;
-    const Samples columns = is_all ? samples : take_columns(samples, active_, columns_);
+    const auto columns = whole(is_all ? samples : take_columns(samples, active_, columns_));
     Moments moments;
     moments.measure(columns, true, 1, watch_);
     if (Gram::suits(columns.rows)) {
@@ -213,8 +262,9 @@ bool Brancher<Response>::needs_squares(const Totals& totals) const {
 
 template <class Response>
 void Brancher<Response>::measure_all(const Samples& samples, bool with_squares) {
-    moments_.measure(samples, with_squares || options_.alpha > 0.0, threads_for(samples.size()), watch_);
-    find_active(moments_, options_.alpha, active_);
+    moments_.measure(whole(samples), with_squares || options_.alpha > 0.0, threads_for(samples.size()),
+                     watch_);
+    lhtree::find_active(moments_, options_.alpha, active_);
     moments_are_fresh_ = true;
 }
 
@@ -234,9 +284,11 @@ void Brancher<Response>::sum_features(const Rows& rows, const Hyperplane& hyperp
     const std::size_t n_chunks = (rows.n_rows + chunk_rows - 1) / chunk_rows;
     run(n_chunks, threads_for(rows.n_rows), watch_, [&](std::size_t chunk) {
         const std::size_t begin = chunk * chunk_rows;
-        grow_kernels().feature_sums(
-            padded_weights_.data(), is_dense ? nullptr : padded_features_.data(), padded_weights_.size(),
-            rows.part(begin, std::min(rows.n_rows, begin + chunk_rows)), sums_.data() + begin);
+        const Rows part = rows.part(begin, std::min(rows.n_rows, begin + chunk_rows));
+        each_tile(part, [&](const Rows& tile, std::size_t first) {
+            grow_kernels().feature_sums(padded_weights_.data(), is_dense ? nullptr : padded_features_.data(),
+                                        padded_weights_.size(), tile, sums_.data() + begin + first);
+        });
     });
 }
 
@@ -259,13 +311,15 @@ bool Brancher<Response>::is_active(const Samples& samples, std::int32_t feature)
     if (options_.alpha > 0.0) {
         Moments moments;
         std::vector<std::int32_t> active;
-        moments.measure(take_columns(samples, {feature}, columns_), true, 1, watch_);
-        find_active(moments, options_.alpha, active);
+        moments.measure(whole(take_columns(samples, {feature}, columns_)), true, 1, watch_);
+        lhtree::find_active(moments, options_.alpha, active);
         return !active.empty();
     }
-    const float first = samples.rows[0][feature];
-    for (std::size_t row = 1; row < samples.size(); ++row)
-        if (samples.rows[row][feature] != first) return true;
+    const Rows rows = samples.rows;
+    const auto f = static_cast<std::size_t>(feature);
+    const float first = rows.value(0, f);
+    for (std::size_t row = 1; row < rows.n_rows; ++row)
+        if (rows.value(row, f) != first) return true;
     return false;
 }
 
@@ -286,5 +340,6 @@ void Brancher<Response>::part(const Block& block, double offset, Block (&childre
 
 template class Brancher<TwoValued>;
 template class Brancher<RealValued>;
+template class Brancher<ManyClassed>;
 
 }  // namespace lhtree

@@ -28,6 +28,8 @@ class Brancher {
     using Samples = typename Response::Samples;
     using Totals = typename Response::Totals;
     using Moments = typename Response::Moments;
+    using Contrast = typename Response::Contrast;
+    using ContrastTotals = typename Response::ContrastTotals;
 
     Brancher(const Settings& settings, PartedRows& rows, std::size_t n_threads, Watch& watch)
         : settings_(settings),
@@ -47,12 +49,14 @@ class Brancher {
     // Of the block at hand.
     std::vector<double> sums_;  // its feature sums
     std::vector<std::uint8_t> is_left_;
-    Moments moments_;  // of all features of its rows, where moments_are_fresh_
+    Moments moments_;  // of all features of its rows, where moments_are_fresh_; else of its contrast
     bool moments_are_fresh_ = false;
     std::vector<std::int32_t> drawn_;  // features that the columns of its view stand for; empty: all
     std::vector<std::int32_t> active_;
-    std::vector<float> columns_, kept_columns_, padded_weights_;
+    std::vector<float> columns_, kept_columns_, contrast_columns_, padded_weights_;
+    std::vector<double> contrast_weight_;
     std::vector<std::int32_t> padded_features_;
+    std::vector<Code> level_codes_;
     Kept kept_;
     Moments kept_moments_;
     Scatter scatter_;
@@ -65,11 +69,15 @@ class Brancher {
     bool may_branch(const Block& block, const Totals& totals) const;
     bool find_hyperplane(const Block& block, const Totals& totals, const Samples& samples,
                          Hyperplane& hyperplane);
-    bool orient(const Block& block, const Totals& totals, const Samples& view, Hyperplane& hyperplane);
-    void share_gain(const Totals& totals, const Samples& view, std::size_t n_features,
+    Contrast contrast_of(const Block& block, const Totals& totals, const Samples& view);
+    bool orient(const Block& block, const Totals& totals, const Samples& view, const Contrast& contrast,
+                Hyperplane& hyperplane);
+    void share_gain(const Totals& totals, const Contrast& contrast, std::size_t n_features,
                     Hyperplane& hyperplane);
-    CodedRows coded(const Block& block, std::int32_t column) const;
-    void turn_to_fisher(const Samples& view);
+    void share_gain_alone(const Totals& totals, const Block& left, std::size_t n_features,
+                          Hyperplane& hyperplane);
+    CodedRows coded(const Block& block, std::int32_t column);
+    void turn_to_fisher(const Contrast& contrast);
     void take_squares(std::size_t n_features);
     LinearMembership find_membership(const Totals& totals, const Samples& samples);
     void part(const Block& block, double offset, Block (&children)[2]);
@@ -77,6 +85,7 @@ class Brancher {
     bool needs_slopes(const Totals& totals) const;
     bool needs_squares(const Totals& totals) const;
     void measure_all(const Samples& samples, bool with_squares);
+    void find_active(const Totals& totals, const Samples& samples);
     void sum_features(const Rows& rows, const Hyperplane& hyperplane);
     void draw_features(std::uint64_t key, const Samples& samples);
     bool is_active(const Samples& samples, std::int32_t feature);

@@ -50,7 +50,7 @@ bool pays_to_code(const ForestPlan& plan, const Options& options) {
     constexpr std::size_t n_saved = 4;  // measured
     const std::size_t n_drawn = options.max_features > 0 ? options.max_features : plan.rows.n_features;
     return plan.betas.size() * plan.targets.size() * n_rows * n_drawn * n_saved >=
-           plan.rows.n_rows * plan.rows.n_features;
+           plan.rows.n_rows * plan.rows.width();
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
     std::vector<Blocks> trees(n_trees * n_targets);
     // The trees of one class each share the rows one after the other, and their threads, where there are many
     // rows; otherwise threads take trees.
-    const bool works_in_place =
-        n_trees == 1 && (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
+    const bool works_in_place = n_trees == 1 && !plan.of_class &&
+                                (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
     Codes codes;
     if (pays_to_code(plan, options)) codes = code_features(plan.rows, n_threads, watch);
     const std::size_t n_inner = works_in_place ? n_threads : 1;
@@ -80,7 +80,10 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
         own.beta = plan.betas[task / n_targets];
         const std::size_t begin = target * plan.rows.n_rows;
         Labelled samples{plan.rows, nullptr, plan.weight};
-        if (plan.real_responses)
+        if (plan.of_class) {
+            samples.of_class = plan.of_class;
+            samples.n_classes = plan.n_classes;
+        } else if (plan.real_responses)
             samples.response = plan.real_responses + begin;
         else
             samples.is_target = plan.responses + begin;

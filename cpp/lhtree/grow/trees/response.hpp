@@ -1,7 +1,8 @@
-// The two kinds of response a tree learns. What growing a block does is the same for both; here is what they
+// The kinds of response a tree learns. What growing a block does is the same for all; here is what they
 // measure and decide by. A response of 0 and 1 could be grown as any number, with the same partition; its own
 // kind keeps rows sorted by class, so that no loop has to ask for it.
 #pragma once
+#include "lhtree/grow/decisions/runs.hpp"
 #include "lhtree/grow/rows/parted.hpp"
 #include "lhtree/grow/statistics/scatter.hpp"
 #include "lhtree/grow/trees/cut.hpp"
@@ -42,7 +43,10 @@ struct TwoValued {
     static Samples samples(const PartedRows& rows, const Block& block) {
         return rows.part(block.begin, block.end, block.n_rest);
     }
-    static void set_range(const Totals&, Blocks&) {}  // 0 to 1, the default
+    static void set_values(const Totals&, Blocks&) {}  // its range is 0 to 1, the default
+    using Contrast = Samples;                          // what the direction tells apart: all rows
+    using ContrastTotals = Totals;
+    static double rounding(const Moments&) { return 0.0; }
 
     class Cutter {
       public:
@@ -73,10 +77,13 @@ struct RealValued {
     static Samples samples(const PartedRows& rows, const Block& block) {
         return rows.real_part(block.begin, block.end);
     }
-    static void set_range(const Totals& totals, Blocks& blocks) {
+    using Contrast = Samples;
+    using ContrastTotals = Totals;
+    static void set_values(const Totals& totals, Blocks& blocks) {
         blocks.low.push_back(totals.low);
         blocks.high.push_back(totals.high);
     }
+    static double rounding(const Moments& moments) { return rounding_of(moments); }
 
     class Cutter {
       public:
@@ -92,6 +99,48 @@ struct RealValued {
 
       private:
         LeastSquaresCutter cutter_;
+    };
+};
+
+// Many classes in one tree: the direction of a block tells two drawn classes apart, its cut all of them.
+struct ManyClassed {
+    using Samples = ClassedSamples;
+    using Totals = RunTotals;
+    using Moments = lhtree::Moments;
+    using Contrast = lhtree::Samples;
+    using ContrastTotals = ClassTotals;
+
+    static Samples samples(const PartedRows& rows, const Block& block) {
+        return rows.classed_part(block.begin, block.end);
+    }
+    static void set_values(const Totals& totals, Blocks& blocks) {
+        if (blocks.value_ptr.empty()) blocks.value_ptr.push_back(0);
+        const double weight = totals.weight();
+        for (std::size_t run = 0; run < totals.size(); ++run) {
+            blocks.value_class.push_back(totals.classes[run]);
+            blocks.value.push_back(totals.of[run] / weight);
+        }
+        blocks.value_ptr.push_back(static_cast<std::int64_t>(blocks.value.size()));
+    }
+    static double rounding(const Moments&) { return 0.0; }
+
+    class Cutter {
+      public:
+        using Context = CutContext<ManyClassed>;
+        void start(const Totals& totals) { order_.start(totals); }
+        Cut cut(const Context& context, const double* feature_sums) {
+            const double least = context.settings.min_samples_leaf;
+            order_.measure(context.samples, context.totals, feature_sums, least);
+            return find_gini_cut(order_, context.totals.weight(), least);
+        }
+        Cut cut_feature(const Context& context, std::size_t feature, const CodedRows& coded, double limit) {
+            const double least = context.settings.min_samples_leaf;
+            order_.measure_feature(context.samples, context.totals, feature, coded, limit, least);
+            return find_gini_cut(order_, context.totals.weight(), least);
+        }
+
+      private:
+        RunOrder order_;
     };
 };
 

@@ -34,14 +34,14 @@ Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& branch
         if (block.size() <= small) {
             draft.elsewhere.push_back(leave(block));
             draft.blocks.add({0, 1.0, 0.0}, {}, {}, -1);
-            Response::set_range({}, draft.blocks);
+            Response::set_values({}, draft.blocks);
             continue;
         }
         const Outcome<Response> outcome = brancher.grow(block);
         draft.elsewhere.push_back(-1);
         const Counts counts{block.size(), outcome.totals.weight(), outcome.totals.response()};
         draft.blocks.add(counts, outcome.hyperplane, outcome.membership, outcome.is_branching ? next : -1);
-        Response::set_range(outcome.totals, draft.blocks);
+        Response::set_values(outcome.totals, draft.blocks);
         if (!outcome.is_branching) continue;
         work.push_back(outcome.children[0]);
         work.push_back(outcome.children[1]);
@@ -88,7 +88,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
     // core's cache until they are done, one thread each. Every block's draws and sums are its own, so the
     // order is free.
     constexpr std::size_t cache_bytes = std::size_t{1} << 19;
-    const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.n_features + 1);
+    const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.width() + 1);
     const Block root{0, rows.size(), rows.n_rest(), 0, key};
     const double total = measure_totals(Response::samples(rows, root)).weight();
     const Settings settings(options, total, samples.rows.n_features);
@@ -134,6 +134,11 @@ Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t k
 
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
            Watch& watch) {
+    if (samples.of_class) {
+        if (options.direction != Direction::mixed)
+            throw std::invalid_argument("a tree of all classes needs direction mixed");
+        return grow_any<ManyClassed>(samples, options, key, n_threads, watch);
+    }
     if (!samples.response) return grow_any<TwoValued>(samples, options, key, n_threads, watch);
     const auto is_target = find_targets(samples.response, samples.rows.n_rows);
     if (is_target.empty()) return grow_real(samples, options, key, n_threads, watch);

@@ -17,8 +17,8 @@ struct Grown {
 };
 
 // Grows one tree that separates the targets from the rest, or estimates a response that is any number (of
-// which 0 and 1 are targets again). Knows no classes. `key` fixes the feature draws. Throws
-// std::invalid_argument for a response that the options do not allow.
+// which 0 and 1 are targets again), or one of all classes. `key` fixes the draws of features and classes.
+// Throws std::invalid_argument for a response that the options do not allow.
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
            Watch& watch);
 

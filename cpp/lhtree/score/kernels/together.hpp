@@ -51,7 +51,7 @@ inline Double4 four_sums_dense(const float* weights, std::size_t n, const Four& 
     std::size_t p = 0;
     for (; p + 8 <= n; p += 8) {
         const Double4 first = load4(weights + p), second = load4(weights + p + 4);
-#pragma GCC unroll 4
+        LHTREE_UNROLL(4)
         for (std::size_t i = 0; i < 4; ++i) {
             low[i] += first * load4(rows.z[i] + p);
             high[i] += second * load4(rows.z[i] + p + 4);
@@ -59,7 +59,7 @@ inline Double4 four_sums_dense(const float* weights, std::size_t n, const Four& 
     }
     Double4 result;
     const Double4 last = p < n ? load4(weights + p) : Double4{};
-#pragma GCC unroll 4
+    LHTREE_UNROLL(4)
     for (std::size_t i = 0; i < 4; ++i) {
         if (p < n) low[i] += last * load4(rows.z[i] + p);
         const Double4 sum = low[i] + high[i];
@@ -75,46 +75,15 @@ inline Double4 four_sums_sparse(const float* weights, const std::int32_t* featur
         lane[i] += static_cast<double>(weights[p]) * rows[static_cast<std::size_t>(features[p])];
     };
     std::size_t p = 0;
-    for (; p + 8 <= n; p += 8)
-#pragma GCC unroll 8
+    for (; p + 8 <= n; p += 8) {
+        LHTREE_UNROLL(8)
         for (std::size_t i = 0; i < 8; ++i) add(p + i, i);
-    if (p < n)
-#pragma GCC unroll 4
-        for (std::size_t i = 0; i < 4; ++i) add(p + i, i);
-    return sum_terms<8>([&](std::size_t i) { return lane[i]; });
-}
-
-// Writes four rows to `left` or `right`, in order; returns how many went left. Both are written four places
-// on.
-inline std::uint32_t part_four(Double4 y, const std::uint32_t* four, std::uint32_t* left,
-                               std::uint32_t* right) {
-#ifdef __AVX__
-    // Moves the rows whose bit is set to the front.
-    alignas(16) static constexpr std::int8_t forward[16][16] = {
-#define LHTREE_ROW(a) 4 * a, 4 * a + 1, 4 * a + 2, 4 * a + 3
-#define LHTREE_ORDER(a, b, c, d) {LHTREE_ROW(a), LHTREE_ROW(b), LHTREE_ROW(c), LHTREE_ROW(d)}
-        LHTREE_ORDER(0, 0, 0, 0), LHTREE_ORDER(0, 0, 0, 0), LHTREE_ORDER(1, 0, 0, 0),
-        LHTREE_ORDER(0, 1, 0, 0), LHTREE_ORDER(2, 0, 0, 0), LHTREE_ORDER(0, 2, 0, 0),
-        LHTREE_ORDER(1, 2, 0, 0), LHTREE_ORDER(0, 1, 2, 0), LHTREE_ORDER(3, 0, 0, 0),
-        LHTREE_ORDER(0, 3, 0, 0), LHTREE_ORDER(1, 3, 0, 0), LHTREE_ORDER(0, 1, 3, 0),
-        LHTREE_ORDER(2, 3, 0, 0), LHTREE_ORDER(0, 2, 3, 0), LHTREE_ORDER(1, 2, 3, 0),
-        LHTREE_ORDER(0, 1, 2, 3)};
-#undef LHTREE_ORDER
-#undef LHTREE_ROW
-    const auto is_left = static_cast<unsigned>(_mm256_movemask_pd((__m256d)(y < 0.0)));
-    const auto rows = load<__m128i>(four);
-    const auto move = [&](unsigned bits) { return _mm_shuffle_epi8(rows, load<__m128i>(forward[bits])); };
-    store(left, move(is_left));
-    store(right, move(15 - is_left));
-    return static_cast<std::uint32_t>(__builtin_popcount(is_left));
-#else
-    std::uint32_t n_left = 0;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-        left[n_left] = right[i - n_left] = four[i];
-        n_left += y[i] < 0.0;
     }
-    return n_left;
-#endif
+    if (p < n) {
+        LHTREE_UNROLL(4)
+        for (std::size_t i = 0; i < 4; ++i) add(p + i, i);
+    }
+    return sum_terms<8>([&](std::size_t i) { return lane[i]; });
 }
 
 // d(x) so far, from the distances of the hyperplanes that were met.
@@ -133,14 +102,14 @@ inline std::uint32_t part_rows(const Rows& rows, double offset, std::uint32_t* r
     const auto score = [&](const std::uint32_t (&four)[4], std::uint32_t some) {
         const Double4 y = sums(Four{{rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]}}) - offset;
         if constexpr (mode != Confidence::none) {
-            const Double4 length = y < 0.0 ? -y : y;
+            const Double4 length = select(y < 0.0, -y, y);
             for (std::uint32_t i = 0; i < some; ++i) take_distance<mode>(length[i], distance[four[i]]);
         }
         return y;
     };
     for (; begin + 4 <= n; begin += 4) {
         const std::uint32_t four[4] = {row[begin], row[begin + 1], row[begin + 2], row[begin + 3]};
-        for (std::uint32_t i = 0; i < 4; ++i) __builtin_prefetch(rows[row[begin + 16 + i]]);
+        for (std::uint32_t i = 0; i < 4; ++i) prefetch(rows[row[begin + 16 + i]]);
         n_left += part_four(score(four, 4), four, row + n_left, right + begin - n_left);
     }
     if (begin < n) {

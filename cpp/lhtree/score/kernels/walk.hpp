@@ -77,7 +77,7 @@ void walk_alone(const Walks& walks, std::size_t n_walks, std::uint32_t* leaf, do
                     take_distance<mode>(length == infinity ? distance[i] : length, distance[i]);
                 }
                 ref[i] = (ref[i] & is_over) | block.child[!(y < 0.0)];
-                __builtin_prefetch(blocks + (ref[i] & ((ref[i] >> 31) - 1)));
+                prefetch(blocks + (ref[i] & ((ref[i] >> 31) - 1)));
             }
         for (std::size_t i = 0; i < n_walkers; ++i) {
             const bool is_over = ref[i] & leaf_bit;

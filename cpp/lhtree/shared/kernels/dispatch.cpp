@@ -1,10 +1,12 @@
 #include "lhtree/shared/kernels/dispatch.hpp"
 
+#include "lhtree/shared/compiler.hpp"
+
 namespace lhtree {
 
 bool has_avx2() {
 #ifdef LHTREE_AVX2
-    return __builtin_cpu_supports("avx2");
+    return runs_avx2();
 #else
     return false;
 #endif
@@ -12,6 +14,22 @@ bool has_avx2() {
 
 const char* instruction_set() {
     return has_avx2() ? "avx2" : "portable";
+}
+
+const char* compiler() {
+#define LHTREE_TEXT_OF(value) #value
+#define LHTREE_TEXT(value) LHTREE_TEXT_OF(value)
+#if defined(__clang__)
+    return "Clang " __clang_version__;
+#elif defined(__GNUC__)
+    return "GCC " __VERSION__;
+#elif defined(_MSC_FULL_VER)
+    return "MSVC " LHTREE_TEXT(_MSC_FULL_VER);
+#else
+    return "unknown";
+#endif
+#undef LHTREE_TEXT
+#undef LHTREE_TEXT_OF
 }
 
 }  // namespace lhtree

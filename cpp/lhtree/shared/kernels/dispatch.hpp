@@ -9,5 +9,7 @@ namespace lhtree {
 
 bool has_avx2();
 const char* instruction_set();
+// The compiler of the core and its version.
+const char* compiler();
 
 }  // namespace lhtree

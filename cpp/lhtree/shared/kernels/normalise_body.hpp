@@ -9,9 +9,9 @@ inline Double4 normalise(Double4 x, Double4 centre, Double4 scale, Double4 missi
     const Long4 is_missing = x != x;
     is_infinite |= (x - x != 0.0) & ~is_missing;  // inf - inf is NaN
     Double4 quotient = (x - centre) / scale;
-    quotient = quotient > 1e30 ? Double4{} + 1e30 : quotient;
-    quotient = quotient < -1e30 ? Double4{} - 1e30 : quotient;
-    return is_missing ? missing : quotient;
+    quotient = select(quotient > 1e30, Double4{} + 1e30, quotient);
+    quotient = select(quotient < -1e30, Double4{} - 1e30, quotient);
+    return select(is_missing, missing, quotient);
 }
 
 template <class Value>

@@ -1,38 +1,15 @@
-// Vectors of the compiler, which GCC and Clang lower to whatever the instruction set has: what is one AVX2
-// register there is two SSE2 or NEON registers elsewhere, element for element the same arithmetic.
+// Loads, stores and sums of vectors, which are those of the compiler (see shared/compiler.hpp).
 #pragma once
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
+
+#include "lhtree/shared/compiler.hpp"
 
 namespace lhtree {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-using Float4 = float __attribute__((vector_size(16)));
-using Float8 = float __attribute__((vector_size(32)));
-using Long4 = long long __attribute__((vector_size(32)));
-using Double4 = double __attribute__((vector_size(32)));
-
-inline Double4 widen(Float4 x) {
-#ifdef __AVX__
-    return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC makes four instructions of the line below
-#else
-    return __builtin_convertvector(x, Double4);
-#endif
-}
-
-inline Float4 narrow(Double4 x) {
-#ifdef __AVX__
-    return (Float4)_mm256_cvtpd_ps((__m256d)x);
-#else
-    return __builtin_convertvector(x, Float4);
-#endif
-}
 
 template <class Vector, class Value>
 inline Vector load(const Value* p) {

@@ -8,18 +8,20 @@ function showBlock(facts, model, tree, block) {
   const share = model.share(tree, block);
   const parts = [
     el("h3", {}, `${isLeaf ? "Leaf" : "Block"} ${block}`),
-    model.isBoosted ? showValue(model, target, at, isLeaf, share) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
+    model.isBoosted ? showValue(model, target, at, isLeaf, share) : model.isRegression ? el("p", {}, `${count(model.n_samples[at], "training row")} with mean ${format(share)} of `, named(target), ".", model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
       model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`),
     showMix(facts, model, at),
   ];
   if (!isLeaf) parts.push(el("h3", {}, model.single(tree, block) === null ? "Hyperplane" : "Condition"), ...showHyperplane(facts, model, names, target, tree, block));
-  if (!model.isBoosted) parts.push(el("h3", {}, "Membership function"), ...showMembership(facts, model, names, target, tree, block));
+  if (!model.isBoosted) parts.push(el("h3", {}, model.isRegression ? "Estimate" : "Membership function"), ...showMembership(facts, model, names, target, tree, block));
+  else if (model.slopeStart[at] < model.slopeStart[at + 1]) parts.push(el("h3", {}, "Slopes"), ...showSlopes(model, names, target, tree, block));
   find("block").replaceChildren(...parts);
 }
 
-// The value of a block of a boosted tree.
+// The value of a block of a boosted tree; of a linear leaf, what it adds to a row in the middle of its rows.
 function showValue(model, target, at, isLeaf, value) {
-  return el("p", {}, `${count(model.n_samples[at], "training row")}; value ${signed(value, 4)}: what the ${isLeaf ? "leaf adds" : "block would add"} to the raw score of `, named(target), isLeaf ? "." : " if it were a leaf.",
+  const isLinear = model.slopeStart[at] < model.slopeStart[at + 1];
+  return el("p", {}, `${count(model.n_samples[at], "training row")}; value ${signed(value, 4)}: what the ${isLeaf ? "leaf adds" : "block would add"} to ${model.sum} of `, named(target), isLinear ? " where its features have their means." : isLeaf ? "." : " if it were a leaf.",
     model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`);
 }
 
@@ -27,11 +29,13 @@ function showMix(facts, model, at) {
   const mix = Array.from(model.mix.slice(at * model.nClasses, (at + 1) * model.nClasses));
   const total = mix.reduce((sum, n) => sum + n, 0);
   if (!total) return el("p", { class: "note" }, "None of the supplied rows reaches this block.");
+  const reach = el("p", { class: "note" }, `${count(total, "supplied row reaches", "supplied rows reach")} this block.`);
+  if (model.isRegression) return reach;
   return el("div", {},
     el("div", { class: "stack", role: "img", "aria-label": mix.map((n, c) => `${facts.classes[c]}: ${n}`).join(", ") },
       mix.map((n, c) => el("i", { own: colour(c), style: { width: `${(100 * n) / total}%` } }))),
     el("ul", { class: "legend" }, mix.map((n, c) => (n ? el("li", {}, el("span", { class: "key", own: colour(c) }), named(facts.classes[c]), ` ${n}`) : null))),
-    el("p", { class: "note" }, `${count(total, "supplied row reaches", "supplied rows reach")} this block.`));
+    reach);
 }
 
 // A sum in the user's units: "0.003 × proline − 0.2 × hue".
@@ -49,9 +53,9 @@ function rowsOfWeights(terms, names, turn = 1) {
 function showHyperplane(facts, model, names, target, tree, block) {
   const at = model.blockStart[tree] + block;
   const terms = model.terms("hyperplane", tree, block);
-  const offset = terms.reduce((sum, term) => sum + term.unitWeight * model.centre[term.feature], model.offset[at]);
+  const offset = model.unit_offset ? model.unit_offset[at] : terms.reduce((sum, term) => sum + term.unitWeight * model.centre[term.feature], model.offset[at]);
   const [left, right] = [model.left[at], model.left[at] + 1];
-  const child = (block) => model.isBoosted ? [`block ${block} (value ${signed(model.share(tree, block))})`] : [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
+  const child = (block) => model.isRegression && !model.isBoosted ? [`block ${block} (mean ${format(model.share(tree, block))})`] : model.isBoosted ? [`block ${block} (value ${signed(model.share(tree, block))})`] : [`block ${block} (${percent(model.share(tree, block))} of its ${model.isCounted ? "rows" : "weight"} `, named(target), ")"];
   const single = conditionsOf(facts, model, tree, block);
   if (single)
     return [el("p", {}, "If ", named(single.subject), ` ${single.left}, the row goes left to `, ...child(left), "; otherwise right to ", ...child(right), ".")];
@@ -63,17 +67,33 @@ function showHyperplane(facts, model, names, target, tree, block) {
   ];
 }
 
+// The slopes of a linear leaf of a boosted tree.
+function showSlopes(model, names, target, tree, block) {
+  const at = model.blockStart[tree] + block;
+  const terms = model.terms("membership", tree, block);
+  return [
+    bars(rowsOfWeights(terms, names)),
+    el("p", { class: "note" }, `Bars: slopes of the normalised features; below them, slopes per unit of the feature. What the leaf adds is clipped to ${signed(model.low[at])} … ${signed(model.high[at])}. Normalised values are clipped to ±${model.most}; a missing value counts as 0.`),
+    unfold("Formula in original units", () => formulaOf(model, names, tree, block, terms, `Addition to ${model.sum} of `, named(target))),
+  ];
+}
+
+function formulaOf(model, names, tree, block, terms, ...what) {
+  const constant = model.intercept[model.blockStart[tree] + block];
+  const base = terms.reduce((sum, term) => sum - term.unitWeight * model.centre[term.feature], constant);
+  return el("p", { class: "formula" }, ...what, ` = ${format(base)} + `, ...sumOf(terms, names));
+}
+
 function showMembership(facts, model, names, target, tree, block) {
   const at = model.blockStart[tree] + block;
   if (model.left[at] && !model.hasBranchingMembership)
-    return [el("p", {}, "A forest stores membership functions in its leaves only.")];
+    return [el("p", {}, model.isRegression ? "Only leaves have an estimate." : "A forest stores membership functions in its leaves only.")];
   const terms = model.terms("membership", tree, block);
   if (!terms.length) return [el("p", {}, `Constant for all rows of this block: ${format(model.clip(tree, block, model.intercept[at]), 3)}.`)];
-  const base = terms.reduce((sum, term) => sum - term.unitWeight * model.centre[term.feature], model.intercept[at]);
   return [
-    el("p", {}, `${format(model.intercept[at], 3)} for a row of typical values, plus, by feature:`),
+    el("p", {}, model.isRegression ? `${format(model.share(tree, block))} where the features have the means of the block, plus, by feature:` : `${format(model.intercept[at], 3)} for a row of typical values, plus, by feature:`),
     bars(rowsOfWeights(terms, names)),
-    el("p", { class: "note" }, "Bars: slopes of the normalised features; below them, slopes per unit of the feature. The result is clipped to 0 … 1."),
-    unfold("Formula in original units", () => el("p", { class: "formula" }, "Membership of ", named(target), ` = ${format(base)} + `, ...sumOf(terms, names))),
+    el("p", { class: "note" }, "Bars: slopes of the normalised features; below them, slopes per unit of the feature. The result is clipped to " + (model.isRegression && model.low ? `the range of the training rows, ${format(model.low[at])} … ${format(model.high[at])}.` : "0 … 1.")),
+    unfold("Formula in original units", () => formulaOf(model, names, tree, block, terms, model.isRegression ? "Estimate of " : "Membership of ", named(target))),
   ];
 }

@@ -16,7 +16,9 @@ function fill(node, attributes, children) {
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const find = (id) => document.getElementById(id);
-const colour = (cls) => `var(--c${cls % 8})`;
+// _palette.py has the colours of classes, --c0 and so on, and counts them.
+const N_COLOURS = Number(getComputedStyle(document.documentElement).getPropertyValue("--n-colours"));
+const colour = (cls) => `var(--c${cls % N_COLOURS})`;
 // Colour of what speaks for a class (above 0), against it (below 0) or neither; _palette.py has them.
 const evidence = (value) => `var(--${value > 0 ? "for" : value < 0 ? "against" : "soft"})`;
 
@@ -60,7 +62,7 @@ const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : m
 
 const LONGEST_BESIDE = 10; // letters of a name that fit beside its bar
 
-// Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own }.
+// Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own, range }.
 function bars(rows, { most, both = true, shown = 8 } = {}) {
   const largest = most || Math.max(...rows.map((row) => Math.abs(row.value)), 1e-300);
   const list = (some) =>
@@ -70,7 +72,8 @@ function bars(rows, { most, both = true, shown = 8 } = {}) {
       return [
         short(row.name, 60),
         el("div", { class: both ? "track both" : "track", own: row.own || null },
-          length === 0 ? null : el("i", { class: row.value < 0 ? "less" : null, style: { left: `${left}%`, width: `${length}%` } })),
+          length === 0 ? null : el("i", { class: row.value < 0 ? "less" : null, style: { left: `${left}%`, width: `${length}%` } }),
+          row.range ? el("b", { class: "whisker", style: { left: `${50 + 50 * row.range[0] / largest}%`, width: `${50 * (row.range[1] - row.range[0]) / largest}%` } }) : null),
         el("div", { class: "figure", "data-value": row.exact ?? row.value }, row.figure, row.note ? el("br", {}) : null, row.note ? el("small", {}, row.note) : null),
       ];
     }));
@@ -121,10 +124,14 @@ function responsive(place, paint) {
   look();
 }
 
-// A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table.
-function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
-  const figure = el("figure", { class: "card" }, el("figcaption", {}, title));
+// A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table. Its
+// `mark` shows a point on it.
+function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
+  const figure = el("figure", { class: isPlain ? null : "card" }, el("figcaption", {}, title));
   const place = el("div", {});
+  const dot = draw("circle", { class: "mark", r: 6, visibility: "hidden" });
+  let [marked, move] = [null, () => {}];
+  figure.mark = (point) => move((marked = point));
   figure.append(place, note ? el("p", { class: "note" }, note) : "");
   if (rows) figure.append(unfold("Show the data", () => table(heads, rows)));
   responsive(place, (width) => {
@@ -139,16 +146,22 @@ function chart({ title, note, x, y, low = 0, high = 1, even, series, heads, rows
       const value = low + share * (high - low);
       svg.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: up(value), y2: up(value) }), draw("text", { x: left - 8, y: up(value) + 4, "text-anchor": "end" }, write(value)));
     }
-    for (const share of ticks) svg.append(draw("text", { x: at(share), y: height - 22, "text-anchor": "middle" }, xFormat(share)));
+    const dense = (width - left - right) / ticks.length < 36; // labels would touch
+    for (const share of dense ? ticks.filter((_, i) => i % 2 === 0) : ticks) svg.append(draw("text", { x: at(share), y: height - 22, "text-anchor": "middle" }, xFormat(share)));
     svg.append(draw("text", { x: at(0.5), y: height - 4, "text-anchor": "middle" }, x), draw("title", {}, `${y} against ${x}`));
     if (even) svg.append(draw("path", { class: "even", d: `M${at(even[0][0])} ${up(even[0][1])}L${at(even[1][0])} ${up(even[1][1])}` }));
-    for (const { points, className = "line", dot = "dot", radius, spread } of series) {
+    for (const { points, className = "line", dot = "dot", radius, spread, bar } of series) {
+      // Bars begin at their points and are as wide as `bar`.
+      if (bar) for (const [px, py] of points) svg.append(draw("rect", { class: "bar", x: at(px) + 0.5, y: up(py), width: at(px + bar) - at(px) - 1, height: up(low) - up(py) }));
       if (className) svg.append(draw("path", { class: className, d: points.map(([px, py], i) => `${i ? "L" : "M"}${at(px)} ${up(py)}`).join("") }));
       points.forEach(([px, py], i) => {
         if (spread) svg.append(draw("line", { class: "band", x1: at(px), x2: at(px), y1: up(Math.max(low, py - spread[i])), y2: up(Math.min(high, py + spread[i])) }));
         if (dot) svg.append(draw("circle", { class: dot, cx: at(px), cy: up(py), r: radius ? radius[i] : 4 }));
       });
     }
+    svg.append(dot);
+    move = (point) => fill(dot, point ? { cx: at(point[0]), cy: up(point[1]), visibility: "visible" } : { visibility: "hidden" }, []);
+    move(marked);
     place.replaceChildren(svg);
   });
   return figure;

@@ -32,7 +32,8 @@ function compare() {
     const { proba } = model.score(Array.from(row.X.subarray(i * model.nFeatures, (i + 1) * model.nFeatures)));
     proba.forEach((value, c) => (largest = Math.max(largest, Math.abs(value - row.proba[i * model.nClasses + c]))));
   }
-  return largest;
+  // Numbers have a unit, so that a difference counts in relation to them.
+  return facts.response ? largest / (Math.max(Math.abs(facts.response.low), Math.abs(facts.response.high)) || 1) : largest;
 }
 const n = facts.samples.row.length;
 const footer = find("footer");
@@ -40,8 +41,8 @@ footer.append(el("p", {}, `Created with lhtree ${facts.lhtree}. This file is sel
 if (row.isWhole) {
   const largest = compare();
   footer.append(largest <= 1e-6
-    ? el("p", { id: "agreement", "data-largest": largest }, `Verified on opening: for these rows, this page computes the same probabilities as the model (largest difference: ${largest === 0 ? "none" : largest.toExponential(1)}).`)
-    : el("p", { id: "agreement", class: "notice", "data-largest": largest }, `This browser computes probabilities that differ from the model’s (largest difference: ${largest.toExponential(1)}). Do not rely on “Try a row”.`));
+    ? el("p", { id: "agreement", "data-largest": largest }, `Verified on opening: for these rows, this page computes the same ${facts.response ? "predictions" : "probabilities"} as the model (largest difference: ${largest === 0 ? "none" : largest.toExponential(1)}).`)
+    : el("p", { id: "agreement", class: "notice", "data-largest": largest }, `This browser computes ${facts.response ? "predictions" : "probabilities"} that differ from the model’s (largest difference: ${largest.toExponential(1)}). Do not rely on “Try a row”.`));
 }
 
 // For auditors at the console, and for the tests.

@@ -20,19 +20,21 @@ function addUp(sizes) {
 
 const clip = (value, low = 0, high = 1) => (value < low ? low : value > high ? high : value);
 
-// The columns of the table: one feature each, or one per category.
+// The columns of the table: one feature each (and maybe an indicator), one per category, or one per target.
 function findColumns({ names, groups }) {
   const groupAt = new Map(groups.map((group) => [group.first, group]));
   const columns = [];
   for (let f = 0; f < names.length; f += columns.at(-1).features.length) {
-    const { name, categories } = groupAt.get(f) || { name: names[f], categories: null };
-    columns.push({ name, categories, features: (categories || [name]).map((_, i) => f + i) });
+    const { name, categories, statistics, n_features } = groupAt.get(f) || { name: names[f], categories: null, statistics: null, n_features: 1 };
+    const features = Array.from({ length: n_features }, (_, i) => f + i);
+    columns.push({ name, categories, statistics: statistics && statistics.map(decodeArray), hasIndicator: !categories && n_features > 1, features });
   }
   return columns;
 }
 
-// Which category of its column a row has; -1 if it is missing.
-const categoryOf = (column, values) => column.features.findIndex((f) => values[f] === 1);
+// Which category of its column a row has; -1 if it is missing or unknown.
+const categoryOf = ({ features, statistics }, values) =>
+  statistics ? statistics[0].indexOf(values[features[0]]) : features.findIndex((f) => values[f] === 1);
 
 class Model {
   constructor(facts) {
@@ -50,10 +52,16 @@ class Model {
     this.prior = decodeArray(facts.prior);
     this.confidence = facts.model.confidence;
     this.link = facts.model.link;
-    this.isBoosted = this.link !== "wolf";
+    this.isBoosted = facts.model.base !== null;
+    this.isRegression = facts.response !== null;
+    this.hasValues = this.isBoosted || this.isRegression; // in the unit of what is predicted, instead of shares
+    // What values add up to.
+    this.sum = { mean: "the prediction", identity: "the prediction", log: "the logarithm of the prediction" }[this.link] || "the raw score";
     this.base = this.isBoosted ? decodeArray(facts.model.base) : null;
     this.most = facts.model.clip;
+    this.calibration = facts.model.calibration;
     this.hasBranchingMembership = trees.has_branching_membership;
+    if (this.hasValues) this.value = findValues(this);
     this.mix = this.countMix();
     this.isCounted = facts.model.is_counted;
     // Without normalisation nothing is known of what is usual.
@@ -109,6 +117,24 @@ class Model {
     return this.hyperplane_weight[begin] * z[feature];
   }
 
+  // A sum in the user's units, from left to right.
+  unitSum(sum, values, features, begin, end, filled) {
+    for (let p = begin; p < end; p++) sum += values[p] * filled[features[p]];
+    return sum;
+  }
+
+  // The normalised feature sum of a block that is evaluated in the user's units, on the same side of its offset.
+  sumOfUnits(at, filled) {
+    const [begin, end] = [this.weightStart[at], this.weightStart[at + 1]];
+    const y = this.unitSum(0, this.hyperplane_unit, this.hyperplane_feature, begin, end, filled) - this.unit_offset[at];
+    let largest = begin;
+    for (let p = begin; p < end; p++)
+      if (Math.abs(this.hyperplane_weight[p]) > Math.abs(this.hyperplane_weight[largest])) largest = p;
+    const perNorm = Math.abs(this.hyperplane_weight[largest] / (this.hyperplane_unit[largest] * this.scale[this.hyperplane_feature[largest]]));
+    const sum = this.offset[at] + y * perNorm;
+    return { sum, y: y < 0 ? Math.min(sum - this.offset[at], -Number.MIN_VALUE) : Math.max(sum - this.offset[at], 0) };
+  }
+
   // The way of a row down one tree. Block numbers are those within the tree.
   walk(tree, row) {
     const z = row.clipped;
@@ -118,8 +144,8 @@ class Model {
     let confidence = 1;
     while (this.left[start + block]) {
       const at = start + block;
-      const sum = this.featureSum(at, row);
-      const y = sum - this.offset[at];
+      const plain = this.unit_offset ? null : this.featureSum(at, row);
+      const { sum, y } = plain === null ? this.sumOfUnits(at, row.filled) : { sum: plain, y: plain - this.offset[at] };
       const distance = Math.min(Math.abs(y), 1);
       if (this.confidence === "last") confidence = distance;
       else if (this.confidence === "path") confidence = Math.min(confidence, distance);
@@ -127,20 +153,22 @@ class Model {
       steps.push({ block, sum, offset: this.offset[at], y, side: y < 0 ? "left" : "right", next });
       block = next;
     }
-    const estimate = this.estimate(tree, block, z);
+    const estimate = this.estimate(tree, block, z, row.filled);
     return { tree, steps, leaf: block, estimate, membership: this.clip(tree, block, estimate), confidence };
   }
 
-  estimate(tree, block, z) {
+  estimate(tree, block, z, filled) {
     const at = this.blockStart[tree] + block;
     const [begin, end] = [this.slopeStart[at], this.slopeStart[at + 1]];
     if (begin === end) return this.intercept[at];
+    if (this.unit_offset) return this.unitSum(this.unit_intercept[at], this.membership_unit, this.membership_feature, begin, end, filled);
     return this.intercept[at] + this.laneSum(this.membership_slope, this.membership_feature, begin, end, z);
   }
 
-  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf; boosted leaves are constant.
+  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf; it has none if it is boosted
+  // and all leaves are constant.
   clip(tree, block, estimate) {
-    if (this.isBoosted) return estimate;
+    if (this.isBoosted && !this.low) return estimate;
     const at = this.blockStart[tree] + block;
     return this.low ? clip(estimate, this.low[at], this.high[at]) : clip(estimate);
   }
@@ -148,11 +176,13 @@ class Model {
   // What a row needs on its ways: its values, and z, whole and clipped.
   prepare(values) {
     const z = this.normalise(values);
-    return { values, z, clipped: this.isBoosted ? z.map((each) => clip(each, -this.most, this.most)) : z };
+    const filled = Float64Array.from(values, (value, f) => (Number.isNaN(value) ? this.centre[f] : Math.abs(value) < 1e-100 ? 0 : clip(value, -1e100, 1e100)));
+    return { values, filled, z, clipped: this.isBoosted ? z.map((each) => clip(each, -this.most, this.most)) : z };
   }
 
   score(values) {
     const row = this.prepare(values);
+    if (this.isRegression) return scoreNumber(this, row);
     return this.isBoosted ? scoreBoosted(this, row) : this.scoreWolf(row);
   }
 
@@ -184,10 +214,12 @@ class Model {
     const total = settled.reduce((sum, score) => sum + score, 0);
     const proba = settled.map((score) => score / total);
     const prediction = settled.indexOf(Math.max(...settled));
-    return { ...row, walks, wolf, membership, confidence, proba, prediction, fallback };
+    const score = { ...row, walks, wolf, membership, confidence, proba, prediction, fallback };
+    return withCalibration(this, score, proba.slice(this.nClasses - this.nTargets));
   }
 
-  // Terms of a block's hyperplane or membership, with z of a row if given; largest first.
+  // Terms of a block's hyperplane or membership, with z of a row if given; largest first. Slopes of boosted models
+  // apply to the distance from the mean of the leaf.
   terms(kind, tree, block, z) {
     const at = this.blockStart[tree] + block;
     const [starts, features, values] =
@@ -197,16 +229,19 @@ class Model {
     const terms = [];
     for (let p = starts[at]; p < starts[at + 1]; p++) {
       const feature = features[p];
-      const term = z ? values[p] * z[feature] : values[p];
-      terms.push({ feature, weight: values[p], unitWeight: values[p] / this.scale[feature], term });
+      const from = this.hasValues && kind === "membership" ? this.membership_mean[p] : 0;
+      const term = z ? values[p] * (z[feature] - from) : values[p];
+      const units = kind === "hyperplane" ? this.hyperplane_unit : this.membership_unit;
+      const unitWeight = this.unit_offset ? units[p] : values[p] / this.scale[feature];
+      terms.push({ feature, weight: values[p], unitWeight, term, from });
     }
     return terms.sort((a, b) => Math.abs(b.term) - Math.abs(a.term) || Math.abs(b.weight) - Math.abs(a.weight));
   }
 
-  // What a block says of the target: its share; in a boosted model, its value.
+  // What a block says of the target: its share, or the mean response; in a boosted model, its value.
   share(tree, block) {
     const at = this.blockStart[tree] + block;
-    return this.isBoosted ? this.intercept[at] : this.n_target[at] / this.weight[at];
+    return this.hasValues ? this.value[at] : this.clip(tree, block, this.n_target[at] / this.weight[at]);
   }
 
   // The same right of a branching block less that left of it: what going right says about the class.
@@ -227,7 +262,7 @@ class Model {
   // the offset in proportion to its weight (where nothing pulls, the sizes of the weights count; where all are 0,
   // each alike). Base and contributions add up to the mean membership. The same as Walk.deal in explain/_walk.py.
   contributions(score, cls) {
-    if (this.isBoosted) return addChanges(this, score, cls);
+    if (this.hasValues) return addChanges(this, score, cls);
     const isMirrored = this.nClasses === 2 && cls === 0;
     const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
     const sign = (isMirrored ? -1 : 1) / own.length;

@@ -6,36 +6,31 @@ function showOverview(facts) {
   document.title = `${facts.title} · lhtree report`;
   find("title").append(facts.title);
   const trees = facts.model.n_trees;
+  const told = (facts.response ? tellNumbers : tellClasses)(facts, figures, where);
   find("lead").append(
     `${trees === 1 ? "One tree" : `${trees} trees`} with ${count(facts.model.n_blocks, "block")} over ${count(facts.features.names.length, "feature")}. `
-    + `It predicts the right class for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "supplied row")}; `
-    + `always predicting the most frequent class would be right for ${percent(figures.most_frequent)}.`);
+    + told.lead);
   find("measured-on").append(facts.test
-    ? `Measured on ${count(figures.n_rows, "held-out row")}, which must not have been used for training. Accuracy on the ${count(facts.given.n_rows, "training row")}: ${percent(facts.given.accuracy)}.`
-    : `Measured on the ${count(figures.n_rows, "supplied row")}. If the model was trained on them, expect lower figures on new data.`);
+    ? `Measured on ${count(figures.n_rows, "held-out row")}, which must not have been used for training. ${told.compared}`
+    : `Measured on the ${count(figures.n_rows, "supplied row")}. If the model was trained on them, ${told.expected} on new data.`);
   const tile = (value, label) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, label));
   find("tiles").append(
-    tile(percent(figures.accuracy), `accuracy on ${where}`),
+    ...told.tiles.map(([value, label]) => tile(value, label)),
     tile(format(facts.data.n_rows, 7), "supplied rows"),
     tile(`${facts.features.n_used} of ${facts.columns.length}`, "columns used"),
     tile(format(facts.model.n_blocks, 7), `blocks in ${count(trees, "tree")}`));
-  find("charts").append(showConfusion(facts, figures, where), showCoverage(figures, where, facts.model.link !== "wolf"), showCalibration(figures, where));
+  find("charts").append(...told.charts.filter(Boolean));
 }
 
-function showConfusion(facts, figures, where) {
-  const cell = (n, row, isRight) => {
-    const share = n / Math.max(1, row.reduce((sum, each) => sum + each, 0));
-    const shade = `color-mix(in srgb, var(${isRight ? "--accent" : "--warn"}) ${Math.round(n ? 12 + 48 * share : 0)}%, var(--card))`;
-    return el("td", { style: { background: shade } }, format(n, 7));
+function tellClasses(facts, figures, where) {
+  return {
+    lead: `It predicts ${facts.target ? `${facts.target} correctly` : "the right class"} for ${percent(figures.accuracy)} of ${count(figures.n_rows, facts.test ? "held-out row" : "supplied row")}; `
+      + `always predicting the most frequent class would be right for ${percent(figures.most_frequent)}.`,
+    expected: "expect a lower accuracy",
+    compared: `Accuracy on the ${count(facts.given.n_rows, "training row")}: ${percent(facts.given.accuracy)}.`,
+    tiles: [[percent(figures.accuracy), `accuracy on ${where}`]],
+    charts: [showConfusion(facts, figures, where), showCoverage(figures, where, facts.model.base !== null), showCalibration(figures, where), showThresholds(facts, where)],
   };
-  const known = (share) => (share === null ? "–" : percent(share));
-  const isWide = facts.classes.length > 4 || facts.labels.some((name) => name.length > 12);
-  return el("figure", { class: isWide ? "card full" : "card" }, el("figcaption", {}, "Confusion matrix"),
-    table(["", ...facts.labels.map((name) => short(name, 40))], figures.confusion.map((row, i) => [
-      short(facts.labels[i], 40), ...row.map((n, j) => cell(n, row, i === j))]), { class: "confusion" }),
-    el("p", { class: "note" }, `Rows: true class; columns: predicted class. Counts of the ${where}.`),
-    table(["class", "recall", "precision"], facts.labels.map((name, i) => [short(name, 40), known(figures.classes[i].recall), known(figures.classes[i].precision)])),
-    el("p", { class: "note" }, "Recall: the share of a class that is predicted as such. Precision: the share of predictions of a class that are correct."));
 }
 
 function showCoverage(figures, where, isBoosted) {
@@ -55,7 +50,7 @@ function showCalibration(figures, where) {
   const most = Math.max(...bins.map((bin) => bin.n_rows));
   return chart({
     title: "Calibration", x: "probability of the predicted class", y: "accuracy",
-    note: `On the ${where}. On the dashed line, predictions with a probability of 80 % are correct 80 % of the time; above it, probabilities are too low. Larger dots contain more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
+    note: `On the ${where}. On the dashed line, predictions with a probability of 80\u00a0% are correct 80\u00a0% of the time; above it, probabilities are too low. Larger dots contain more rows. Brier score ${format(figures.brier, 3)}, log loss ${format(figures.log_loss, 3)}.`,
     even: [[0, 0], [1, 1]],
     series: [{ className: null, points: bins.map((bin) => [bin.probability, bin.accuracy]), radius: bins.map((bin) => 4 + 8 * Math.sqrt(bin.n_rows / most)) }],
     heads: ["probability", "accuracy", "rows"],
@@ -65,37 +60,28 @@ function showCalibration(figures, where) {
 
 function showWarnings(warnings) {
   const place = find("warnings");
-  if (!warnings.length) place.append(el("p", { class: "hint" }, "No warnings: nothing notable among leaves, features, class sizes and missing values."));
+  if (!warnings.length) place.append(el("p", { class: "hint" }, "No warnings: nothing notable among leaves, features, rows and missing values."));
   for (const { kind, title, text } of warnings) place.append(el("div", { class: "notice", "data-kind": kind }, el("h3", {}, title), el("p", {}, text)));
 }
 
 function showFeatures(facts) {
-  const { importance, n_used: used } = facts.features;
-  const rows = facts.columns.map(({ name }, i) => ({ name, value: importance[i], figure: percent(importance[i]) }))
-    .filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
-  const [weak, unused] = [used - rows.length, facts.columns.length - used];
   const place = find("feature-charts");
-  place.append(el("figure", { class: "card" }, el("figcaption", {}, "Feature importances"),
-    rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, "No column is more informative than chance."),
-    el("p", { class: "note" }, (facts.model.link !== "wolf" ? "Share of the decrease of the loss over all blocks." : "Share of the decrease in impurity over all blocks, corrected for chance.")
-      + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be distinguished from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : ""))));
-  if (facts.model.link !== "wolf") {
-    if (facts.rounds) place.append(showRounds(facts));
-    return;
-  }
-  if (facts.sparsity) place.append(...showSparsity(facts.sparsity));
-  else place.append(el("p", { class: "hint" }, "The sparsity curve was not measured for this report."));
+  place.append(showImportances(facts));
+  find("features").append(showEffects(facts));
+  const more = facts.rounds ? [showRounds(facts)] : facts.sparsity ? showSparsity(facts.sparsity) : [];
+  place.append(...more);
+  if (!more.length) place.firstChild.classList.add("full");
 }
 
-// Log loss before the first round and after each.
-function showRounds({ rounds: { training, validation }, model }) {
+// Loss before the first round and after each.
+function showRounds({ rounds: { training, validation }, model, response }) {
   const last = training.length - 1;
   const at = (losses) => losses.map((loss, i) => [i / last, loss]);
   const high = Math.max(...training, ...(validation || []));
   const series = [{ points: at(training), className: "even", dot: null }];
   if (validation) series.push({ points: at(validation), dot: null });
   return chart({
-    title: "Log loss after each round", x: "round", y: "log loss", low: 0, high, series,
+    title: `${response ? "Loss" : "Log loss"} after each round`, x: "round", y: response ? "loss" : "log loss", low: Math.min(0, ...training, ...(validation || [])), high, series,
     xFormat: (share) => format(Math.round(share * last), 6), yFormat: (loss) => format(loss, 2),
     note: `Dashed: training rows.${validation ? " Solid: held-out rows." : ""} The model kept ${count(model.n_estimators, "round")}.`,
   });
@@ -130,19 +116,21 @@ function showCard(facts) {
   const missing = columns.filter((column) => features.missing[column.features[0]] > 0).length;
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
-      list([["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
-      table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
+      list([...(facts.target ? [["Target", named(facts.target)]] : []), ["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
+      facts.response ? table(["", "least", "mean", "largest"], [[short(facts.labels[0], 40), ...[facts.response.low, facts.response.mean, facts.response.high].map((value) => respond(facts, value))]])
+      : table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
     el("div", { class: "card" }, el("h3", {}, "Model"),
-      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], model.link !== "wolf" ? ["Rounds", model.n_estimators] : ["Confidence", model.confidence || "not used"], ["lhtree", facts.lhtree]])),
+      list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ...(model.base !== null ? [["Rounds", model.n_estimators]] : facts.response ? [] : [["Confidence", model.confidence || "not used"]]), ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
       table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)])),
       el("p", { class: "note" }, "Bold: differs from the default.")),
     el("div", { class: "card" }, el("h3", {}, "Glossary"), el("dl", { class: "words" }, [
       ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
       ["Feature sum", "the weighted sum of the normalised values of a row. Below the offset the row goes left, otherwise right."],
-      ...(model.link !== "wolf" ? [
+      ...(facts.response ? explainNumbers(facts) : model.base !== null ? [
         ["Value", "what a leaf adds to the raw score of the tree’s class. Other blocks have one, too: contributions follow its changes."],
-        ["Raw score", facts.classes.length === 2 ? "the base plus the values of the leaves that a row reaches, one per tree: the log odds of the second class." : "the base of a class plus the values of the leaves that a row reaches in its trees. The class with the largest raw score is predicted; probabilities are their softmax."],
+        ...(facts.trees.arrays.low ? [["Linear leaf", "a leaf whose addition depends on the row: its value, plus the slope of every feature times the distance of the row from the mean of the leaf. The sum is clipped to the range of the steps that the training rows of the leaf asked for."]] : []),
+        ["Raw score", facts.classes.length === 2 ? "the base plus what the leaves add that a row reaches, one per tree: the log odds of the second class." : "the base of a class plus what the leaves add that a row reaches in its trees. The class with the largest raw score is predicted; probabilities are their softmax."],
       ] : [["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
       ["Confidence", `the distance of the row from the ${model.confidence === "path" ? "nearest" : "last"} hyperplane on its path, at most 1. It is not a probability.`],
       ["WOLF", "membership times confidence, averaged over the trees of a class. The class with the largest value is predicted."]])].map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]))));

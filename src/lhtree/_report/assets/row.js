@@ -37,7 +37,7 @@ class RowExplorer {
     if (!this.isWhole)
       find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.isBoosted
         ? `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} rounds, because the whole model would make it too large. Predictions below are those after these rounds, not of the model.`
-        : `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees per class, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
+        : `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees${model.isRegression ? "" : " per class"}, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
     this.makePicker();
     this.makeFields();
     this.pick(0);
@@ -45,13 +45,16 @@ class RowExplorer {
 
   makePicker() {
     const { samples, classes } = this.facts;
-    const titles = { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
+    const isNumber = this.model.isRegression;
+    const titles = isNumber ? { wrong: "Largest errors first", right: "Other rows" }
+      : { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
+    const truth = (i) => (isNumber ? respond(this.facts, samples.actual[i]) : classes[samples.codes[i]]);
     this.select = el("select", { id: "sample", onchange: () => this.pick(Number(this.select.value)) });
     let i = 0;
     for (const [group, n] of Object.entries(samples.groups)) {
       if (!n) continue;
       const options = el("optgroup", { label: titles[group] });
-      for (const end = i + n; i < end; i++) options.append(el("option", { value: i }, `row ${samples.row[i]}: ${classes[samples.codes[i]]}`));
+      for (const end = i + n; i < end; i++) options.append(el("option", { value: i }, `row ${samples.row[i]}: ${truth(i)}`));
       this.select.append(options);
     }
     const step = (by) => this.pick((this.chosen + by + samples.row.length) % samples.row.length);
@@ -95,7 +98,8 @@ class RowExplorer {
 
   // One category of a column, or none: it is missing.
   take(column, category) {
-    column.features.forEach((f, i) => (this.values[f] = category < 0 ? NaN : Number(i === category)));
+    const value = (i) => (column.statistics ? column.statistics[i][category] : Number(i === category));
+    column.features.forEach((f, i) => (this.values[f] = category < 0 ? NaN : value(i)));
     this.isOwn = true;
     this.update();
   }
@@ -158,6 +162,8 @@ class RowExplorer {
   }
 
   update(isPicked = false) {
+    for (const { hasIndicator, features: [f, indicator] } of this.facts.columns)
+      if (hasIndicator) this.values[indicator] = Number(Number.isNaN(this.values[f]));
     const isBad = this.values.some((value) => value === undefined);
     this.score = isBad ? null : this.model.score(this.values);
     if (isBad) find("answer").replaceChildren(el("p", { role: "status" }, "Correct the marked value to get a prediction."));

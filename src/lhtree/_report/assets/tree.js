@@ -7,6 +7,9 @@ class TreeExplorer {
   constructor(facts, model, onselect) {
     Object.assign(this, { facts, model, onselect, tree: 0, block: 0, way: new Set() });
     if (model.isBoosted) find("trees-hint").append(...this.hintBoosted());
+    else if (model.isRegression) find("trees-hint").append(
+      "Every block splits the rows, and every leaf estimates ", named(facts.classes[0]), ". Select a block to see its hyperplane. In the map, the width of a block is ",
+      model.isCounted ? "its number of training rows" : "the weight of its training rows", ", and its colour their mean: the darker, the larger.");
     else find("trees-hint").append(facts.classes.length === 2
       ? "One tree for both classes: it separates "
       : "Each class has its own tree, which separates it from the other classes. ",
@@ -29,11 +32,12 @@ class TreeExplorer {
   hintBoosted() {
     const { facts } = this;
     const two = facts.classes.length === 2;
+    const isOne = two || this.model.isRegression;
     return [
-      `${two ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to the raw score of `,
-      two ? named(facts.classes[1]) : "the class", ". Select a block to see its hyperplane. In the map, the width of a block is ",
+      `${isOne ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to ${this.model.sum} of `,
+      isOne ? named(facts.classes.at(-1)) : "the class", ". Select a block to see its hyperplane. In the map, the width of a block is ",
       this.model.isCounted ? "its number of training rows" : "the weight of its training rows",
-      ", and its colour the value: violet raises the raw score, red lowers it."];
+      `, and its colour the value: violet raises ${this.model.sum}, red lowers it.`];
   }
 
   // Largest size of a value in the tree.
@@ -62,6 +66,7 @@ class TreeExplorer {
     const { model, facts } = this;
     const at = this.start + block;
     if (model.isBoosted) return `value ${signed(model.share(this.tree, block))}, ${count(model.n_samples[at], "row")}`;
+    if (model.isRegression) return `mean ${format(model.share(this.tree, block))} of ${count(model.n_samples[at], "row")}`;
     const [own, all] = [format(model.n_target[at], 7), format(model.weight[at], 7)];
     return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[this.tree]];
   }
@@ -159,8 +164,14 @@ class TreeExplorer {
     el("span", { class: "twist", "aria-hidden": "true" }, isLeaf ? "·" : isOpen ? "▾" : "▸"),
     el("span", { class: "what", title: names.join(", ") || null }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
       el("small", {}, ` ${[depth > 8 ? `depth ${depth}` : "", way].filter(Boolean).join(" · ")}`, names.map((name, i) => [i ? ", " : " · ", named(name)]))),
-    model.isBoosted ? this.makeValue(share) : el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * share}%` } }) : null),
-    el("span", { class: "count" }, model.isBoosted ? signed(share) : `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+    model.isBoosted ? this.makeValue(share) : el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * this.level(block)}%` } }) : null),
+    el("span", { class: "count" }, model.isBoosted ? signed(share) : model.isRegression ? format(share, 3) : `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+  }
+
+  // How far a block is from nothing to all: its share; of a mean response, where it is between the least and the largest.
+  level(block) {
+    const { low, high } = this.facts.response || { low: 0, high: 1 };
+    return high > low ? clip((this.model.share(this.tree, block) - low) / (high - low)) : 1;
   }
 
   // The value of a boosted block as a bar from the middle.
@@ -208,7 +219,7 @@ class TreeExplorer {
     const wide = new Float64Array(this.size);
     wide[0] = width;
     const late = [];
-    const most = model.isBoosted ? this.most : 1;
+    const most = model.isBoosted ? this.most : null;
     for (let block = 0; block < this.size; block++) {
       if (this.depth[block] >= levels) continue;
       const left = this.left(block);
@@ -223,17 +234,17 @@ class TreeExplorer {
       const rect = draw("rect", {
         class: [this.way.has(block) ? "way" : "", block === this.block ? "chosen" : ""].join(" ").trim(), "data-block": block,
         x: from[block], y, width: Math.max(1, wide[block]), height, rx: 3, onclick: () => this.show(this.tree, block),
-        style: { fill: `color-mix(in srgb, ${model.isBoosted ? evidence(share) : colour(target)} ${Math.round(6 + (52 * Math.abs(share)) / most)}%, var(--wash))` },
+        style: { fill: `color-mix(in srgb, ${model.isBoosted ? evidence(share) : colour(target)} ${Math.round(6 + 52 * (model.isBoosted ? Math.abs(share) / most : this.level(block)))}%, var(--wash))` },
       }, draw("title", {}, `${left ? "block" : "leaf"} ${block}: ${this.tell(block)}`));
       if (this.way.has(block) || block === this.block) late.push(rect);
       else svg.append(rect);
       if (wide[block] > 56 && height > 20)
-        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, model.isBoosted ? signed(share, 2) : whole(share)));
+        late.push(draw("text", { x: from[block] + wide[block] / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, model.isBoosted ? signed(share, 2) : model.isRegression ? format(share, 3) : whole(share)));
     }
     svg.append(...late);
     this.mapPlace.replaceChildren(svg);
     this.mapNote.replaceChildren(...(model.isBoosted
-      ? ["Colour: what the block adds to the raw score of ", named(facts.classes[target]), ". "]
+      ? [`Colour: what the block adds to ${model.sum} of `, named(facts.classes[target]), ". "]
       : ["Colour: ", el("span", { class: "key", own: colour(target) }), named(facts.classes[target]), ". "]),
       deepest + 1 > levels ? `The map shows the upper ${levels} of ${deepest + 1} levels; the list shows all. ` : "",
       this.way.size ? "Outlined: the path of the row in “Try a row”." : "");

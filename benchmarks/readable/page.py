@@ -1,0 +1,156 @@
+"""The page of models that people read: tables of means, verdicts, and accuracy against the numbers to read."""
+
+import math
+
+import numpy as np
+
+from ..common import data as datasets
+from ..common.draw import make_axes, save
+from ..common.models import ALL_MODELS, TITLES, version_key
+from ..common.pages import Docs, Figure, figure_table, markdown_table
+from ..common.results import Results, keep_complete, values
+from ..common.statistics import Mean, subtract
+from . import NAMES
+
+_OURS = "compact"
+_TREES = ("readable_tree", "cart_16", "cart_chosen", "figs", "optimal")
+_COLOURS = {"compact": "#cb181d", "readable_tree": "#2171b5"}
+_PEER = "#666666"
+
+
+class Page:
+    """Tables of the results; a model without results on a set leaves a gap."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.names = [name for name in datasets.NAMES if any(key[0] == name for key in results)]
+        self.models = [model for model in NAMES if any(key[1] == model for key in results)]
+
+    def mean(self, name: str, model: str, metric: str) -> float:
+        """Mean over the splits of a model; NaN where there are none, or the model has none of it."""
+        found = [value for value in values(self.results, name, model, metric) if value is not None]
+        return float(np.mean(found)) if found else math.nan
+
+    def over_sets(self, model: str, metric: str) -> float:
+        """Mean over all data sets; NaN unless it has all."""
+        return float(np.mean([self.mean(name, model, metric) for name in self.names]))
+
+    def means(self, metric: str, digits: int) -> str:
+        """Return a table of means: sets down, models across, the mean of all sets last."""
+        rows = [
+            [name, *(_write(self.mean(name, model, metric), digits) for model in self.models)]
+            for name in self.names
+        ]
+        rows.append(["**mean**", *(_write(self.over_sets(model, metric), digits) for model in self.models)])
+        return markdown_table(["data", *(TITLES[model] for model in self.models)], rows)
+
+    def sets_of(self, model: str) -> list[str]:
+        """The data sets on which a model was fitted."""
+        return [name for name in self.names if (name, model) in self.results]
+
+    def difference(self, name: str, peer: str) -> Mean:
+        """Paired difference in accuracy over the splits that both have; positive: the compact tree is better."""
+        return subtract(self.results, name, _OURS, peer)
+
+    def against(self) -> str:
+        """Compact tree - each peer in points, with the interval, and on how many sets it is at or above."""
+        peers = [model for model in self.models if model != _OURS]
+        rows, held = [], dict.fromkeys(peers, 0)
+        for name in self.names:
+            found = {peer: self.difference(name, peer) for peer in peers if (name, peer) in self.results}
+            for peer, one in found.items():
+                held[peer] += _holds(one)
+            rows.append([name, *(_say(found[peer]) if peer in found else "–" for peer in peers)])
+        rows.append(["**at or above**", *(f"{n} of {len(self.sets_of(peer))}" for peer, n in held.items())])
+        return markdown_table(["data", *(TITLES[peer] for peer in peers)], rows)
+
+    def goals(self) -> str:
+        """What the compact tree should reach, beside what it reaches."""
+        trees = [peer for peer in _TREES if peer in self.models]
+        n_ahead = sum(all(_holds(self.difference(name, peer)) for peer in trees) for name in self.names)
+        figures = [
+            Figure("data sets on which no tree is better", n_ahead, len(self.names), ""),
+            Figure("leaves, the most of any fit", self._most_leaves(), 16, "", is_floor=False),
+        ]
+        names = self.sets_of("ebm")
+        if names:
+            both = keep_complete(self.results, [_OURS, "ebm"])
+            gaps = [np.mean(values(both, name, "ebm")) - np.mean(values(both, name, _OURS)) for name in names]
+            what = f"mean accuracy behind EBM on {len(names)} data sets and the splits of EBM"
+            figures.append(Figure(what, 100 * float(np.mean(gaps)), 1.0, "points", False))
+        return figure_table(figures)
+
+    def _most_leaves(self) -> int:
+        return int(max(max(values(self.results, name, _OURS, "leaves")) for name in self.names))
+
+    def splits(self) -> str:
+        """Number of splits and version of every model."""
+        rows = []
+        for model in self.models:
+            counts = {len(self.results[name, model]) for name in self.names if (name, model) in self.results}
+            told = " or ".join(str(count) for count in sorted(counts))
+            number = version_key(model).removeprefix(f"{ALL_MODELS[model].package}-").partition("-")[0]
+            rows.append([TITLES[model], told, f"{ALL_MODELS[model].package} {number}"])
+        return markdown_table("model | splits of each set | library", rows)
+
+    def draw(self, docs: Docs) -> None:
+        """Draw the mean accuracy of every model against its numbers, and beside it every data set."""
+        figure, grid = make_axes(1, 1, 8.5, 5)
+        ax = grid[0, 0]
+        for model in self.models:
+            if self.sets_of(model) != self.names:  # its mean would be that of other sets
+                continue
+            numbers = [self.mean(name, model, "numbers") for name in self.names]
+            accuracy = [self.mean(name, model, "accuracy") for name in self.names]
+            # The geometric mean: EBM has ten numbers on one set and a hundred thousand on another.
+            x, y = float(np.exp(np.mean(np.log(numbers)))), float(np.mean(accuracy))
+            colour = _COLOURS.get(model, _PEER)
+            ax.plot(x, y, "o" if model in _COLOURS else "s", color=colour, markersize=9)
+            ax.plot([min(numbers), max(numbers)], [y, y], color=colour, linewidth=1, alpha=0.5)
+            weight = "bold" if model == _OURS else "normal"
+            ax.annotate(
+                TITLES[model],
+                (x, y),
+                (0, -18 if model == "figs" else 8),  # beside CART of 16 leaves
+                textcoords="offset points",
+                ha="center",
+                color=colour,
+                weight=weight,
+            )
+        ax.set_xscale("log")
+        ax.margins(x=0.08, y=0.12)
+        ax.set_xlabel(
+            "numbers a person has to read: geometric mean of the nine data sets, line from least to most"
+        )
+        ax.set_ylabel("test accuracy, mean of the nine data sets")
+        ax.grid(alpha=0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+        save(figure, docs.pages, "readable")
+
+    def render(self, docs: Docs) -> dict[str, str]:
+        """Draw the picture and return the tables by their marks."""
+        self.draw(docs)
+        return {
+            "goals": self.goals(),
+            "accuracy": self.means("accuracy", 4),
+            "against": self.against(),
+            "numbers": self.means("numbers", 0),
+            "leaves": self.means("leaves", 1),
+            "log_loss": self.means("log_loss", 4),
+            "fit": self.means("fit_seconds", 2),
+            "splits": self.splits(),
+        }
+
+
+def _write(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:,.{digits}f}"
+
+
+def _holds(difference: Mean) -> bool:
+    """Whether ours is not below by more than the interval; of one split there is no interval."""
+    return difference.mean >= -difference.half if math.isfinite(difference.half) else difference.mean >= 0.0
+
+
+def _say(difference: Mean) -> str:
+    half = f" ± {100 * difference.half:.2f}" if math.isfinite(difference.half) else ""
+    return f"{100 * difference.mean:+.2f}{half}{'' if _holds(difference) else ' below'}"

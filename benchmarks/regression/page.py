@@ -1,0 +1,42 @@
+"""The page of regression: R², mean ranks, and the readable tree beside pruned CART."""
+
+from typing import Any
+
+from ..common.models import ALL_MODELS, TITLES
+from ..common.pages import Docs, markdown_table
+from ..common.results import Results
+from ..tables.page import Ranks, describe
+
+_READABLE = ("linear_regressor", "cart_regressor", "tree_regressor")
+
+
+def compare_trees(page: Ranks) -> str:
+    """Return the readable tree beside pruned CART and linear regression, with the blocks of each tree."""
+    rows, n_ahead, n_smaller = [], 0, 0
+    for name in page.sources:
+        found = [page.mean(name, model, "r2") for model in _READABLE]
+        blocks = [page.mean(name, model, "n_blocks") for model in _READABLE[1:]]
+        n_ahead += found[2] >= found[1]
+        n_smaller += blocks[1] <= blocks[0]
+        rows.append([name, *(f"{value:.4f}" for value in found), *(f"{n:.0f}" for n in blocks)])
+    n = len(rows)
+    rows.append(["**ahead of CART**", "", "", f"{n_ahead} of {n}", "", f"{n_smaller} of {n}"])
+    return markdown_table(
+        ["table", *(TITLES[model] for model in _READABLE), "nodes of CART", "blocks of ours"], rows
+    )
+
+
+def render(results: Results, docs: Docs, question: Any) -> dict[str, str]:
+    """Draw the picture and return the parts of the page by their marks."""
+    every = Ranks(results, list(question.sources), question.models)
+    strong = Ranks(results, list(question.sources), [m for m in question.models if not ALL_MODELS[m].count])
+    metrics = {"r2": "R²", "mae": "mean absolute error", "fit_seconds": "fit time"}
+    strong.draw(docs, "regression-ranks", {"r2": "R²", "mae": "mean absolute error"})
+    return {
+        "sources": describe(question.sources, every.sources),
+        "ranks": "![Mean ranks](regression-ranks.png)\n\n" + strong.summary(metrics),
+        "r2": every.means("r2"),
+        "fit": every.means("fit_seconds", 2),
+        "forest": strong.compare("forest_regressor", "rf_regressor", "r2"),
+        "trees": compare_trees(every),
+    }

@@ -1,0 +1,63 @@
+// What is known of the rows of boosting beside their codes: classes, weights, and which rows learn in a
+// round.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lhtree::boost {
+
+// The class or the response of every row, and which rows are scored, but not learned from (null: none).
+struct Labels {
+    const std::int32_t* classes;
+    const double* response;
+    const std::uint8_t* held;
+    std::size_t n_rows;
+
+    bool is_held(std::size_t row) const { return held && held[row]; }
+};
+
+// What the units of weights depend on: of rows that are learned from, and of those held back.
+struct WeightSurvey {
+    std::uint64_t n_rows = 0;
+    bool has_held = false, are_ones = true;
+    bool is_whole[2] = {true, true};
+    double largest[2] = {0.0, 0.0};
+
+    WeightSurvey() = default;
+    WeightSurvey(const double* weight, const Labels& labels);
+    void merge(const WeightSurvey& other);
+};
+
+// Weights become integers: as they are if they are whole numbers, else in units of a power of two. Rows that
+// are held back have a unit of their own: it makes no difference to their mean loss, and they make none to
+// the trees.
+struct WeightUnits {
+    bool are_ones = true;
+    double unit[2] = {1.0, 1.0};
+    int shift = 0;  // for moments
+
+    WeightUnits() = default;
+    explicit WeightUnits(const WeightSurvey& survey);
+};
+
+// A unit in which weights up to the largest, and the sum of n_rows of them, are whole numbers within bounds.
+double find_weight_unit(double largest, bool is_whole, std::uint64_t n_rows);
+
+struct Weights {
+    std::vector<std::uint32_t> of;  // in units; empty: 1 each
+
+    Weights(const double* weight, const Labels& labels, const WeightUnits& units);
+
+    std::int64_t at(std::size_t row) const { return of.empty() ? 1 : of[row]; }
+};
+
+// A keyed choice of rows: each takes part with a probability, wherever it is stored.
+struct Sampling {
+    std::uint64_t key;
+    double share;
+
+    bool takes(std::uint64_t row) const;
+};
+
+}  // namespace lhtree::boost

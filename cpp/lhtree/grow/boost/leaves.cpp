@@ -1,0 +1,88 @@
+#include "lhtree/grow/boost/leaves.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lhtree/grow/decisions/ridge.hpp"
+
+namespace lhtree::boost {
+
+namespace {
+
+constexpr double ridge = 1.0;  // on normalised values
+
+}  // namespace
+
+std::vector<std::int32_t> extend_way(const std::vector<std::int32_t>& of_hyperplane,
+                                     const std::vector<std::int32_t>& of_parent) {
+    std::vector<std::int32_t> way = of_hyperplane;
+    for (const std::int32_t feature : of_parent)
+        if (std::find(way.begin(), way.end(), feature) == way.end()) way.push_back(feature);
+    if (way.size() > most_slopes) way.resize(most_slopes);
+    return way;
+}
+
+Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
+              const std::vector<std::int32_t>& features, const Rules& rules, const Quanta& quanta,
+              double learning_rate) {
+    const Leaf constant = Leaf::constant(value * learning_rate);
+    const Centred centred(moments);
+    // Where all rows ask for the same step, slopes are 0 but for rounding.
+    if (!(centred.hessian() > 0.0) || !(moments.least < moments.largest)) return constant;
+    // In real units, whatever the quanta are: the roots of Cholesky would keep odd powers of two.
+    const double of_gradient = quanta.gradient * quanta.moment, of_hessian = quanta.hessian * quanta.moment;
+    std::vector<std::size_t> kept = centred.varying();
+    std::vector<double> slope;
+    Watch quiet;
+    for (bool is_open = true; is_open;) {  // solved again without what points the wrong way
+        const std::size_t p = kept.size();
+        std::vector<double> scatter(p * p);
+        slope.assign(p, 0.0);
+        for (std::size_t i = 0; i < p; ++i) {
+            for (std::size_t j = 0; j <= i; ++j)
+                scatter[i * p + j] =
+                    centred.product(kept[i], kept[j]) * (value_unit * value_unit) * of_hessian;
+            slope[i] = centred.descent(kept[i]) * value_unit * of_gradient;
+        }
+        if (p == 0 || !solve_with_ridge(scatter, ridge, slope, quiet)) return constant;
+        std::vector<std::size_t> right;
+        for (std::size_t i = 0; i < p; ++i)
+            if (rules.monotonic.empty() ||
+                slope[i] * rules.monotonic[static_cast<std::size_t>(features[kept[i]])] >= 0.0)
+                right.push_back(kept[i]);
+        is_open = right.size() < p;
+        if (is_open) kept = std::move(right);
+    }
+    if (std::all_of(slope.begin(), slope.end(), [](double one) { return one == 0.0; })) return constant;
+    const double of_step = quanta.gradient / quanta.hessian;
+    Leaf leaf;
+    leaf.low = learning_rate * std::max(std::min(moments.least * of_step, value), bounds.low);
+    leaf.high = learning_rate * std::min(std::max(moments.largest * of_step, value), bounds.high);
+    leaf.line.intercept = learning_rate * value;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        leaf.line.features.push_back(features[kept[i]]);
+        leaf.line.slopes.push_back(learning_rate * slope[i]);
+        leaf.line.means.push_back(static_cast<float>(centred.mean(kept[i]) * value_unit));
+        leaf.line.intercept -= leaf.line.slopes[i] * static_cast<double>(leaf.line.means[i]);
+    }
+    return std::isfinite(leaf.line.intercept) ? leaf : constant;
+}
+
+LeafTables::LeafTables(const Leaf& leaf, const Bins& bins)
+    : leaf_(leaf), tables_(leaf.line.features.size() * 256) {
+    for (std::size_t i = 0; i < leaf.line.features.size(); ++i) {
+        const auto f = static_cast<std::size_t>(leaf.line.features[i]);
+        slots_.push_back(bins.slots.of(f));
+        for (std::size_t code = 0; code < bins.slots.n_codes(slots_[i]); ++code)
+            tables_[i * 256 + code] =
+                leaf.line.slopes[i] * (static_cast<double>(bins.value_of(f, code)) * value_unit);
+    }
+}
+
+double LeafTables::estimate(const std::uint8_t* codes) const {
+    double sum = leaf_.line.intercept;
+    for (std::size_t i = 0; i < slots_.size(); ++i) sum += tables_[i * 256 + codes[slots_[i]]];
+    return std::clamp(sum, leaf_.low, leaf_.high);
+}
+
+}  // namespace lhtree::boost

@@ -1,0 +1,58 @@
+// Rows that are elsewhere, in several parts: every question becomes a message to all parts, every answer the
+// sum of theirs.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/requests.hpp"
+
+namespace lhtree::boost {
+
+// Hands a message to every part of the rows; their answers, in any order, some of them merged already.
+using Exchange = std::function<std::vector<std::string>(const std::string&)>;
+
+class RemoteRows : public Rows {
+  public:
+    RemoteRows(const Bins& bins, const Objective& objective, std::size_t n_classes, const Exchange& exchange,
+               Watch& watch);
+
+    bool has_held() const override { return survey_.has_held; }
+    const WeightUnits& units() const override { return units_; }
+    std::vector<WideSum> weigh_classes() override;
+    ResponseSurvey survey_responses() override;
+    SplitSums sum_responses(double unit) override;
+    void begin(const std::vector<double>& first, const double (&loss_unit)[2]) override;
+    void begin_round() override;
+    Steepness differentiate(std::size_t score) override;
+    Sums begin_tree(const Sampling& sampling, const Quanta& quanta) override;
+    void begin_all(std::size_t score) override;
+    std::vector<std::int64_t> count_rows(std::size_t n_blocks) override;
+    std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn) override;
+    std::vector<LeafMoments> measure_leaves(const std::vector<std::vector<std::int32_t>>& features) override;
+    std::vector<Histogram> count_steps(const std::vector<Direction>& directions) override;
+    void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) override;
+    std::vector<double> select(std::size_t n_blocks) override;
+    SplitSums sum_losses(bool of_held) override;
+
+  protected:
+    std::vector<Histogram> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
+                                       std::size_t last) override;
+
+  private:
+    Objective objective_;
+    std::size_t n_classes_;
+    const Exchange& exchange_;
+    Watch& watch_;
+    WeightSurvey survey_;
+    WeightUnits units_;
+
+    // Asks all parts; write(to) adds what belongs to the subject.
+    template <class Answer, class Write>
+    Answer ask(Subject subject, const Write& write_rest);
+    template <class Answer>
+    Answer ask(Subject subject);
+};
+
+}  // namespace lhtree::boost

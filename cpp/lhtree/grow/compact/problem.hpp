@@ -1,0 +1,58 @@
+// The problem of one block: rows with a side each and what it costs to send them to the other one.
+#pragma once
+#include <memory>
+
+#include "lhtree/grow/compact/line.hpp"
+
+namespace lhtree::compact {
+
+// What a block asks for; two visits that ask the same get the same answer.
+struct Question {
+    RowNumbers rows;
+    std::vector<double> gain;  // of every row: its weight times (cost left - cost right); right if above 0
+
+    bool operator==(const Question& other) const { return rows == other.rows && gain == other.gain; }
+};
+
+struct Cut {
+    double offset = 0.0, wrong = 0.0;
+    bool is_found = false;
+};
+
+class Problem {
+  public:
+    Problem(const Data& data, const Question& question);
+
+    const Data& data() const { return data_; }
+    const RowNumbers& rows() const { return question_.rows; }
+    std::size_t n_padded() const { return n_padded_; }
+    double total() const { return wrong_if_right_ + wrong_if_left_; }  // Σ w
+    double wrong_if_right() const { return wrong_if_right_; }          // Σ w of the rows that belong left
+    double wrong_if_left() const { return wrong_if_left_; }
+    bool has_both_sides() const { return wrong_if_right_ > 0.0 && wrong_if_left_ > 0.0; }
+    double gain(std::size_t i) const { return question_.gain[i]; }
+    bool is_right(std::size_t i) const { return question_.gain[i] > 0.0; }
+    // |gain| of every row, and behind them zeros up to n_padded.
+    const std::vector<double>& weight() const { return weight_; }
+    // 1 for the rows that belong right, else 0.
+    const std::vector<double>& side() const { return side_; }
+    // clip(z) of a feature, padded with zeros.
+    const float* clipped(std::size_t feature) const { return &clipped_[feature * n_padded_]; }
+
+    // The least wrong cut of the sums.
+    Cut cut(const std::vector<double>& sums, double near) const;
+    // Weight of the rows that sums below the offset send to the wrong side; not found if a side is too light.
+    Cut judge(const std::vector<double>& sums, double offset) const;
+    // The best single feature between two codes: a line without an offset; not given if there is none.
+    Line find_single() const;
+
+  private:
+    const Data& data_;
+    const Question& question_;
+    std::size_t n_padded_;
+    double wrong_if_right_ = 0.0, wrong_if_left_ = 0.0, row_weight_ = 0.0;
+    std::vector<double> weight_, side_;
+    std::vector<float> clipped_;
+};
+
+}  // namespace lhtree::compact

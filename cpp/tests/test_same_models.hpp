@@ -1,0 +1,233 @@
+// The same models and the same scores on every machine and by every compiler: hashes of both, committed. A
+// change that is meant to change models replaces them by the hashes that the test prints.
+#pragma once
+#include <limits>
+#include <string>
+
+#include "check.hpp"
+#include "lhtree/grow/boost/boost.hpp"
+#include "lhtree/grow/boost/local_rows.hpp"
+#include "lhtree/grow/trees/forest.hpp"
+#include "lhtree/score/scorer.hpp"
+
+namespace lhtree {
+
+// FNV-1a of the bytes of arrays.
+class Hash {
+  public:
+    template <class T>
+    void add(const std::vector<T>& values) {
+        for (const T& value : values) {
+            unsigned char bytes[sizeof(T)];
+            std::memcpy(bytes, &value, sizeof(T));
+            for (const unsigned char byte : bytes) hash_ = (hash_ ^ byte) * 0x100000001b3u;
+        }
+        hash_ = (hash_ ^ values.size()) * 0x100000001b3u;
+    }
+    void add(const Forest& forest) {
+        each_array([&](auto, const auto& get) { add(get(forest)); });
+    }
+    std::uint64_t value() const { return hash_; }
+
+  private:
+    std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+// Rows in three classes, and a number above 0 that depends on them. Some features have few levels.
+struct Sample {
+    static constexpr std::size_t n_rows = 5000, n_features = 9, n_classes = 3;
+    std::vector<double> x, weight, response;
+    std::vector<std::int32_t> classes;
+
+    Sample() {
+        Random random(71);
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            double sum[n_classes] = {};
+            for (std::size_t f = 0; f < n_features; ++f) {
+                double value = random.uniform() - 0.5;  // one draw a line: their order is fixed
+                value += random.uniform() - 0.5;
+                if (f % 4 == 3) value = static_cast<double>(static_cast<int>(4.0 * value));
+                x.push_back(value);
+                sum[f % n_classes] += value;
+                if (f == 0) sum[2] += value * value;
+            }
+            for (double& value : sum) value += 0.5 * random.uniform();
+            const bool is_first = sum[0] > sum[1];
+            const std::size_t best = sum[2] > sum[is_first ? 0 : 1] ? 2 : is_first ? 0 : 1;
+            classes.push_back(static_cast<std::int32_t>(best));
+            response.push_back(0.25 + sum[0] * sum[0] + (sum[1] > 0.3 ? 1.0 : 0.0));
+            weight.push_back(0.5 + random.uniform());
+        }
+    }
+
+    Strided<double> table() const {
+        return {x.data(), n_rows, n_features, static_cast<std::ptrdiff_t>(n_features), 1};
+    }
+};
+
+inline void check_hash(const std::string& name, const Hash& hash, std::uint64_t expected) {
+    std::printf("%-40s 0x%016llxu\n", name.c_str(), static_cast<unsigned long long>(hash.value()));
+    count_check(hash.value() == expected, name.c_str(), __FILE__, __LINE__);
+}
+
+inline void hash_scores(const Scorer& scorer, const Sample& sample, Score what, Hash& hash) {
+    Watch watch;
+    std::vector<double> scores(Sample::n_rows * scorer.columns_of(what));
+    CHECK(scorer.score(sample.table(), what, 2, watch, scores.data()));
+    hash.add(scores);
+}
+
+// A forest of trees of one class each, of all classes, or of a number.
+struct GrownSample {
+    const char* name;
+    Direction direction;
+    Offset offset;
+    Membership membership;
+    enum Kind { per_class, joint, number } kind;
+    std::uint64_t model, scores;
+};
+
+inline void test_grown(const Sample& sample, const std::vector<float>& z, const GrownSample& grown) {
+    constexpr std::size_t n = Sample::n_rows, n_classes = Sample::n_classes;
+    std::vector<std::uint8_t> targets(n * n_classes);
+    for (std::size_t row = 0; row < n; ++row)
+        targets[static_cast<std::size_t>(sample.classes[row]) * n + row] = 1;
+    ForestPlan plan{};
+    plan.rows = {z.data(), n, Sample::n_features};
+    plan.weight = sample.weight.data();
+    plan.betas = {0.0, 0.2, 0.4};
+    plan.seed = 72;
+    plan.sampling = {sample.classes.data(), n, {500, 500, 500}, true};
+    plan.draws_rows = true;
+    if (grown.kind == GrownSample::per_class) {
+        plan.responses = targets.data();
+        plan.targets = {0, 1, 2};
+    } else if (grown.kind == GrownSample::joint) {
+        plan.of_class = sample.classes.data();
+        plan.n_classes = n_classes;
+        plan.targets = {-1};
+    } else {
+        plan.real_responses = sample.response.data();
+        plan.targets = {0};
+    }
+    Options options;
+    options.direction = grown.direction;
+    options.offset = grown.offset;
+    options.membership = grown.membership;
+    options.max_features = 6;
+    options.min_samples_leaf = {5.0, false};
+    Watch watch;
+    const Forest forest = grow_forest(plan, options, 2, watch);
+    CHECK(forest.n_blocks() > 50);
+    Hash model, scores;
+    model.add(forest);
+    const bool is_number = grown.kind == GrownSample::number;
+    const Scorer scorer(view_of(forest), std::vector<double>(Sample::n_features, 0.125),
+                        std::vector<double>(Sample::n_features, 0.75),
+                        std::vector<double>(is_number ? 0 : n_classes, 1.0 / 3.0),
+                        is_number ? Confidence::none : Confidence::path, is_number ? Link::mean : Link::wolf);
+    for (const Score what : {Score::wolf, Score::proba, Score::value})
+        if ((what == Score::value) == is_number) hash_scores(scorer, sample, what, scores);
+    check_hash(std::string(grown.name) + ", model", model, grown.model);
+    check_hash(std::string(grown.name) + ", scores", scores, grown.scores);
+}
+
+// A boosted model, of rows of which some values are missing.
+struct BoostedSample {
+    boost::Loss loss;
+    Link link;
+    bool has_linear_leaves;
+    std::uint64_t model, scores;
+};
+
+inline const char* name_of(boost::Loss loss) {
+    for (const auto& named : boost::loss_names)
+        if (named.value == loss) return named.name;
+    return "";
+}
+
+inline void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
+    constexpr std::size_t n = Sample::n_rows;
+    for (std::size_t i = 0; i < sample.x.size(); i += 13)
+        sample.x[i] = std::numeric_limits<double>::quiet_NaN();
+    boost::Plan plan;
+    plan.objective = {boosted.loss, 0.3};
+    const std::size_t n_classes = boosted.link == Link::logistic ? 2 : boosted.link == Link::softmax ? 3 : 0;
+    plan.n_rounds = 8;
+    plan.seed = 73;
+    plan.patience = 100;
+    plan.tree.has_linear_leaves = boosted.has_linear_leaves;
+    plan.tree.learning_rate = 0.2;
+    if (n_classes == 2)
+        for (std::int32_t& of_row : sample.classes) of_row = of_row == 2;
+    std::vector<std::uint8_t> held(n);
+    for (std::size_t row = 0; row < n; row += 10) held[row] = 1;
+
+    const std::vector<double> centre(Sample::n_features, 0.0), scale(Sample::n_features, 1.0);
+    const boost::Table<double> table{sample.table(), centre.data(), scale.data()};
+    const boost::Labels labels{sample.classes.data(), n_classes ? nullptr : sample.response.data(),
+                               held.data(), n};
+    const boost::WeightUnits units(boost::WeightSurvey(sample.weight.data(), labels));
+    const boost::Weights weights(sample.weight.data(), labels, units);
+    std::vector<std::int64_t> learned;
+    for (std::size_t row = 0; row < n; ++row)
+        if (!held[row]) learned.push_back(static_cast<std::int64_t>(row));
+    boost::Bins bins;
+    std::vector<std::uint8_t> codes;
+    Watch watch;
+    CHECK(boost::make_bins(table, learned, weights.of.data(), 255, 2, watch, bins));
+    CHECK(boost::encode(table, bins, 2, watch, codes));
+    const boost::Holding holding{bins, codes.data(), labels, sample.weight.data(), plan.objective, n_classes};
+    boost::LocalRows rows(holding, units, 2, watch);
+    const boost::Boosted found = boost::boost(plan, rows, 2, watch);
+    CHECK(found.forest.n_blocks() > 50);
+    Hash model, scores;
+    model.add(found.forest);
+    for (const auto* values : {&found.first, &found.training_loss, &found.validation_loss})
+        model.add(*values);
+    const Scorer scorer(view_of(found.forest), centre, scale,
+                        std::vector<double>(n_classes, n_classes == 2 ? 0.5 : 1.0 / 3.0), Confidence::none,
+                        boosted.link, found.first, 8.0);
+    hash_scores(scorer, sample, Score::raw_score, scores);
+    hash_scores(scorer, sample, n_classes ? Score::proba : Score::value, scores);
+    const std::string name = std::string("boosted, ") + name_of(boosted.loss);
+    check_hash(name + ", model", model, boosted.model);
+    check_hash(name + ", scores", scores, boosted.scores);
+}
+
+inline void test_same_models() {
+    const Sample sample;
+    Hash data;
+    data.add(sample.x);
+    data.add(sample.response);
+    check_hash("data", data, 0x4286c9796e7c8e49u);
+    std::vector<float> z(Sample::n_rows * Sample::n_features + slack);
+    const std::vector<double> centre(Sample::n_features, 0.125), scale(Sample::n_features, 0.75);
+    Watch watch;
+    CHECK(normalise(sample.table(), centre.data(), scale.data(), 2, watch, z.data()));
+    const GrownSample grown[] = {
+        {"mean difference", Direction::mean_difference, Offset::purity, Membership::marginal,
+         GrownSample::per_class, 0xf5e655e37eb8933bu, 0x4083d024fb62a55eu},
+        {"Fisher", Direction::fisher, Offset::gini, Membership::least_squares, GrownSample::per_class,
+         0x3a7c793e4d10215eu, 0x21aac761f5f0e694u},
+        {"mixed", Direction::mixed, Offset::gini, Membership::constant, GrownSample::per_class,
+         0x266b695d7c999356u, 0xd0f647bf1e01bcbfu},
+        {"all classes", Direction::mixed, Offset::gini, Membership::constant, GrownSample::joint,
+         0xe6dbcf8f10ec5d0eu, 0x56244e8c25b449f8u},
+        {"regression", Direction::mean_difference, Offset::gini, Membership::least_squares,
+         GrownSample::number, 0x0e10f6e73c80ed21u, 0x1f8f59e1d3571858u},
+        {"mixed regression", Direction::mixed, Offset::gini, Membership::constant, GrownSample::number,
+         0x792ea3eb0ebdfc72u, 0xdbfad39d5a5ac815u},
+    };
+    for (const GrownSample& one : grown) test_grown(sample, z, one);
+    const BoostedSample boosted[] = {
+        {boost::Loss::logistic, Link::logistic, false, 0x939508c9754ce580u, 0xbb746e19e1427e30u},
+        {boost::Loss::softmax, Link::softmax, true, 0x45784a72cde871deu, 0xfc7829373113b989u},
+        {boost::Loss::squared_error, Link::identity, true, 0x8eccfcd8ee6aa1c0u, 0x8e86c251bcdf54fdu},
+        {boost::Loss::quantile, Link::identity, false, 0xe8c15479592bc3a5u, 0x3b697c9770eb5653u},
+        {boost::Loss::gamma, Link::log, false, 0xb9831edd081738e0u, 0x4687f753d5a015ebu},
+    };
+    for (const BoostedSample& one : boosted) test_boosted_sample(sample, one);
+}
+
+}  // namespace lhtree

@@ -1,0 +1,97 @@
+"""The documentation site: ``make docs`` builds it into build/site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import lhtree
+
+project = "lhtree"
+author = "The lhtree developers"
+project_copyright = author
+version = release = lhtree.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery/**/*.py.md5", "gallery/*.ipynb"]
+templates_path = ["_templates"]
+nitpicky = True
+
+# Markdown: the marks of generated parts are comments, headings are targets as on GitHub.
+myst_enable_extensions = ["attrs_block", "colon_fence"]
+myst_heading_anchors = 4
+
+# Docstrings
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"^serve\.py$",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "subsection_order": [f"../examples/{name}" for name in ("models", "reading", "decisions", "use")],
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("lhtree",),
+    "reference_url": {"lhtree": None},
+    "download_all_examples": False,
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "min_reported_time": 60,
+    "image_scrapers": ("matplotlib",),
+    "remove_config_comments": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "lhtree"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which a browser refuses for pages on disk
+html_theme_options = {
+    "logo": {"text": "lhtree", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "header_links_before_dropdown": 6,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc", "sg_download_links"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {page: [] for page in ("index", "getting_started")}
+
+
+def write_live_report(app: Any, exception: Exception | None) -> None:
+    """Write the report that the page ``report`` embeds."""
+    if exception is not None:
+        return
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import train_test_split
+
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = y.map({0: "malignant", 1: "benign"})
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    model = lhtree.LHTClassifier(gamma=50, beta=0.5, membership="least_squares").fit(X, y)
+    path = Path(app.outdir) / "live_report.html"
+    lhtree.report(model, X, y, path, X_test=X_test, y_test=y_test, title="Breast cancer: benign or malignant")
+
+
+def setup(app: Any) -> None:
+    """Write the live report after the pages."""
+    app.connect("build-finished", write_live_report)

@@ -1,0 +1,127 @@
+"""Calibration by cross-fitting: ``calibrate="sigmoid"`` or ``"isotonic"``.
+
+The rows are dealt to five folds. Models of the same settings are grown without each fold and score it; the map from
+these scores to classes is learned, and the model itself is grown on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.isotonic import IsotonicRegression
+
+from . import _core
+from ._parameters import choose, refuse
+from ._validate import Training
+from .calibration import CALIBRATORS, Calibration, Knots
+from .model import Model
+from .tables.coded import Encoded
+
+N_FOLDS = 5
+_FOLDS = 2**64 - 4  # draws are keyed by seed and tree; no tree has this number
+_MOST_STEPS = 100
+
+
+def check_calibrate(method: Any, training: Training, *, continues: bool) -> str | None:
+    """Check ``calibrate``: a method, or None."""
+    checked: str | None = choose("calibrate", method, (None, *CALIBRATORS))
+    if checked is None:
+        return None
+    if continues:
+        raise refuse(
+            "calibrate", method, "None with warm_start=True, or warm_start=False: all trees are needed anew"
+        )
+    counts = np.bincount(training.codes)
+    if counts.min() < 2:
+        label = training.classes.tolist()[int(counts.argmin())]
+        raise refuse("calibrate", method, f"None, or at least 2 rows of every class: {label!r} has 1")
+    return checked
+
+
+def assign_folds(codes: NDArray[np.int32], seed: int) -> NDArray[np.int64]:
+    """Fold of every row, stratified; rows of a class are in different folds as long as there are any."""
+    order = np.lexsort((_core.draw_keys(seed, _FOLDS, len(codes)), codes))
+    fold = np.empty(len(codes), dtype=np.int64)
+    fold[order] = np.arange(len(codes)) % N_FOLDS
+    return fold
+
+
+def calibrate(
+    model: Model,
+    training: Training,
+    method: str,
+    build: Callable[[Training, int], Model],
+    n_threads: int,
+    seed: int,
+) -> Model:
+    """The model with a map learned from rows that were held out; ``build`` grows model i of those without a fold."""
+    fold = assign_folds(training.codes, seed)
+    scores = np.empty((len(fold), training.n_targets))
+    for number in range(N_FOLDS):
+        held = np.flatnonzero(fold == number)
+        if len(held):
+            without = build(training.take(np.flatnonzero(fold != number)), number)
+            scores[held] = find_scores(without, training.X[held], n_threads)[:, -training.n_targets :]
+    return replace(model, calibration=learn_maps(scores, training, method))
+
+
+def find_scores(model: Model, X: Encoded, n_threads: int) -> NDArray[np.float64]:
+    """What is calibrated: raw scores if boosted, shape (n, n_targets), else probabilities, shape (n, K)."""
+    return model.ask("raw_score" if model.is_boosted else "uncalibrated", X, n_threads)  # type: ignore[no-any-return]
+
+
+def learn_maps(scores: NDArray[np.float64], training: Training, method: str) -> Calibration:
+    """One map per target, from the scores of rows and their classes."""
+    learn = _learn_sigmoid if method == "sigmoid" else _learn_isotonic
+    first = len(training.classes) - training.n_targets
+    weight = np.ones(len(scores)) if training.weight is None else training.weight
+    knots = [
+        learn(scores[:, target], training.codes == first + target, weight)
+        for target in range(training.n_targets)
+    ]
+    return Calibration.of(method, knots)
+
+
+def _learn_isotonic(
+    score: NDArray[np.float64], is_target: NDArray[np.bool_], weight: NDArray[np.float64]
+) -> Knots:
+    fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(score, is_target, weight)
+    x, first = np.unique(fitted.X_thresholds_.astype(np.float64), return_index=True)
+    return Knots(x, np.maximum.accumulate(fitted.y_thresholds_.astype(np.float64)[first]))
+
+
+def _learn_sigmoid(
+    score: NDArray[np.float64], is_target: NDArray[np.bool_], weight: NDArray[np.float64]
+) -> Knots:
+    """Platt's map, with his targets (t + 1) / (t + 2) and 1 / (u + 2), by Newton's method.
+
+    The score is divided by its largest size first, so that steps are of a size whatever its scale.
+    """
+    n_target, n_other = float(weight[is_target].sum()), float(weight[~is_target].sum())
+    wanted = np.where(is_target, (n_target + 1.0) / (n_target + 2.0), 1.0 / (n_other + 2.0))
+    scale = float(np.abs(score).max()) or 1.0
+    columns = np.stack([score / scale, np.ones(len(score))])
+    found = np.array([0.0, np.log((n_target + 1.0) / (n_other + 1.0))])
+
+    def measure(at: NDArray[np.float64]) -> float:
+        raw = at @ columns
+        return float(np.sum(weight * (np.logaddexp(0.0, raw) - wanted * raw)))
+
+    loss = measure(found)
+    for _ in range(_MOST_STEPS):
+        share = 1.0 / (1.0 + np.exp(-np.clip(found @ columns, -700.0, 700.0)))
+        slope = columns @ (weight * (share - wanted))
+        curve = (columns * (weight * share * (1.0 - share))) @ columns.T + 1e-10 * np.eye(2)
+        step = np.linalg.solve(curve, slope)
+        while (new := measure(found - step)) > loss and np.abs(step).max() > 1e-12:
+            step = step / 2.0
+        if new >= loss:
+            break
+        found, is_done, loss = found - step, loss - new <= 1e-12 * loss, new
+        if is_done:
+            break
+    return Knots(found[:1] / scale, found[1:])

@@ -1,0 +1,136 @@
+"""Growing one compact tree, and writing it in the user's units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._rounding import Rows, UnitTree, find_offsets, in_units
+from ._validate import Training
+from .response import scale_down
+from .tables.coded import expand
+from .tables.normalise import Normalisation
+from .trees import bound_values
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_PENALTY_UNIT = 0.15  # as in the core
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a compact tree is grown with, checked."""
+
+    penalty: float
+    max_leaf_nodes: int
+    max_terms: int
+    min_samples_leaf: float
+    max_passes: int
+    digits: int | None
+    is_linear: bool
+
+
+def count_tasks(plan: Plan) -> int:
+    """Steps of progress that growing reports at most: a tree twice as large each, then attempts to improve it."""
+    return math.ceil(math.log2(plan.max_leaf_nodes)) + 8
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree as the core grew it, by normalised values, and the rows it was grown from."""
+
+    arrays: dict[str, NDArray[Any]]
+    rows: Rows
+
+    @property
+    def leaf(self) -> Ints:
+        """Leaf of every row."""
+        return self.arrays["leaf"].astype(np.int64)
+
+
+def grow(
+    training: Training,
+    plan: Plan,
+    normalisation: Normalisation,
+    n_threads: int,
+    progress: Callable[[float], None] | None,
+) -> Grown:
+    """Grow a tree by normalised values."""
+    X = bound_values(expand(training.X), normalisation.centre)
+    Z = _core.normalise(X, *normalisation, n_threads)
+    assert Z is not None  # what is bound is finite
+    n_rows = len(X)
+    is_class = training.response is None
+    response = None if is_class else _standardise(training)
+    arrays = _core.grow_compact(
+        Z,
+        weight=training.weight,
+        classes=training.codes if is_class else None,
+        prior=training.prior if is_class else None,
+        response=response,
+        penalty=plan.penalty,
+        min_samples_leaf=plan.min_samples_leaf,
+        max_leaf_nodes=plan.max_leaf_nodes,
+        max_terms=plan.max_terms,
+        max_passes=plan.max_passes,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    rows = Rows(
+        X=X,
+        weight=np.ones(n_rows) if training.weight is None else training.weight,
+        classes=training.codes if is_class else None,
+        prior=training.prior,
+        response=response,
+    )
+    return Grown(arrays, rows)
+
+
+def _standardise(training: Training) -> Floats:
+    """The response with mean 0 and standard deviation 1/2: two classes of equal size would have it, too."""
+    assert training.response is not None
+    scaled, _ = scale_down(training.response)
+    weight = training.weight
+    scaled = scaled - np.average(scaled, weights=weight)
+    spread = math.sqrt(np.average(scaled**2, weights=weight))
+    return scaled / (2.0 * spread) if spread > 0.0 else scaled
+
+
+def weigh_penalty(plan: Plan, rows: Rows) -> float:
+    """What a term or a leaf costs."""
+    return plan.penalty * _PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
+
+
+def settle(grown: Grown, plan: Plan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:
+    """The tree in the user's units, and the leaf of every row."""
+    tree, _ = in_units(grown.arrays, normalisation, plan.digits)
+    return find_offsets(
+        tree,
+        grown.rows,
+        grown.leaf,
+        weigh_penalty(plan, grown.rows),
+        plan.min_samples_leaf,
+        is_short=plan.digits is not None,
+    )
+
+
+def measure_fit(training: Training, leaf: Ints) -> float:
+    """Share of the training weight that leaves predict correctly; R² of a regression."""
+    weight = np.ones(len(leaf)) if training.weight is None else training.weight
+    if training.response is None:
+        table = np.zeros((int(leaf.max()) + 1, len(training.classes)))
+        np.add.at(table, (leaf, training.codes), weight)
+        return float(table.max(axis=1).sum() / weight.sum())
+    response, _ = scale_down(training.response)
+    total = np.bincount(leaf, weights=weight)
+    mean = np.bincount(leaf, weights=weight * response) / np.where(total > 0.0, total, 1.0)
+    residual = float(np.average((response - mean[leaf]) ** 2, weights=weight))
+    variance = float(np.average((response - np.average(response, weights=weight)) ** 2, weights=weight))
+    return 1.0 - residual / variance if variance > 0.0 else 1.0

@@ -1,0 +1,194 @@
+"""The arrays of a model from a compact tree: what its blocks say of their rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._compact import Plan, weigh_penalty
+from ._linear import Linear, Target, find_path_features, fit_leaf
+from ._rounding import MOST_WEIGHT, Rows, UnitTree
+from ._validate import Training
+from .response import scale_down
+from .tables.normalise import Normalisation
+from .trees import Trees
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def build_trees(
+    tree: UnitTree, leaf: Ints, rows: Rows, training: Training, normalisation: Normalisation, plan: Plan
+) -> Trees:
+    """The arrays of a model, breadth-first; statistics are those of the rows in their leaves."""
+    order, members = tree.order(), tree.members(leaf)
+    number = {block: place for place, block in enumerate(order)}
+    left = [number[tree.left[block]] if tree.left[block] >= 0 else -1 for block in order]
+    ptr = np.concatenate([[0], np.cumsum([len(tree.weights[block]) for block in order])]).astype(np.int64)
+    feature = np.concatenate([tree.features[block] for block in order]).astype(np.int32)
+    unit_weight = np.concatenate([tree.weights[block] for block in order])
+    planes = [_normalise(tree, block, normalisation) for block in order]
+    shares = [
+        _share(planes[place][0], tree.features[block], rows.X[members[block]], normalisation.scale)
+        for place, block in enumerate(order)
+    ]
+    weight = np.array([rows.weight[members[block]].sum() for block in order])
+    arrays: dict[str, NDArray[Any]] = {
+        "target": np.array([_target_of(training)], dtype=np.int32),
+        "block_ptr": np.array([0, len(order)], dtype=np.int64),
+        "left": np.array(left, dtype=np.int32),
+        "n_samples": np.array([len(members[block]) for block in order], dtype=np.int32),
+        "weight": weight,
+        "offset": np.array([plane[1] for plane in planes]),
+        "hyperplane_ptr": ptr,
+        "hyperplane_feature": feature,
+        "hyperplane_weight": np.concatenate([plane[0] for plane in planes]).astype(np.float32),
+        "hyperplane_share": np.concatenate(shares).astype(np.float32),
+        "membership_ptr": np.zeros(len(order) + 1, dtype=np.int64),
+        "membership_feature": np.zeros(0, dtype=np.int32),
+        "membership_slope": np.zeros(0),
+        "unit_weight": unit_weight,
+        "unit_offset": np.array([tree.offset[block] if tree.left[block] >= 0 else 0.0 for block in order]),
+    }
+    own, is_leaf = [members[block] for block in order], np.array(left) < 0
+    says = _say_numbers if training.response is not None else _say_classes
+    arrays |= says(own, weight, is_leaf, rows, training)
+    if plan.is_linear:
+        arrays |= _add_slopes(tree, order, own, rows, training, normalisation, plan, arrays)
+    return Trees(**arrays)
+
+
+def _add_slopes(
+    tree: UnitTree,
+    order: list[int],
+    own: list[Ints],
+    rows: Rows,
+    training: Training,
+    normalisation: Normalisation,
+    plan: Plan,
+    arrays: dict[str, NDArray[Any]],
+) -> dict[str, NDArray[Any]]:
+    """Linear functions of the leaves, and the ranges they are clipped to."""
+    if training.response is None:
+        response, exponent, unit = (training.codes == 1).astype(np.float64), 0, 1.0
+        mean = float(training.prior[1])
+    else:
+        response, exponent = scale_down(training.response)
+        mean = float(np.average(response, weights=rows.weight))
+        variance = float(np.average((response - mean) ** 2, weights=rows.weight))
+        unit = 4.0 * variance  # of two classes of equal size it is 1
+    penalty = weigh_penalty(plan, rows) * unit
+    features, (centre, scale) = find_path_features(tree), normalisation
+    most_slope = math.ldexp(MOST_WEIGHT, min(-exponent, 300))
+    linear: list[Linear] = []
+    for block, some in zip(order, own, strict=True):
+        if tree.left[block] >= 0:
+            linear.append(Linear(np.zeros(0, dtype=np.int64), np.zeros(0), 0.0))
+            continue
+        target = Target(response[some], rows.weight[some], mean, most_slope)
+        linear.append(
+            fit_leaf(rows.X[some], target, features[block], scale, penalty, plan.max_terms, plan.digits)
+        )
+    feature = np.concatenate([one.features for one in linear])
+    if not len(feature):
+        return {}
+    slope = np.ldexp(np.concatenate([one.slopes for one in linear]), exponent)
+    size = [len(one.features) for one in linear]
+    block_of = np.repeat(np.arange(len(order)), size)
+    is_sloped = np.array(size) > 0
+    intercept = np.ldexp([one.intercept for one in linear], exponent)
+    moved = intercept + np.bincount(block_of, weights=slope * centre[feature], minlength=len(order))
+    means = [
+        (rows.X[some][:, one.features] - centre[one.features]).mean(axis=0)
+        for one, some in zip(linear, own, strict=True)
+    ]
+    low, high = arrays["low"], arrays["high"]
+    if training.response is None:  # as far from certain as a pure leaf of this weight
+        total = arrays["weight"] + 1.0
+        low = np.where(is_sloped, mean / total, low)
+        high = np.where(is_sloped, (arrays["weight"] + mean) / total, high)
+    return {
+        "membership_ptr": np.concatenate([[0], np.cumsum(size)]).astype(np.int64),
+        "membership_feature": feature.astype(np.int32),
+        "membership_slope": slope * scale[feature],
+        "membership_mean": (np.concatenate(means) / scale[feature]).astype(np.float32),
+        "unit_slope": slope,
+        "intercept": np.where(is_sloped, moved, arrays["intercept"]),
+        "unit_intercept": np.where(is_sloped, intercept, arrays["intercept"]),
+        "low": low,
+        "high": high,
+    }
+
+
+def _target_of(training: Training) -> int:
+    if training.response is not None:
+        return 0
+    return 1 if len(training.classes) == 2 else -1
+
+
+def _say_classes(
+    own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: Rows, training: Training
+) -> dict[str, NDArray[Any]]:
+    """Shares of the classes in every block: those of two in one membership, of more in values. Leaves are smoothed."""
+    counts = np.stack([rows.count(some)[0] for some in own])
+    shares = np.where(
+        is_leaf[:, None], (counts + training.prior) / (weight[:, None] + 1.0), counts / weight[:, None]
+    )
+    n_classes = len(training.classes)
+    if n_classes == 2:
+        share = shares[:, 1].copy()
+        return {
+            "n_target": counts[:, 1].copy(),
+            "intercept": share,
+            "low": np.where(is_leaf, share, 0.0),
+            "high": np.where(is_leaf, share, 1.0),
+        }
+    shares /= shares.sum(axis=1, keepdims=True)
+    return {
+        "n_target": np.minimum(counts[np.arange(len(own)), shares.argmax(axis=1)], weight),
+        "intercept": shares.max(axis=1),
+        "value_ptr": np.arange(len(own) + 1, dtype=np.int64) * n_classes,
+        "value_class": np.tile(np.arange(n_classes, dtype=np.int32), len(own)),
+        "value": np.minimum(shares, 1.0).ravel(),
+    }
+
+
+def _say_numbers(
+    own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: Rows, training: Training
+) -> dict[str, NDArray[Any]]:
+    """Means of the response, shrunk towards that of all rows by one row."""
+    assert training.response is not None
+    response, exponent = scale_down(training.response)
+    sums = np.array([(rows.weight[some] * response[some]).sum() for some in own])
+    mean = (sums + np.average(response, weights=rows.weight)) / (weight + 1.0)
+    low = np.minimum([response[some].min() for some in own], mean)
+    high = np.maximum([response[some].max() for some in own], mean)
+    scaled = {"n_target": sums, "intercept": mean, "low": low, "high": high}
+    return {name: np.ldexp(values, exponent) for name, values in scaled.items()}
+
+
+def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tuple[Floats, float]:
+    """Weights and offset of a block for normalised values, the largest weight ±1."""
+    features, weights = tree.features[block], tree.weights[block]
+    if not len(weights):
+        return np.zeros(0), 0.0
+    centre, scale = normalisation.centre[features], normalisation.scale[features]
+    size = np.log2(np.abs(weights)) + np.log2(scale)  # their product may be beyond all numbers
+    largest = float(size.max())
+    with np.errstate(under="ignore"):
+        normalised = np.sign(weights) * np.exp2(size - largest)
+    rest = float((tree.offset[block] - (weights * centre).sum()) * np.exp2(-largest))
+    return normalised, rest if math.isfinite(rest) else 0.0
+
+
+def _share(weights: Floats, features: Ints, X: Floats, scale: Floats) -> Floats:
+    """What every term earns of the gain: its part of the sum of |weight| × spread of the feature in the block."""
+    if not len(weights):
+        return np.zeros(0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(weights) * np.std(X[:, features] / scale[features], axis=0)
+    is_known = bool(np.isfinite(size).all()) and size.sum() > 0.0
+    return size / size.sum() if is_known else np.full(len(weights), 1.0 / len(weights))

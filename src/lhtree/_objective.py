@@ -1,0 +1,106 @@
+"""What boosting makes smaller: the loss, and the unit in which the core takes a response."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._parameters import REGRESSION_LOSSES, choose, is_real, refuse
+from ._validate import Training
+from .model import Model
+from .response import scale_down, scale_up
+
+Floats = NDArray[np.float64]
+
+_SELECTING = ("absolute_error", "quantile")  # the value of a leaf is a quantile of its residuals
+_LOG_LINK = ("poisson", "gamma")
+_LARGE = 40  # counts beyond 2**40 are divided by a power of two: derivatives are float32
+_LN_2 = float(np.log(2.0))
+_LEAVES = ("auto", "constant", "linear")
+
+
+class Objective(NamedTuple):
+    """The loss of a fit. The core sees a response divided by 2**exponent."""
+
+    loss: str
+    quantile: float = 0.5
+    exponent: int = 0
+
+    @classmethod
+    def of(cls, params: dict[str, Any], training: Training) -> Objective:
+        """The loss for these parameters and rows, which must suit it."""
+        if training.response is None:
+            return cls("logistic" if training.n_targets == 1 else "softmax")
+        loss, quantile = choose("loss", params["loss"], REGRESSION_LOSSES), params["quantile"]
+        if loss == "quantile" and not (is_real(quantile) and 0.0 < quantile < 1.0):
+            raise refuse("quantile", quantile, "a number between 0 and 1 with loss='quantile'")
+        check_signs(training.response, loss, "y")
+        if loss == "poisson" and not training.response.any():
+            raise ValueError(
+                "y contains only zeros, but loss='poisson' needs a positive sum of y. Pass rows with a positive y."
+            )
+        exponent = 0 if loss == "gamma" else scale_down(training.response)[1]
+        if loss == "poisson":
+            exponent = max(exponent - _LARGE, 0)
+        return cls(loss, float(quantile) if loss == "quantile" else 0.5, exponent)
+
+    @property
+    def link(self) -> str:
+        """How raw scores become predictions."""
+        if self.loss in REGRESSION_LOSSES:
+            return "log" if self.loss in _LOG_LINK else "identity"
+        return self.loss
+
+    def settle_leaf(self, leaf: Any) -> str:
+        """The kind of leaf for the parameter ``leaf``."""
+        choose("leaf", leaf, _LEAVES)
+        if leaf == "linear" and self.loss in _SELECTING:
+            raise refuse("leaf", leaf, f"'constant' or 'auto' with loss={self.loss!r}")
+        if leaf == "auto":
+            return "linear" if self.loss in REGRESSION_LOSSES and self.loss not in _SELECTING else "constant"
+        return str(leaf)
+
+    def shrink(self, response: Floats) -> Floats:
+        """A response in the core's unit; that of a validation set, whose size is not known, within reach of squares."""
+        scaled = np.ldexp(response, -self.exponent)
+        return np.clip(scaled, -(2.0**500), 2.0**500) if self.link == "identity" else scaled
+
+    def shrink_base(self, base: Floats) -> Floats:
+        """The first scores of an earlier model as the core takes them."""
+        return base - self.exponent * _LN_2 if self.link == "log" else np.ldexp(base, -self.exponent)
+
+    def shrink_trees(self, earlier: Model) -> dict[str, NDArray[Any]]:
+        """The arrays of an earlier model as the core takes them."""
+        arrays = earlier.trees.arrays()
+        return scale_up(arrays, -self.exponent) if self.link == "identity" else arrays
+
+    def grow_base(self, base: Floats) -> Floats:
+        """First scores in units of the response."""
+        return base + self.exponent * _LN_2 if self.link == "log" else np.ldexp(base, self.exponent)
+
+    def grow_trees(self, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """The arrays of trees in units of the response; gains stay in the core's, in which they cannot overflow."""
+        return scale_up(arrays, self.exponent) if self.link == "identity" else arrays
+
+    def grow_losses(self, losses: Floats) -> Floats:
+        """Losses in units of the response; the largest number where they are beyond it."""
+        exponent = 2 * self.exponent if self.loss == "squared_error" else self.exponent
+        with np.errstate(over="ignore"):
+            return np.minimum(np.ldexp(losses, exponent), np.finfo(np.float64).max)
+
+
+def check_signs(response: Floats, loss: str, name: str) -> None:
+    """Some losses are of numbers that are positive, or not negative."""
+    least = response.min(initial=np.inf)
+    if loss == "poisson" and least < 0.0:
+        raise ValueError(
+            f"{name} contains {least:.6g}, but loss='poisson' is for numbers of at least 0. "
+            "Use loss='squared_error', or drop those rows."
+        )
+    if loss == "gamma" and least <= 0.0:
+        raise ValueError(
+            f"{name} contains {least:.6g}, but loss='gamma' is for positive numbers. "
+            "Use loss='poisson' if 0 is possible, or loss='squared_error'."
+        )

@@ -1,0 +1,111 @@
+"""The leaf size of a forest or tree, chosen by a pilot: ``min_samples_leaf="auto"``.
+
+A quarter of the rows is held out. For each size, a few trees are grown on the others; the size with the least log loss
+on the rows held out is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._parameters import Settled
+from ._validate import Training
+from .holdout import mark_rows
+from .model import Model
+from .sampling import spread
+
+if TYPE_CHECKING:
+    from .base import Growth
+
+_SIZES = (1, 5, 20, 50)
+_SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried
+_MOST_TREES = 30
+_MOST_ROWS = 10_000  # of the pilot, so that it takes at most a third of the time on large data
+_HELD_OUT = 0.25
+_SMOOTHING = 0.01  # added to every probability: a row that is certainly wrong must not decide alone
+# Draws are keyed by seed and tree; no tree has these numbers.
+_SAMPLE, _HOLD = 2**64 - 2, 2**64 - 3
+
+Progress = Callable[[float], None] | None
+
+
+class Build(Protocol):
+    """Grow trees on some rows: a model that can be scored."""
+
+    def __call__(self, training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model: ...
+
+
+class Pilot:
+    """Rows and trees of a pilot, and the sizes it compares."""
+
+    def __init__(self, training: Training, growth: Growth, seed: int) -> None:
+        rows = _sample(training, seed)
+        n_held = max(1, round(_HELD_OUT * len(rows)))
+        is_held = mark_rows(training.codes[rows], len(training.classes), n_held, seed, _HOLD)
+        self.held = training.take(rows[is_held])
+        self.training = training.take(rows[~is_held])
+        weight = self.training.weight
+        total = len(self.training.X) if weight is None else float(weight.sum())
+        self.sizes = _SIZES[:1] + tuple(size for size in _SIZES[1:] if size < _SHARE * total)
+        if not is_held.any():
+            self.sizes = _SIZES[:1]
+        self.growth = scale_draws(growth, training, self.training, _MOST_TREES)
+
+    @property
+    def n_trees(self) -> int:
+        """Trees that the pilot grows in all."""
+        return 0 if len(self.sizes) == 1 else len(self.sizes) * self.growth.count_trees(self.held.n_targets)
+
+    def choose(self, settled: Settled, build: Build, progress: Progress, n_threads: int) -> int:
+        """The size with the least log loss, the smallest of equals."""
+        if len(self.sizes) == 1:
+            return self.sizes[0]
+        losses = []
+        n_each = self.n_trees // len(self.sizes)
+        for number, size in enumerate(self.sizes):
+            model = build(
+                self.training, settled.with_leaf_size(size), self.growth, shift(progress, number * n_each)
+            )
+            losses.append(measure_loss(model.ask("proba", self.held.X, n_threads), self.held))
+        return self.sizes[int(np.argmin(losses))]
+
+
+def measure_loss(proba: NDArray[np.float64], rows: Training) -> float:
+    """Log loss of smoothed probabilities."""
+    true = proba[np.arange(len(proba)), rows.codes]
+    smoothed = (true + _SMOOTHING) / (1.0 + _SMOOTHING * proba.shape[1])
+    return float(np.average(-np.log(smoothed), weights=rows.weight))
+
+
+def shift(progress: Progress, n_done: int) -> Progress:
+    """Report progress that continues after some trees."""
+    if progress is None or n_done == 0:
+        return progress
+    return lambda n: progress(n_done + n)
+
+
+def _sample(training: Training, seed: int) -> NDArray[np.int64]:
+    """All rows, or so many of them, drawn by class."""
+    n_rows = len(training.X)
+    if n_rows <= _MOST_ROWS:
+        return np.arange(n_rows)
+    counts = spread(_MOST_ROWS / n_rows, np.bincount(training.codes))
+    rows: NDArray[Any] = _core.draw_rows(training.codes, counts, False, seed, _SAMPLE)
+    return np.sort(rows).astype(np.int64)
+
+
+def scale_draws(growth: Growth, training: Training, part: Training, most_trees: int) -> Growth:
+    """The same, or fewer, trees on a part of the rows; they draw the same share of the rows of each class."""
+    n_trees = len(growth.betas)
+    chosen = np.linspace(0, n_trees - 1, min(n_trees, most_trees)).round().astype(np.int64)
+    counts = None
+    if growth.counts is not None:
+        share = np.bincount(part.codes) / np.bincount(training.codes)
+        counts = np.maximum(1, np.rint(growth.counts * share).astype(np.int64))
+    return replace(growth, betas=growth.betas[chosen], first_tree=0, counts=counts, record=None)

@@ -1,0 +1,70 @@
+"""Warnings about the figures of the model card."""
+
+from __future__ import annotations
+
+from ..evaluation import Evaluation, Measured
+from ..evaluation.measures import write_number
+from ..model import Model
+from ._checks import Warned, warn
+
+
+def find_score_warnings(fitted: Model, given: Measured, test: Measured | None) -> list[Warned]:
+    """Warnings about the figures of the model card."""
+    found = []
+    if test is None:
+        found.append(
+            warn(
+                "not-held-out",
+                "No held-out rows",
+                "All figures are measured on the supplied rows. If the model was trained on them, it will be less "
+                "accurate on new data. Pass X_test and y_test to measure by how much.",
+            )
+        )
+    elif _find_score(given) - _find_score(test) > 0.1:
+        found.append(
+            warn(
+                "gap",
+                "Overfitting",
+                f"{_tell_score(given)} on the supplied rows and {_tell_score(test, is_first=False)} on the held-out "
+                "rows. A larger min_samples_leaf reduces overfitting; "
+                + (
+                    "so do fewer rounds, which early_stopping=True finds."
+                    if fitted.is_boosted
+                    else "so does a smaller max_depth."
+                    if fitted.is_regression
+                    else "with the paper's cuts, so does a larger gamma."
+                ),
+            )
+        )
+    shown = given if test is None else test
+    if isinstance(shown, Evaluation):
+        if shown.accuracy <= shown.most_frequent:
+            found.append(
+                warn(
+                    "no-better",
+                    "No better than the majority class",
+                    f"Always predicting the most frequent class has an accuracy of {100 * shown.most_frequent:.1f} %; "
+                    f"the model has {100 * shown.accuracy:.1f} %.",
+                )
+            )
+    elif shown.quantile is None and shown.rmse >= shown.baseline_rmse:
+        found.append(
+            warn(
+                "no-better",
+                "No better than the mean",
+                f"Always predicting the mean has an RMSE of {write_number(shown.baseline_rmse)}; the model has "
+                f"{write_number(shown.rmse)}.",
+            )
+        )
+    return found
+
+
+def _find_score(measured: Measured) -> float:
+    """Accuracy or R²."""
+    return measured.accuracy if isinstance(measured, Evaluation) else measured.r2
+
+
+def _tell_score(measured: Measured, *, is_first: bool = True) -> str:
+    if isinstance(measured, Evaluation):
+        return f"{'Accuracy is ' if is_first else ''}{100 * measured.accuracy:.1f} %"
+    return f"{'R² is ' if is_first else ''}{measured.r2:.3f}"

@@ -1,0 +1,143 @@
+// Importances of the columns, and effect curves: what a column contributes over its values.
+
+const FIRST_CURVES = 6;
+
+function showImportances(facts) {
+  const { importance: gain, n_used: used } = facts.features;
+  const of = (values, write) => facts.columns.map(({ name }, i) => ({ name, value: values[i], figure: write(values[i]) })).filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  const place = el("div", {});
+  const unit = unitOf(facts);
+  const kinds = [
+    ["Gain", () => {
+      const rows = of(gain, percent);
+      const [weak, unused] = [used - rows.length, facts.columns.length - used];
+      return [
+        rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, facts.response && facts.model.n_blocks === facts.model.n_trees ? "The tree is a single leaf: “Try a row” shows what its linear model uses." : "No column is more informative than chance."),
+        el("p", { class: "note" }, (facts.model.base !== null ? "Share of the decrease of the loss over all blocks." : facts.response ? "Share of the decrease of the squared error over all blocks, corrected for chance." : "Share of the decrease in impurity over all blocks, corrected for chance.")
+          + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be distinguished from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : "")),
+      ];
+    }],
+    ["Contribution", () => [
+      bars(of(facts.effects.importance, (value) => format(unit.factor * value, 3)), { both: false, shown: 12 }),
+      el("p", { class: "note" }, `Mean size of the contribution to the ${facts.response ? "prediction" : "predicted class"} over ${count(facts.effects.n_rows, "row")}, in ${unit.name}: what the model uses on these rows.`),
+    ]],
+  ];
+  const show = (i) => place.replaceChildren(...kinds[i][1]());
+  show(0);
+  return el("figure", { class: "card", id: "importances" }, el("figcaption", {}, "Importance of the columns"),
+    el("div", { class: "controls" }, choose("Measured by", kinds.map(([name]) => name), 0, show)), place);
+}
+
+// In what contributions are counted.
+function unitOf({ model, response, labels }) {
+  if (model.link === "log") return { factor: 1, name: "the logarithm of the prediction" };
+  if (response) return { factor: 1, name: `units of ${labels[0]}` };
+  return model.base !== null ? { factor: 1, name: "raw score" } : { factor: 100, name: "percentage points of membership" };
+}
+
+// The effect of a column on a class. Only those of the second of two classes are stored: the first mirrors it.
+function effectOf(facts, { labels, value, n_rows: n, density, ...stored }, cls) {
+  const [two, all] = [facts.classes.length === 2, facts.classes.length];
+  const width = two ? 1 : all;
+  const sign = two && cls === 0 ? -1 : 1;
+  const of = (name) => labels.map((_, i) => sign * unitOf(facts).factor * decoded(stored, name)[i * width + (two ? 0 : cls)]);
+  const [mean, low, high] = [of("mean"), of(sign < 0 ? "high" : "low"), of(sign < 0 ? "low" : "high")];
+  return { labels, value, n, density, mean, low, high };
+}
+const decodedArrays = new WeakMap();
+function decoded(stored, name) {
+  if (!decodedArrays.has(stored[name])) decodedArrays.set(stored[name], decodeArray(stored[name]));
+  return decodedArrays.get(stored[name]);
+}
+
+function showEffects(facts) {
+  const { columns, coverage, n_rows: rows, n_estimators: trees } = facts.effects;
+  const many = facts.classes.length > 1;
+  let cls = facts.classes.length === 2 ? 1 : 0;
+  const paints = [];
+  // All curves of a class have the same scale.
+  const findTicks = () => {
+    const all = columns.map((column) => effectOf(facts, column, cls));
+    const least = all.reduce((low, one) => Math.min(low, ...one.low, ...one.mean), 0);
+    return roundTicks(least, all.reduce((high, one) => Math.max(high, ...one.high, ...one.mean), 0));
+  };
+  let ticks = findTicks();
+  const title = el("h3", {});
+  const rename = () => title.replaceChildren("Effects", ...(many ? [" on ", named(facts.classes[cls])] : []));
+  rename();
+  const make = (column) => {
+    const place = el("div", {});
+    const paint = () => place.replaceChildren(column.value ? drawCurve(facts, column, cls, ticks) : drawCategories(facts, column, cls, ticks));
+    paints.push(paint);
+    paint();
+    return el("figure", { class: "card effect" }, el("figcaption", {}, short(column.name, 60)), place);
+  };
+  const grid = (some) => el("div", { class: "effects" }, some.map(make));
+  const shown = columns.length <= FIRST_CURVES + 2 ? columns.length : FIRST_CURVES;
+  const left = facts.columns.length - columns.length;
+  const control = many ? choose("Contribution to", facts.classes, cls, (chosen) => {
+    cls = chosen;
+    ticks = findTicks();
+    rename();
+    paints.forEach((paint) => paint());
+  }) : null;
+  return el("div", { id: "effects" }, title,
+    el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unitOf(facts).name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane looks at several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
+    control ? el("div", { class: "controls" }, control) : null,
+    grid(columns.slice(0, shown)),
+    columns.length > shown ? unfold(`${columns.length - shown} more columns`, () => grid(columns.slice(shown))) : null,
+    left > 0 ? el("p", { class: "note" }, `${count(left, "less important column is", "less important columns are")} left out.`) : null);
+}
+
+// Round numbers from below the least to above the largest of two that have 0 between them.
+function roundTicks(low, high) {
+  const rough = (high - low) / 4 || 1;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= rough) * unit;
+  const from = Math.floor(low / step + 1e-9);
+  return Array.from({ length: Math.ceil(high / step - 1e-9) - from + 1 }, (_, i) => (from + i) * step);
+}
+
+const tabulateEffect = ({ labels, n, mean, low, high }) => unfold("Show the data", () => table(["value", "rows", "mean", "from", "to"],
+  labels.map((label, i) => [short(label, 30), format(n[i], 7), signed(mean[i]), signed(low[i]), signed(high[i])])));
+
+function drawCurve(facts, column, cls, ticks) {
+  const [low, high] = [ticks[0], ticks.at(-1)];
+  const effect = effectOf(facts, column, cls);
+  const values = column.value.filter((value) => value !== null);
+  const hasGap = values.length < column.value.length;
+  const [from, to] = values.length ? [values[0], values.at(-1)] : [0, 0];
+  const place = el("div", {});
+  responsive(place, (width) => {
+    const [height, left, top, bottom, bars] = [190, 46, 8, 24, 26];
+    const right = hasGap ? 58 : 12;
+    const at = (value) => left + (to > from ? (value - from) / (to - from) : 0.5) * (width - left - right);
+    const up = (y) => top + (1 - (y - low) / (high - low)) * (height - top - bottom - bars);
+    const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Effect of ${column.name}: mean contribution from ${format(effect.mean[0], 3)} to ${format(effect.mean[values.length - 1] ?? effect.mean[0], 3)}.` });
+    const digits = digitsBetween(from, to);
+    for (const y of ticks) svg.append(draw("line", { class: y === 0 ? "zero" : "axis", x1: left, x2: width - 8, y1: up(y), y2: up(y) }), draw("text", { x: left - 6, y: up(y) + 4, "text-anchor": "end" }, brief(y)));
+    const most = Math.max(...column.density, 1);
+    const wide = (width - left - right) / column.density.length;
+    column.density.forEach((n, i) => n && svg.append(draw("rect", { class: "rows", x: left + i * wide, width: Math.max(0.5, wide - 1), y: height - bottom - (bars * n) / most, height: (bars * n) / most })));
+    const points = values.map((value, i) => [at(value), i]);
+    const line = (ys) => points.map(([x, i]) => `${x} ${up(ys[i])}`);
+    if (points.length > 1) svg.append(
+      draw("path", { class: "interval", d: `M${[...line(effect.high), ...line(effect.low).reverse()].join("L")}Z` }),
+      draw("path", { class: "line", d: `M${line(effect.mean).join("L")}` }));
+    const lone = [...(points.length === 1 ? points : []), ...(hasGap ? [[width - 28, values.length]] : [])];
+    for (const [x, i] of lone) svg.append(draw("line", { class: "band", x1: x, x2: x, y1: up(effect.low[i]), y2: up(effect.high[i]) }));
+    for (const [x, i] of [...points, ...(hasGap ? [[width - 28, values.length]] : [])])
+      svg.append(draw("circle", { class: points.length > 8 && i < values.length ? "dot small" : "dot", cx: x, cy: up(effect.mean[i]), r: points.length > 8 && i < values.length ? 2.5 : 4 }, draw("title", {}, `${effect.labels[i]}: ${signed(effect.mean[i])} (${count(effect.n[i], "row")})`)));
+    const ends = to > from ? [[from, "start"], [(from + to) / 2, "middle"], [to, "end"]] : values.length ? [[from, "middle"]] : [];
+    for (const [value, anchor] of ends) svg.append(draw("text", { x: at(value), y: height - 8, "text-anchor": anchor }, format(value, digits)));
+    if (hasGap) svg.append(draw("text", { x: width - 28, y: height - 8, "text-anchor": "middle" }, "missing"));
+    place.replaceChildren(svg);
+  });
+  return el("div", {}, place, tabulateEffect(effect));
+}
+
+function drawCategories(facts, column, cls, ticks) {
+  const effect = effectOf(facts, column, cls);
+  const rows = effect.labels.map((name, i) => ({ name, value: effect.mean[i], range: [effect.low[i], effect.high[i]], figure: signed(effect.mean[i]), note: count(effect.n[i], "row") }));
+  return el("div", {}, bars(rows, { most: Math.max(-ticks[0], ticks.at(-1)), shown: 6 }), tabulateEffect(effect));
+}

@@ -1,0 +1,117 @@
+"""A decision sheet: a compact tree on one page, to print and to decide by."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._parameters import is_integer, refuse
+from .._write import write_whole
+from ..evaluation import evaluate
+from ..evaluation.classification import Evaluation
+from ..model import read
+from ..outline import read_outline
+from ._facts import Example, SheetFacts, follow
+from ._html import write_html
+from ._page import HEIGHT, MARGIN, WIDTH, compose
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def sheet(
+    model: Any,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    row: int = 0,
+    title: str | None = None,
+) -> Path:
+    """Write a decision sheet of a compact tree: everything that a decision needs, on one page of A4.
+
+    The page has the tree with the weights of every block in the user's units, what a missing value counts as, and the
+    share of every class. With rows, it also shows the way of one of them; with their classes, the accuracy and the
+    calibration on them.
+
+    Parameters
+    ----------
+    model : fitted CompactLHTClassifier, or a Scorer of one
+        The fitted model.
+    path : str or path
+        Output file: HTML, or PDF, which needs matplotlib. An existing file is replaced atomically.
+    X : array-like of shape (n, m), optional
+        Samples that were not used for training.
+    y : array-like of shape (n,), optional
+        Their class labels.
+    row : int, default=0
+        Index of the row of X that is the example; its values are in the file.
+    title : str, optional
+        Title of the page.
+
+    Returns
+    -------
+    pathlib.Path
+        The path of the sheet.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import CompactLHTClassifier, sheet
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = CompactLHTClassifier(max_leaf_nodes=4).fit(X[::2], y[::2])
+    >>> sheet(model, "wine.html", X[1::2], y[1::2], title="Which wine is it?").name
+    'wine.html'
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm", ".pdf") or not path.parent.is_dir():
+        raise refuse("path", str(path), "the path of an HTML or PDF file in an existing directory")
+    if title is not None and not isinstance(title, str):
+        raise refuse("title", title, "a string or None")
+    facts = find_facts(model, X, y, row=row, title=title)
+    if path.suffix.lower() == ".pdf":
+        file = io.BytesIO()
+        draw_sheet(facts).savefig(file, format="pdf", metadata={"Title": facts.title, "CreationDate": None})
+        write_whole(path, file.getvalue())
+    else:
+        write_whole(path, write_html(*compose(facts), facts.title).encode())
+    return path
+
+
+def find_facts(
+    model: Any, X: Any = None, y: Any = None, *, row: int = 0, title: str | None = None
+) -> SheetFacts:
+    """What a sheet shows, as data."""
+    fitted = read(model)
+    outline = read_outline(fitted)
+    if X is None and y is not None:
+        raise ValueError("y was passed without X: pass both, or X alone.")
+    measured = None if y is None else evaluate(model, X, y)
+    assert measured is None or isinstance(measured, Evaluation)
+    example = None if X is None else _find_example(model, X, y, row)
+    return SheetFacts(title or "Decision sheet", outline, measured, example)
+
+
+def _find_example(model: Any, X: Any, y: Any, row: Any) -> Example:
+    fitted = read(model)
+    n_rows = len(X) if hasattr(X, "__len__") else X.shape[0]
+    if not is_integer(row) or not 0 <= row < n_rows:
+        raise refuse("row", row, f"an integer from 0 to {n_rows - 1}")
+    one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1]
+    values = fitted.name_values(fitted.encode(one, model)[0])
+    actual = None
+    if y is not None:
+        actual = y.iloc[row] if hasattr(y, "iloc") else y[row]
+    return follow(read_outline(fitted), values, f"Row {row} of the table.", actual)
+
+
+def draw_sheet(facts: SheetFacts) -> Figure:
+    """A sheet as a figure of matplotlib."""
+    from ..plot._shapes import draw_shapes, new_sheet
+
+    figure, ax = new_sheet(WIDTH, HEIGHT)
+    shapes, factor = compose(facts)
+    draw_shapes(ax, shapes, WIDTH, HEIGHT, factor, MARGIN)
+    return figure

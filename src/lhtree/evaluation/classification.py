@@ -1,0 +1,236 @@
+"""Metrics of a classifier on rows with known classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from ..curves import CoverageCurve, measure_coverage
+from .judge import Part
+from .measures import (
+    Bin,
+    calibrate,
+    count_confusion,
+    count_rows,
+    divide,
+    find_brier,
+    find_interval,
+    find_log_loss,
+    mean,
+    rank,
+    write_percent,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_SHOWN = 20  # classes
+_RARE = 0.1  # share of the rarest class below which accuracy says little
+
+
+class ClassScores(NamedTuple):
+    """Metrics of one class against the rest; None if there are no rows for a metric."""
+
+    label: Any
+    n_rows: int
+    n_predicted: int
+    recall: float | None
+    precision: float | None
+    roc_auc: float | None
+    average_precision: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Result of ``lhtree.evaluate``: metrics of a classifier.
+
+    Attributes
+    ----------
+    n_rows : int
+    accuracy : float
+    accuracy_low, accuracy_high : float
+        Wilson's 95 % confidence interval of the accuracy; with weights, for the effective number of rows.
+    most_frequent : float
+        Share of the most frequent class: the accuracy of always predicting it.
+    balanced_accuracy : float
+        Mean recall of the classes that have rows.
+    log_loss, brier : float
+        As scikit-learn's ``log_loss`` and ``brier_score_loss``.
+    roc_auc : float or None
+        Area under the ROC curve; for three or more classes the one-vs-rest mean. None if a class has no rows.
+    average_precision : float or None
+        Of the rarer of two classes, or the mean over three or more. None if a class has no rows.
+    classes : tuple of ClassScores
+        Each with ``label``, ``n_rows``, ``n_predicted``, ``recall``, ``precision``, ``roc_auc``, ``average_precision``.
+    confusion : array of shape (K, K)
+        Confusion matrix: counts (or weights) by true class (rows) and predicted class (columns).
+    calibration : tuple of Bin
+        ``n_rows``, mean ``probability`` of the predicted class and ``accuracy``, in up to ten bins of that probability.
+    coverage : CoverageCurve
+        Accuracy at each coverage, for up to 200 evenly spaced values; rows with the largest WOLF value (for a model
+        without WOLF, the largest probability) are decided first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHTClassifier, evaluate
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = LHTClassifier().fit(X[:400], y[:400])
+    >>> measured = evaluate(model, X[400:], y[400:])
+    >>> round(measured.accuracy, 3), round(measured.log_loss, 2)
+    (0.935, 2.35)
+    >>> measured.confusion
+    array([[ 38,   1],
+           [ 10, 120]])
+    >>> measured.to_frame().round(3)
+           n_rows  n_predicted  recall  precision  roc_auc  average_precision
+    label
+    0          39           48   0.974      0.792    0.949              0.777
+    1         130          121   0.923      0.992    0.949              0.975
+    """
+
+    n_rows: int
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    most_frequent: float
+    balanced_accuracy: float
+    log_loss: float
+    brier: float
+    roc_auc: float | None
+    average_precision: float | None
+    classes: tuple[ClassScores, ...]
+    confusion: NDArray[Any]
+    calibration: tuple[Bin, ...]
+    coverage: CoverageCurve
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Part], labels: Sequence[Any]) -> Evaluation:
+        """Measure the rows of all parts; ``labels`` are the K classes.
+
+        Probabilities are joined one class at a time, so that this takes little more memory than the parts.
+        """
+        codes, predicted, sureness = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("codes", "predicted", "sureness")
+        )
+        weights = [part.weight for part in parts if part.weight is not None]
+        weight = np.concatenate(weights) if weights else None
+        of_truth, of_predicted = (
+            np.concatenate([part.proba[np.arange(len(part.codes)), getattr(part, name)] for part in parts])
+            for name in ("codes", "predicted")
+        )
+        brier = find_brier(np.concatenate([(part.proba**2).sum(axis=1) for part in parts]), of_truth, weight)
+        confusion = count_confusion(codes, predicted, len(labels), weight)
+        mass, right = confusion.sum(axis=1), confusion.diagonal()
+        recall, precision = divide(right, mass), divide(right, confusion.sum(axis=0))
+        scores = [
+            rank(np.concatenate([part.proba[:, number] for part in parts]), codes == number, weight)
+            for number in range(len(labels))
+        ]
+        areas, precisions = [score[0] for score in scores], [score[1] for score in scores]
+        is_pair = len(labels) == 2
+        accuracy = float(right.sum() / mass.sum())
+        low, high = find_interval(accuracy, count_rows(len(codes), weight))
+        return cls(
+            n_rows=len(codes),
+            accuracy=accuracy,
+            accuracy_low=low,
+            accuracy_high=high,
+            most_frequent=float(mass.max() / mass.sum()),
+            balanced_accuracy=float(np.mean([share for share in recall if share is not None])),
+            log_loss=find_log_loss(of_truth, weight),
+            brier=brier / 2.0 if is_pair else brier,
+            roc_auc=areas[1] if is_pair else mean(areas),
+            average_precision=precisions[find_rarer(confusion)] if is_pair else mean(precisions),
+            classes=tuple(
+                ClassScores(
+                    label,
+                    int((codes == number).sum()),
+                    int((predicted == number).sum()),
+                    recall[number],
+                    precision[number],
+                    *scores[number],
+                )
+                for number, label in enumerate(labels)
+            ),
+            confusion=confusion,
+            calibration=calibrate(of_predicted, codes == predicted, weight),
+            coverage=measure_coverage(sureness, codes == predicted, weight).thin(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All metrics as plain values that can be written as JSON."""
+        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return told | {
+            "classes": [
+                {"class": _name(one.label)}
+                | {name: value for name, value in one._asdict().items() if name != "label"}
+                for one in self.classes
+            ],
+            "confusion": self.confusion.tolist(),
+            "calibration": [one._asdict() for one in self.calibration],
+            "coverage": self.coverage.to_dict(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The measures of each class, one row per class."""
+        pandas = import_extra("pandas", "pandas")
+        frame: pd.DataFrame = pandas.DataFrame(self.classes, columns=ClassScores._fields).set_index("label")
+        return frame
+
+    @property
+    def has_rare_class(self) -> bool:
+        """Whether a class has less than a tenth of the rows: then balanced accuracy and average precision lead."""
+        share = self.confusion.sum(axis=1) / self.confusion.sum()
+        return bool((share[share > 0.0] < _RARE).any())
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main measures, as names and text; those that suit rare classes first if there is one."""
+        rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
+        interval = f"95 % interval {100 * self.accuracy_low:.2f} to {100 * self.accuracy_high:.2f}"
+        figures = {
+            "rows": f"{self.n_rows:,}",
+            "accuracy": f"{write_percent(self.accuracy)} ({interval})",
+            "most frequent class": write_percent(self.most_frequent),
+            "balanced accuracy": write_percent(self.balanced_accuracy),
+        }
+        for name, value, of in (
+            ("ROC AUC", self.roc_auc, ""),
+            ("average precision", self.average_precision, rarer),
+        ):
+            if value is not None:
+                figures[name] = f"{value:.4f}{of}"
+        figures |= {"log loss": f"{self.log_loss:.4f}", "Brier score": f"{self.brier:.4f}"}
+        leading = ("rows", "balanced accuracy", "average precision") if self.has_rare_class else ()
+        return [(name, figures[name]) for name in dict.fromkeys((*leading, *figures)) if name in figures]
+
+    def __str__(self) -> str:
+        lines = [f"{name:<19}  {text}" for name, text in self.figures()]
+        shown = self.classes[:_MOST_SHOWN]
+        width = max(5, *(len(str(one.label)) for one in shown))
+        lines += ["", f"{'class':<{width}}     rows  predicted     recall  precision"]
+        lines += [
+            f"{one.label!s:<{width}} {one.n_rows:>8,} {one.n_predicted:>10,} {write_percent(one.recall):>10} "
+            f"{write_percent(one.precision):>10}"
+            for one in shown
+        ]
+        n_more = len(self.classes) - len(shown)
+        return "\n".join([*lines, f"… and {n_more} more classes" if n_more else ""]).rstrip()
+
+    __repr__ = __str__
+
+
+def find_rarer(confusion: NDArray[Any]) -> int:
+    """Number of the rarer of two classes, the second if they are equally frequent."""
+    first, second = confusion.sum(axis=1)
+    return 0 if first < second else 1
+
+
+def _name(label: Any) -> Any:
+    return label if isinstance(label, (str, int, float, bool)) else str(label)

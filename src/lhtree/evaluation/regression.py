@@ -1,0 +1,244 @@
+"""Metrics of a regressor on rows with known responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from .judge import NumberPart
+from .measures import Weight, count_rows, find_interval, write_number, write_percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_N_RANGES = 10
+
+
+class PredictedRange(NamedTuple):
+    """Rows of similar predictions: the mean prediction and response, and the errors."""
+
+    n_rows: int
+    predicted: float
+    actual: float
+    rmse: float
+    mae: float
+
+
+class IntervalScores(NamedTuple):
+    """How many responses the prediction intervals hold; ``low`` and ``high`` are Wilson's 95 % interval of that."""
+
+    coverage: float  # what was asked for
+    share: float
+    low: float
+    high: float
+    width: float  # mean
+
+
+class QuantileScores(NamedTuple):
+    """Of a model that predicts a quantile: the pinball loss, and the share of responses up to the prediction."""
+
+    quantile: float
+    pinball: float
+    baseline: float  # of the quantile of all responses
+    share_below: float
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionEvaluation:
+    """Result of ``lhtree.evaluate`` for a regressor; errors are in the unit of the response.
+
+    Attributes
+    ----------
+    n_rows : int
+    r2 : float
+        Share of the variance of the responses that is explained, as scikit-learn's ``r2_score``.
+    rmse, mae : float
+        Root mean squared error and mean absolute error.
+    baseline_rmse, baseline_mae : float
+        The same of always predicting the mean, and the median, of the responses.
+    mean_error : float
+        Mean of prediction minus response: above 0 if predictions are too large on average.
+    quantile : QuantileScores or None
+        ``quantile``, ``pinball`` loss, ``baseline`` (of the quantile of all responses) and ``share_below``, the share
+        of responses up to the prediction; None unless the model predicts a quantile.
+    intervals : IntervalScores or None
+        ``coverage`` that was asked for, ``share`` of the responses that the prediction intervals hold, its 95 %
+        interval ``low`` to ``high``, and mean ``width``; None if the model has no intervals.
+    ranges : tuple of PredictedRange
+        ``n_rows``, mean ``predicted`` and ``actual``, ``rmse`` and ``mae`` in up to ten ranges of the prediction with
+        as many rows each.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree import LHForestRegressor, evaluate
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LHForestRegressor(20, random_state=0).fit(X[:300], y[:300])
+    >>> measured = evaluate(model, X[300:], y[300:], coverage=0.8)
+    >>> round(measured.r2, 2), round(measured.rmse, 1), round(measured.baseline_rmse, 1)
+    (0.5, 53.1, 75.3)
+    >>> round(measured.intervals.share, 2)
+    0.8
+    """
+
+    n_rows: int
+    r2: float
+    rmse: float
+    mae: float
+    baseline_rmse: float
+    baseline_mae: float
+    mean_error: float
+    quantile: QuantileScores | None
+    intervals: IntervalScores | None
+    ranges: tuple[PredictedRange, ...]
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[NumberPart], quantile: float | None = None) -> RegressionEvaluation:
+        """Measure the rows of all parts; ``quantile`` is what the model predicts, if it is one."""
+        actual, predicted = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("actual", "predicted")
+        )
+        weights = [part.weight for part in parts if part.weight is not None]
+        weight = np.concatenate(weights) if weights else None
+        error = predicted - actual
+        around_mean = actual - average(actual, weight)
+        rmse, baseline = find_rmse(error, weight), find_rmse(around_mean, weight)
+        r2 = 1.0 - (rmse / baseline) ** 2 if baseline > 0.0 else float(rmse == 0.0)
+        return cls(
+            n_rows=len(actual),
+            r2=r2,
+            rmse=rmse,
+            mae=average(np.abs(error), weight),
+            baseline_rmse=baseline,
+            baseline_mae=average(np.abs(actual - find_quantile(actual, 0.5, weight)), weight),
+            mean_error=average(error, weight),
+            quantile=None if quantile is None else _score_quantile(actual, predicted, quantile, weight),
+            intervals=_score_intervals(parts, actual, weight),
+            ranges=_find_ranges(actual, predicted, weight),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All metrics as plain values that can be written as JSON."""
+        return asdict(self) | {
+            "quantile": None if self.quantile is None else self.quantile._asdict(),
+            "intervals": None if self.intervals is None else self.intervals._asdict(),
+            "ranges": [one._asdict() for one in self.ranges],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The measures of each range of predictions, one row per range."""
+        frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(
+            self.ranges, columns=PredictedRange._fields
+        )
+        return frame
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main measures, as names and text; the pinball loss first if the model predicts a quantile."""
+        figures = [("rows", f"{self.n_rows:,}")]
+        if self.quantile is not None:
+            level, loss, baseline, share = self.quantile
+            compared = f"{write_number(baseline)} for that quantile of all rows"
+            figures += [
+                ("pinball loss", f"{write_number(loss)} (quantile {level:g}; {compared})"),
+                ("below prediction", write_percent(share)),
+            ]
+        figures += [
+            ("R²", f"{self.r2:.4f}"),
+            ("RMSE", f"{write_number(self.rmse)} (always the mean: {write_number(self.baseline_rmse)})"),
+            ("MAE", f"{write_number(self.mae)} (always the median: {write_number(self.baseline_mae)})"),
+            ("mean error", write_number(self.mean_error)),
+        ]
+        if self.intervals is not None:
+            asked, share, low, high, width = self.intervals
+            spread = f"95 % interval {100 * low:.2f} to {100 * high:.2f}"
+            figures += [
+                (f"in {100 * asked:g} % intervals", f"{write_percent(share)} ({spread})"),
+                ("interval width", write_number(width)),
+            ]
+        return figures
+
+    def __str__(self) -> str:
+        figures = self.figures()
+        width = max(len(name) for name, _ in figures)
+        lines = [f"{name:<{width}}  {text}" for name, text in figures]
+        lines += ["", f"{'rows':>8}  {'predicted':>12}  {'actual':>12}  {'RMSE':>12}  {'MAE':>12}"]
+        lines += [
+            f"{one.n_rows:>8,}  " + "  ".join(f"{write_number(value):>12}" for value in one[1:])
+            for one in self.ranges
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def average(values: NDArray[np.float64], weight: Weight) -> float:
+    """The weighted mean; the sum does not overflow."""
+    unit = np.abs(values).max() or 1.0
+    return float(unit * np.average(values / unit, weights=weight))
+
+
+def find_rmse(error: NDArray[np.float64], weight: Weight) -> float:
+    """Root mean squared error; squares do not overflow."""
+    unit = np.abs(error).max() or 1.0
+    return float(unit * np.sqrt(np.average((error / unit) ** 2, weights=weight)))
+
+
+def find_quantile(values: NDArray[np.float64], quantile: float, weight: Weight) -> float:
+    """The smallest value up to which a share ``quantile`` of the weight is."""
+    return float(np.quantile(values, quantile, method="inverted_cdf", weights=weight))
+
+
+def find_pinball(
+    actual: NDArray[np.float64], predicted: NDArray[np.float64] | float, quantile: float, weight: Weight
+) -> float:
+    """Mean pinball loss, as scikit-learn's ``mean_pinball_loss``."""
+    above = actual - predicted
+    return average(np.maximum(quantile * above, (quantile - 1.0) * above), weight)
+
+
+def _score_quantile(
+    actual: NDArray[np.float64], predicted: NDArray[np.float64], quantile: float, weight: Weight
+) -> QuantileScores:
+    return QuantileScores(
+        quantile,
+        find_pinball(actual, predicted, quantile, weight),
+        find_pinball(actual, find_quantile(actual, quantile, weight), quantile, weight),
+        float(np.average(actual <= predicted, weights=weight)),
+    )
+
+
+def _score_intervals(
+    parts: Sequence[NumberPart], actual: NDArray[np.float64], weight: Weight
+) -> IntervalScores | None:
+    intervals = [part.interval for part in parts if part.interval is not None]
+    if not intervals:
+        return None
+    low, high = np.concatenate(intervals).T
+    share = float(np.average((low <= actual) & (actual <= high), weights=weight))
+    ends = find_interval(share, count_rows(len(actual), weight))
+    return IntervalScores(parts[0].coverage, share, *ends, average(high - low, weight))
+
+
+def _find_ranges(
+    actual: NDArray[np.float64], predicted: NDArray[np.float64], weight: Weight
+) -> tuple[PredictedRange, ...]:
+    order = np.argsort(predicted, kind="stable")
+    found = []
+    for rows in np.array_split(order, min(_N_RANGES, len(order))):
+        own = None if weight is None else weight[rows]
+        error = predicted[rows] - actual[rows]
+        found.append(
+            PredictedRange(
+                n_rows=len(rows),
+                predicted=average(predicted[rows], own),
+                actual=average(actual[rows], own),
+                rmse=find_rmse(error, own),
+                mae=average(np.abs(error), own),
+            )
+        )
+    return tuple(found)

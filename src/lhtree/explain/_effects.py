@@ -1,0 +1,249 @@
+"""Effects: what every column contributes, over its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import import_extra
+from .._parameters import is_integer, refuse
+from ..model import Model
+from ..tables.treatments import UNSEEN_LEVEL, OneHot, TargetStatistic
+from ._batch import find_contributions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+N_BARS = 24  # of the density of a column of numbers
+_ROWS_PER_RANGE = 5
+_VALUES_AT_ONCE = 1 << 22  # contributions held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What one column contributes over its values.
+
+    Values are put into B groups: a column of numbers into ranges that have about as many rows each (or into its
+    values, if they are few), a column of categories into the most frequent ones and the others. Rows without
+    a value are the last group.
+
+    Attributes
+    ----------
+    column : str
+    labels : list of str
+        The groups in words, B of them.
+    value : array of shape (B,) or None
+        Median of each range; NaN where the value is missing. None for categories.
+    n_rows : array of shape (B,)
+    mean, low, high : array of shape (B, K)
+        Mean contribution to every class, and where the middle rows of the group are. K is 1 for a regression.
+    density : array of shape (24,) or None
+        Rows in equally wide ranges between the least and the largest ``value``; the outermost hold what is beyond.
+        None for categories.
+    """
+
+    column: str
+    labels: list[str]
+    value: Floats | None
+    n_rows: NDArray[np.int64]
+    mean: Floats
+    low: Floats
+    high: Floats
+    density: NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Effects(Sequence[Effect]):
+    """Effects of the columns of a model, most important first: ``effects["age"]`` or ``effects[0]``.
+
+    Attributes
+    ----------
+    classes : list
+        The K classes; empty for a regression.
+    n_rows : int
+        Rows on which the contributions were computed.
+    coverage : float
+        Share of the rows of a group between ``low`` and ``high``.
+    importance : dict of str to float
+        Mean |contribution| to the predicted class, of every column of the model.
+    """
+
+    effects: tuple[Effect, ...]
+    classes: list[Any]
+    n_rows: int
+    coverage: float
+    importance: dict[str, float]
+
+    @overload
+    def __getitem__(self, key: int | str) -> Effect: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Effect]: ...
+    def __getitem__(self, key: int | str | slice) -> Effect | Sequence[Effect]:
+        if not isinstance(key, str):
+            return self.effects[key]
+        found = [effect for effect in self.effects if effect.column == key]
+        if not found:
+            raise KeyError(
+                f"{key!r} is not among the columns: {', '.join(each.column for each in self.effects)}"
+            )
+        return found[0]
+
+    def __len__(self) -> int:
+        return len(self.effects)
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self.effects)
+
+    def __repr__(self) -> str:
+        return f"Effects({len(self)} columns, {self.n_rows} rows)"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per column, group and class: ``value`` in words, ``n_rows``, ``mean``, ``low`` and ``high``."""
+        pandas = import_extra("pandas", "pandas")
+        n_outputs = max(1, len(self.classes))
+        parts = []
+        for effect in self.effects:
+            facts: dict[str, Any] = {
+                "column": effect.column,
+                "value": np.repeat(np.array(effect.labels, dtype=object), n_outputs),
+                "n_rows": np.repeat(effect.n_rows, n_outputs),
+                "mean": effect.mean.ravel(),
+                "low": effect.low.ravel(),
+                "high": effect.high.ravel(),
+            }
+            if self.classes:
+                facts["class"] = self.classes * len(effect.labels)
+            parts.append(pandas.DataFrame(facts))
+        frame: pd.DataFrame = pandas.concat(parts, ignore_index=True)
+        names = ["column", "value", *(["class"] if self.classes else []), "n_rows", "mean", "low", "high"]
+        return frame[names]
+
+
+def find_effects(
+    fitted: Model,
+    rows: NDArray[Any],
+    columns: Any = None,
+    n_groups: int = 20,
+    coverage: float = 0.8,
+    n_most: int | None = None,
+) -> Effects:
+    """Effects of some columns, or of the ``n_most`` most important, from encoded rows, shape (n, n_features)."""
+    chosen = np.array(_choose_columns(fitted, columns), dtype=np.int64)
+    own = _contribute(fitted, rows)
+    predicted = np.zeros(len(rows), dtype=np.int64) if fitted.is_regression else fitted.ask("predict", rows)
+    size = np.abs(own[np.arange(len(rows)), predicted]).mean(axis=0)
+    chosen = chosen[np.argsort(-size[chosen], kind="stable")][:n_most]
+    return Effects(
+        tuple(_describe(fitted, int(one), rows, own[:, :, one], n_groups, coverage) for one in chosen),
+        fitted.labels,
+        len(rows),
+        coverage,
+        dict(zip(fitted.column_names, size.tolist(), strict=True)),
+    )
+
+
+def _choose_columns(fitted: Model, columns: Any) -> list[int]:
+    names, encoding = fitted.column_names, fitted.encoding
+    known = [i for i in range(len(names)) if encoding.ptr[i] < encoding.ptr[i + 1]]
+    if columns is None:
+        return known
+    chosen = []
+    for column in [columns] if isinstance(columns, str) or is_integer(columns) else columns:
+        number = names.index(column) if isinstance(column, str) and column in names else column
+        if not is_integer(number) or number not in known:
+            raise refuse(
+                "columns", column, f"names or indices (0 to {len(names) - 1}) of columns that the model uses"
+            )
+        chosen.append(int(number))
+    return chosen
+
+
+def _contribute(fitted: Model, rows: NDArray[Any]) -> Floats:
+    """Contributions of every row, class and column, shape (n, K, n_columns)."""
+    found = np.zeros((len(rows), fitted.n_outputs, fitted.encoding.n_columns))
+    n_at_once = max(1, _VALUES_AT_ONCE // (fitted.n_outputs * fitted.n_features))
+    for begin in range(0, len(rows), n_at_once):
+        some = slice(begin, begin + n_at_once)
+        of_features = np.zeros((len(rows[some]), fitted.n_outputs, fitted.n_features))
+        find_contributions(fitted, rows[some], out=of_features)
+        found[some] = fitted.encoding.sum_columns(of_features)
+    return found
+
+
+def _describe(
+    fitted: Model,
+    column: int,
+    rows: NDArray[Any],
+    own: Floats,
+    n_groups: int,
+    coverage: float,
+) -> Effect:
+    treatment = fitted.encoding.treatments[column]
+    features = rows[:, fitted.encoding.features_of(column)]
+    value = density = None
+    if isinstance(treatment, (OneHot, TargetStatistic)):
+        names = [*map(str, treatment.categories), UNSEEN_LEVEL]
+        group, labels = _group_categories(treatment.recall(features), names, n_groups)
+    else:
+        numbers = features[:, 0].astype(np.float64)
+        group, labels = _group_numbers(numbers, n_groups)
+        value = np.array([np.median(numbers[group == i]) for i in range(len(labels))])
+        density = _count_bars(numbers, value)
+    low, mean, high = (np.empty((len(labels), own.shape[1])) for _ in range(3))
+    for i in range(len(labels)):
+        some = own[group == i]
+        mean[i] = some.mean(axis=0)
+        low[i], high[i] = np.quantile(some, [0.5 - coverage / 2.0, 0.5 + coverage / 2.0], axis=0)
+    n_rows = np.bincount(group, minlength=len(labels))
+    return Effect(fitted.column_names[column], labels, value, n_rows, mean, low, high, density)
+
+
+def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], list[str]]:
+    """The group of every row, and the groups in words: values, or ranges with about as many rows each."""
+    is_missing = np.isnan(numbers)
+    known = numbers[~is_missing]
+    distinct = np.unique(known)
+    if len(distinct) <= n_groups:
+        group = np.searchsorted(distinct, known)
+        labels = [f"{value:.6g}" for value in distinct]
+    else:
+        n_groups = max(2, min(n_groups, len(known) // _ROWS_PER_RANGE))
+        edges = np.unique(np.quantile(known, np.arange(1, n_groups) / n_groups, method="inverted_cdf"))
+        _, group = np.unique(np.searchsorted(edges, known), return_inverse=True)
+        ends = [(known[group == i].min(), known[group == i].max()) for i in range(int(group.max()) + 1)]
+        labels = [f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}" for low, high in ends]
+    of_rows = np.full(len(numbers), len(labels))
+    of_rows[~is_missing] = group
+    return of_rows, labels + ["missing"] * bool(is_missing.any())
+
+
+def _group_categories(
+    codes: NDArray[np.int64], names: list[str], n_groups: int
+) -> tuple[NDArray[np.int64], list[str]]:
+    """The same of categories: the most frequent ones by their frequency, and the others together."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    n_shown = len(order) if len(order) <= n_groups else n_groups - 1
+    n_more = len(order) - n_shown
+    place = np.full(len(names) + 1, n_shown)  # the last is that of -1, a missing one
+    place[order[:n_shown]] = np.arange(n_shown)
+    labels = [names[code] for code in order[:n_shown]] + [f"{n_more} more categories"] * (n_more > 0)
+    if (codes < 0).any():
+        place[-1] = len(labels)
+        labels.append("missing")
+    return place[codes], labels
+
+
+def _count_bars(numbers: Floats, value: Floats) -> NDArray[np.int64]:
+    known = numbers[~np.isnan(numbers)]
+    middle = value[~np.isnan(value)]
+    if not len(known) or middle[0] == middle[-1]:
+        return np.array([*([0] * (N_BARS // 2)), len(known), *([0] * (N_BARS - N_BARS // 2 - 1))])
+    low, high = float(middle[0]), float(middle[-1])
+    return np.histogram(np.clip(known, low, high), bins=N_BARS, range=(low, high))[0]

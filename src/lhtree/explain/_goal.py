@@ -1,0 +1,168 @@
+"""What a counterfactual has to reach: another class, or a range of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._parameters import is_real, refuse
+from ..model import Model
+from ._walk import Walk, sum_targets
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClassGoal:
+    """Another class than the one predicted."""
+
+    fitted: Model
+    code: int  # predicted
+    wanted: int | None  # None: any other
+    unit = 1.0  # of values and slopes
+
+    def sort(self, rows: Floats) -> NDArray[np.int64]:
+        """Code of the class of every row."""
+        codes: Any = self.fitted.scorer.predict(rows)
+        return np.asarray(codes)
+
+    def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
+        """Whether the model predicts another class (the wanted one)."""
+        codes = self.sort(rows)
+        return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
+
+    def leads(self, rows: Floats) -> Floats:
+        """How far the predicted class of the row is ahead of the others (of the wanted one).
+
+        In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
+        """
+        score: Any = (
+            self.fitted.spread(self.fitted.ask("raw_score", rows), np.negative)
+            if self.fitted.is_boosted
+            else self.fitted.ask("proba", rows)
+        )
+        others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
+        return np.asarray(score[:, self.code] - others.max(axis=1))
+
+    def favour(self, target: NDArray[np.int32]) -> Floats:
+        """For hyperplanes of these targets, 1 where more of the target leads to the goal, -1 where less of it does."""
+        if self.fitted.n_classes == 2:  # one tree serves both, and its target is the second class
+            return np.full(len(target), 1.0 if self.code == 0 else -1.0)
+        is_wanted = target != self.code if self.wanted is None else target == self.wanted
+        return np.where(target == self.code, -1.0, np.where(is_wanted, 1.0, 0.0))
+
+    def find_level(self, slopes: Floats, way: Walk) -> tuple[Floats, float, int]:
+        """The hyperplane where slopes make two classes level: weights, the lead of a class, and that class."""
+        assert self.fitted.base is not None
+        raw_score = self.fitted.base + sum_targets(self.fitted, way.membership)
+        if self.fitted.n_targets == 1:  # positive where the second class is predicted
+            return slopes[0], float(raw_score[0]), 1
+        first, second = np.argsort(-raw_score, kind="stable")[:2]
+        return slopes[first] - slopes[second], float(raw_score[first] - raw_score[second]), int(first)
+
+
+@dataclass(frozen=True)
+class RangeGoal:
+    """A prediction from ``low`` to ``high``."""
+
+    fitted: Model
+    before: float  # predicted
+    low: float
+    high: float
+
+    @property
+    def unit(self) -> float:
+        """The range of the training responses, of which values and slopes are shares; logarithms need none."""
+        response = self.fitted.response
+        if response is None or self.fitted.link == "log":
+            return 1.0
+        return response.high - response.low or abs(response.high) or 1.0
+
+    @property
+    def edge(self) -> float:
+        """The end of the range that is nearer to the row."""
+        return self.low if self.before < self.low else self.high
+
+    def predict(self, rows: Floats) -> Floats:
+        """Predicted number of every row."""
+        numbers: Floats = self.fitted.ask("value", rows)
+        return numbers
+
+    def sort(self, rows: Floats) -> NDArray[np.int64]:
+        """0: all rows in the range are of one kind."""
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
+        """Whether the prediction is in the range."""
+        numbers = self.predict(rows)
+        return np.asarray((numbers >= self.low) & (numbers <= self.high))
+
+    def leads(self, rows: Floats) -> Floats:
+        """How far predictions are from the range, as a share of what the row is; below 0 inside of it."""
+        numbers, unit = self.predict(rows), abs(self.edge - self.before)
+        return np.asarray(np.maximum(self.low - numbers, numbers - self.high) / unit)
+
+    def is_before(self, rows: Floats) -> NDArray[np.bool_]:
+        """Whether predictions are on the side of the range where the row is."""
+        numbers = self.predict(rows)
+        return np.asarray(numbers < self.low if self.before < self.low else numbers > self.high)
+
+    def favour(self, target: NDArray[np.int32]) -> Floats:
+        """For hyperplanes, 1 where larger values lead to the goal, else -1."""
+        return np.full(len(target), 1.0 if self.before < self.low else -1.0)
+
+    def find_level(self, slopes: Floats, way: Walk) -> tuple[Floats, float, int]:
+        """The hyperplane where slopes lead to the end of the range: weights, how far the row is above it, and 0."""
+        fitted, total = self.fitted, float(sum_targets(self.fitted, way.membership)[0])
+        if fitted.base is None:
+            slopes, total = slopes / fitted.n_estimators, total / fitted.n_estimators
+        else:
+            total += float(fitted.base[0])
+        edge = float(np.log(self.edge)) if fitted.link == "log" else self.edge
+        return slopes[0] / self.unit, (total - edge) / self.unit, 0
+
+
+Goal = ClassGoal | RangeGoal
+
+
+def take_goal(fitted: Model, x: Floats, to: Any) -> Goal:
+    """The goal of a row, from what was asked for."""
+    if fitted.is_regression:
+        return _take_range(fitted, float(fitted.ask("value", x[None])[0]), to)
+    code = int(fitted.ask("predict", x[None])[0])
+    if to is None:
+        return ClassGoal(fitted, code, None)
+    if not isinstance(to, Hashable) or to not in fitted.labels:
+        raise refuse("to", to, f"None (any other class) or one of {', '.join(map(repr, fitted.labels))}")
+    wanted = fitted.labels.index(to)
+    if wanted == code:
+        raise refuse("to", to, "another class: this one is already predicted")
+    return ClassGoal(fitted, code, wanted)
+
+
+def _take_range(fitted: Model, before: float, to: Any) -> RangeGoal:
+    expected = (
+        "a range (low, high) of predictions to reach, where None is no limit: (200, None) is 200 or more"
+    )
+    if isinstance(to, str) or not isinstance(to, Sequence | np.ndarray) or len(to) != 2:
+        raise refuse("to", to, expected)
+    ends = [
+        None if end is None or end == none else end for end, none in zip(to, (-np.inf, np.inf), strict=True)
+    ]
+    if any(end is not None and not is_real(end) for end in ends) or all(end is None for end in ends):
+        raise refuse("to", to, expected)
+    low, high = (
+        (-np.inf if ends[0] is None else float(ends[0])),
+        (np.inf if ends[1] is None else float(ends[1])),
+    )
+    if not low <= high:
+        raise refuse("to", to, f"{expected}; low at most high")
+    if fitted.link == "log" and high <= 0.0:
+        raise refuse("to", to, "a range above 0, where all predictions of this model are")
+    if low <= before <= high:
+        raise refuse("to", to, f"another range: the prediction, {before:.6g}, is already in it")
+    return RangeGoal(fitted, before, low, high)

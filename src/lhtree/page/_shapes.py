@@ -1,0 +1,154 @@
+"""Shapes of a page. Places are millimetres from the top left corner, letters are measured in points."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+INK, GREY = "#222222", "#777777"
+SMALL, NORMAL = 6.0, 7.5  # points
+BOLD = "bold"
+_POINT = 25.4 / 72.0  # millimetres
+# Hundredths of an em that the signs from " " to "~" take in DejaVu Sans, which is wider than most.
+_ASCII = (
+    *(32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64),
+    *(64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79),
+    *(60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63),
+    *(63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84),
+)
+_AIR = 1.03  # letters may be wider than measured, as fonts snap to pixels
+_BOLDER = 1.13
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of text; y is the middle of its letters."""
+
+    x: float
+    y: float
+    text: str
+    size: float = SMALL
+    anchor: str = "start"  # or "middle" or "end"
+    colour: str = INK
+    weight: str = "normal"  # or BOLD
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str = "none"
+    line: str = "none"
+    thickness: float = 0.2
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Straight lines from point to point."""
+
+    points: tuple[tuple[float, float], ...]
+    colour: str = GREY
+    thickness: float = 0.25
+    dashes: bool = False
+
+
+@dataclass(frozen=True)
+class Disc:
+    """A circle."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str = "#FFFFFF"
+    line: str = INK
+
+
+Shape: TypeAlias = Text | Box | Curve | Disc
+
+
+def move(shapes: list[Shape], x: float, y: float) -> list[Shape]:
+    """The same shapes at another place."""
+    return [_move(shape, x, y) for shape in shapes]
+
+
+def _move(shape: Shape, x: float, y: float) -> Shape:
+    if isinstance(shape, Curve):
+        return replace(shape, points=tuple((px + x, py + y) for px, py in shape.points))
+    place: dict[str, Any] = {"x": shape.x + x, "y": shape.y + y}
+    return replace(shape, **place)
+
+
+def find_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
+    """Millimetres that a text takes."""
+    ems = sum(map(_measure, text)) / 100.0
+    return ems * size * _POINT * _AIR * (_BOLDER if weight == BOLD else 1.0)
+
+
+def _measure(sign: str) -> float:
+    place = ord(sign) - ord(" ")
+    if 0 <= place < len(_ASCII):
+        return _ASCII[place]
+    if unicodedata.combining(sign):
+        return 0.0
+    if unicodedata.east_asian_width(sign) in "WF" or sign in "…@":
+        return 100.0
+    return 84.0 if unicodedata.category(sign)[0] in "SLu" else 70.0
+
+
+def fit_text(text: object, width: float, size: float = SMALL, weight: str = "normal") -> str:
+    """A text on one line of at most this width, its middle left out where it is longer."""
+    line = " ".join(str(text).split())
+    if find_width(line, size, weight) <= width:
+        return line
+    for kept in range(len(line) - 1, 0, -1):
+        head = (kept + 1) // 2
+        cut = f"{line[:head]}…{line[len(line) - (kept - head) :]}"
+        if find_width(cut, size, weight) <= width:
+            return cut
+    return "…"
+
+
+def fit_names(names: Sequence[str], width: float, size: float = SMALL) -> dict[str, str]:
+    """Names on one line of at most this width; what is left out never makes two of them look the same."""
+    fitted = {name: fit_text(name, width, size) for name in names}
+    alike: dict[str, list[str]] = {}
+    for name, text in fitted.items():
+        alike.setdefault(text, []).append(name)
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        same = next(n for n, signs in enumerate(zip_longest(*group)) if len(set(signs)) > 1)
+        for name in group:  # from where they differ
+            fitted[name] = _cut_end(f"…{name[max(same - 2, 0) :]}", width, size)
+        if len({fitted[name] for name in group}) < len(group):
+            for name in group:
+                fitted[name] = _cut_end(f"{names.index(name)}: {name}", width, size)
+    return fitted
+
+
+def _cut_end(text: str, width: float, size: float) -> str:
+    if find_width(text, size) <= width:
+        return text
+    kept = len(text)
+    while kept and find_width(f"{text[:kept]}…", size) > width:
+        kept -= 1
+    return f"{text[:kept]}…"
+
+
+def wrap(text: str, width: float, size: float = SMALL) -> list[str]:
+    """Lines of at most this width, broken between words; a longer word is shortened."""
+    lines, line = [], ""
+    for word in text.split():
+        longer = f"{line} {word}".lstrip()
+        if line and find_width(longer, size) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return [fit_text(line, width, size) for line in [*lines, line] if line]

@@ -1,0 +1,109 @@
+"""Plot of the importance of every column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._palette import ACCENT
+from .._parameters import check_count
+from ..amounts import Amounts
+from ..model import Model, read
+from ._style import INK, SMALL, check_axes, fit, fit_all, measure, strip, take_axes, write_thousands
+from ._take import room_left_of, width_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAME = 150.0  # points
+_MEANING = {
+    "gain": "share of the gain, corrected for chance",
+    "contribution": "mean |contribution| to the membership",
+    "permutation": "drop in accuracy when permuted",
+}
+_MEANING_BOOSTED = {"gain": "share of the gain", "contribution": "mean |contribution| to the raw score"}
+_MEANING_NUMBER = {
+    "contribution": "mean |contribution| to the prediction",
+    "permutation": "drop in R² when permuted",
+}
+
+
+def plot_importances(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    kind: str = "gain",
+    n_features: int = 20,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the importance of every column, largest first.
+
+    Parameters
+    ----------
+    model : classifier or regressor of lhtree
+        Fitted model.
+    X, y : array-like, optional
+        Rows, required for contributions and permutations, and their classes, required for permutations.
+    kind : {"gain", "contribution", "permutation"}, default="gain"
+        Kind of importance; see ``model.importances``.
+    n_features : int, default=20
+        Number of columns to draw; the others are summed in a last line.
+    ax : Axes, optional
+        Axes to draw into; a new figure by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, plot_importances
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> ax = plot_importances(LHTClassifier().fit(X, y))
+    """
+    fitted = read(model, takes_numbers=True)
+    names = fitted.column_names
+    found = model.importances(X, y, kind=kind)
+    importances, order = found.values, found.order
+    n_shown = min(check_count("n_features", n_features, 1), len(names))
+    shown, others = order[:n_shown], order[n_shown:]
+    room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
+    ax = take_axes(ax, 6.4, 0.24 * (n_shown + bool(len(others))) + 0.9)
+    ax.barh(range(n_shown), importances[shown], color=ACCENT, height=0.7)
+    labels = fit_all([names[f] for f in shown], room, SMALL)
+    values = importances[shown].tolist()
+    write = (Amounts.over(0.0, max(values)) if max(values) > 1.0 else Amounts(3)).write
+    written = [write(value).replace("-", "−") for value in values]
+    if len(others):
+        values.append(0.0)
+        written.append(f"{write(importances[others].sum())} in total")
+        more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
+        labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
+    for at, (value, text) in enumerate(zip(values, written, strict=True)):
+        ax.annotate(
+            text,
+            (value, at),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            color=INK,
+        )
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    width, number = (
+        width_of(ax),
+        measure(written[0], SMALL) + 6.0,
+    )  # beside the longest bar there is its number
+    ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
+    ax.set_xlabel(_tell_meaning(fitted, kind), fontsize=SMALL)
+    write_thousands(ax.xaxis)
+    strip(ax)
+    return ax
+
+
+def _tell_meaning(fitted: Model, kind: str) -> str:
+    meaning = _MEANING | (_MEANING_BOOSTED if fitted.is_boosted else {})
+    meaning |= _MEANING_NUMBER if fitted.is_regression else {}
+    return meaning[kind] if fitted.link != "log" else meaning[kind].replace("the pred", "the log of the pred")

@@ -1,0 +1,141 @@
+"""Tables that are read several times in batches: arrays, datasets of Arrow, and functions that give batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import TableError
+from .file_passes import FilePasses
+from .frames import is_arrow
+from .names import check_known
+
+_BATCH_ROWS = 1 << 16
+_SOURCES = (
+    "the path of a Parquet, Arrow or CSV file or of a folder of Parquet files, a pyarrow dataset or table, a tuple "
+    "(X, y) or (X, y, sample_weight) of arrays, or a function that returns a fresh iterator of such tuples"
+)
+
+
+class Batch(NamedTuple):
+    """Some rows of a table, what they are labelled with, and their weights if they have any."""
+
+    X: Any
+    y: Any
+    weight: Any = None
+
+
+class Passes:
+    """A table that can be read any number of times.
+
+    Parameters
+    ----------
+    read : callable
+        Gives a fresh iterator of batches.
+    n_rows : int, optional
+        The number of rows, if it is known.
+    as_categories : set of str, optional
+        Of a file: the columns that hold categories.
+    """
+
+    def __init__(
+        self, read: Callable[[], Iterator[Batch]], n_rows: int | None = None, as_categories: Any = None
+    ) -> None:
+        self._read, self.n_rows, self.as_categories = read, n_rows, as_categories
+
+    def __iter__(self) -> Iterator[Batch]:
+        for batch in self._read():
+            if len(batch.y):
+                yield batch
+
+
+def open_passes(
+    source: Any,
+    *,
+    target: str | None = None,
+    sample_weight: str | None = None,
+    batch_rows: int | None = None,
+    is_regression: bool = False,
+) -> Passes:
+    """The passes over a source; ``target`` and ``sample_weight`` name columns of files, datasets and tables."""
+    rows = batch_rows or _BATCH_ROWS
+    if isinstance(source, (str, os.PathLike)):
+        wanted = _need(target, source)
+        task = "regression" if is_regression else "classification"
+        file = FilePasses(os.fspath(source), wanted, task=task, weight=sample_weight, batch_rows=batch_rows)
+        return pass_over_file(file)
+    if is_arrow(source) or hasattr(source, "to_batches"):
+        return _pass_over_arrow(source, _need(target, source), sample_weight, rows)
+    if target is not None or sample_weight is not None:
+        raise TypeError(
+            "target and sample_weight name columns of files, datasets and tables: omit them here."
+        )
+    if isinstance(source, tuple):
+        return _pass_over_arrays(source, rows)
+    if callable(source):
+        return Passes(lambda: (_check_batch(batch) for batch in source()))
+    raise TypeError(f"source={source!r:.80} cannot be read in batches: pass {_SOURCES}.")
+
+
+def pass_over_file(file: FilePasses) -> Passes:
+    """The passes over a file whose target has been read."""
+    return Passes(lambda: (Batch(*batch) for batch in file.batches()), file.n_rows, file.as_categories)
+
+
+def _need(target: str | None, source: Any) -> str:
+    if target is None:
+        raise TypeError(f"target is missing: pass the name of the column to predict in {source!r:.80}.")
+    return target
+
+
+def _check_batch(batch: Any) -> Batch:
+    if not isinstance(batch, tuple) or not 2 <= len(batch) <= 3:
+        raise TypeError(
+            f"source() gave a {type(batch).__name__}: each batch must be a tuple (X, y) or (X, y, sample_weight)."
+        )
+    return Batch(*batch)
+
+
+def _pass_over_arrays(source: tuple[Any, ...], batch_rows: int) -> Passes:
+    whole = _check_batch(source)
+    for values in whole:
+        if values is not None and not isinstance(values, np.ndarray):
+            raise TypeError(f"source holds a {type(values).__name__}: pass a tuple of arrays, or {_SOURCES}.")
+    n_rows = len(whole.X)
+    if len(whole.y) != n_rows or (whole.weight is not None and len(whole.weight) != n_rows):
+        raise TableError(
+            "source: arrays differ in length: pass one class or number, and one weight, per row of X."
+        )
+
+    def read() -> Iterator[Batch]:
+        for first in range(0, n_rows, batch_rows):
+            some = slice(first, first + batch_rows)
+            yield Batch(*(None if values is None else np.asarray(values[some]) for values in whole))
+
+    return Passes(read, n_rows)
+
+
+def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: int) -> Passes:
+    """A dataset, a table or a record batch, read by the types of its columns."""
+    wanted = [target] if weight is None else [target, weight]
+    check_known("target", wanted[:1], source.schema.names, "source")
+    check_known("sample_weight", wanted[1:], source.schema.names, "source")
+    features = [name for name in source.schema.names if name not in wanted]
+
+    def read() -> Iterator[Batch]:
+        is_dataset = not is_arrow(source)
+        batches = source.to_batches(batch_size=batch_rows) if is_dataset else source.to_batches(batch_rows)
+        for batch in batches:
+            labels = (_read_values(batch.column(name)) for name in wanted)
+            yield Batch(batch.select(features), *labels)
+
+    return Passes(read)
+
+
+def _read_values(column: Any) -> NDArray[Any]:
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values

@@ -1,0 +1,189 @@
+"""Target statistics: the mean response of every category, shrunk towards that of all rows.
+
+Sums are integers, so they depend neither on the order of the rows nor on how they are split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+N_FOLDS = 5
+_ROWS_AT_ONCE = 1 << 20
+_KEY, _PURPOSE = (
+    0,
+    2**64 - 2,
+)  # folds are the same for every seed, so a model without draws does not depend on it
+
+
+def draw_folds(n_rows: int, first: int = 0) -> Ints:
+    """The fold of every row, shape (n,), a function of its number, which begins at ``first``."""
+    return (_core.draw_keys(_KEY, _PURPOSE, n_rows, first) % np.uint64(N_FOLDS)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The values of the categories of one column, and of its training rows.
+
+    Parameters
+    ----------
+    values : array of shape (n_targets, n_levels + 1)
+        From all rows; the last column is the prior.
+    others : array of shape (n_targets, n_levels, N_FOLDS)
+        What the rows of a category in a fold get, from the rows of the other folds.
+    is_there : bool array of shape (n_levels, N_FOLDS)
+        Whether there are such rows.
+    prior : array of shape (n_targets,)
+        The mean of all rows, which rows of no known category get.
+    """
+
+    values: Floats
+    others: Floats
+    is_there: NDArray[np.bool_]
+    prior: Floats
+
+    def place(self, codes: Ints, fold: Ints) -> Floats:
+        """The features of training rows, shape (n, n_targets); NaN where the category is missing."""
+        n_levels = len(self.is_there)
+        features = np.where(codes[:, None] < 0, np.nan, self.prior)
+        is_known = (codes >= 0) & (codes < n_levels)
+        features[is_known] = self.others[:, codes[is_known], fold[is_known]].T
+        return features
+
+
+def learn_statistics(
+    codes: Ints, responses: NDArray[np.generic], weight: Floats | None, fold: Ints, n_levels: int
+) -> Statistics:
+    """Values of categories, with the shrinkage of scikit-learn's ``TargetEncoder(smooth="auto")``.
+
+    The value of a category is λ · (its mean response) + (1 - λ) · (the mean of all rows), with λ = n v / (n v + w):
+    its weight n, the variance v of all responses and w of its own. Rows get the value that the other folds give;
+    the mean and variance of all rows are the same for all folds, or they would tell the folds apart.
+
+    Parameters
+    ----------
+    codes : array of shape (n,)
+        Number of every row's category: -1 where it is missing, ``n_levels`` where it is none of them.
+    responses : array of shape (n_targets, n)
+        One row per target.
+    weight : array of shape (n,), optional
+        None: 1 each.
+    fold : array of shape (n,)
+        From 0 to 4.
+    n_levels : int
+        Number of categories.
+    """
+    targets = [Amounts(response, weight) for response in responses]
+    cells = Cells(targets, n_levels)
+    cells.add(codes, fold, slice(None))
+    return cells.learn()
+
+
+class Amounts:
+    """What is summed over rows, of one target: weight, weight · response and weight · response², as integers.
+
+    Their units depend on the largest amounts and the number of rows, so sums depend neither on the order of the rows
+    nor on how they are split.
+    """
+
+    def __init__(self, response: NDArray[np.generic], weight: Floats | None) -> None:
+        self._response, self._weight = response, weight
+        some = list(_split_rows(len(response)))
+        low = min(float(response[part].min()) for part in some)
+        high = max(float(response[part].max()) for part in some)
+        self.low, self.span = low, (high - low) or 1.0
+        largest = np.max([[amount.max() for amount in self._take(part)] for part in some], axis=0)
+        exponents = [int(np.frexp(most)[1]) for most in largest]
+        self._shifts = [62 - exponent - len(response).bit_length() for exponent in exponents]
+        sums = np.sum([[amount.sum() for amount in self.take(part)] for part in some], axis=0)
+        n, first, second = (float(each) for each in self.real(sums))
+        self.prior, self.variance = first / n, max(0.0, second / n - (first / n) ** 2)
+
+    def _take(self, rows: slice) -> list[Floats]:
+        r = (self._response[rows].astype(np.float64) - self.low) / self.span
+        w = np.ones(len(r)) if self._weight is None else self._weight[rows]
+        return [w, w * r, w * r * r]
+
+    def take(self, rows: slice) -> list[Ints]:
+        """The amounts of some rows."""
+        amounts = self._take(rows)
+        return [
+            np.rint(np.ldexp(amount, shift)).astype(np.int64)
+            for amount, shift in zip(amounts, self._shifts, strict=True)
+        ]
+
+    def real(self, sums: Any) -> list[Floats]:
+        """Sums of the three amounts in their units."""
+        return [
+            np.ldexp(np.asarray(each).astype(np.float64), -shift)
+            for each, shift in zip(sums, self._shifts, strict=True)
+        ]
+
+
+class Cells:
+    """Sums by category and fold of one column, added up over parts of the rows."""
+
+    def __init__(self, targets: list[Amounts], n_levels: int) -> None:
+        self._targets, self._n_levels = targets, n_levels
+        self._sums = np.zeros((len(targets), 3, n_levels * N_FOLDS), dtype=np.int64)
+        self._is_there = np.zeros(n_levels * N_FOLDS, dtype=bool)
+
+    def add(self, codes: Ints, fold: Ints, rows: slice) -> None:
+        """Add some rows, given their categories and folds."""
+        is_known = (codes >= 0) & (codes < self._n_levels)
+        cell = codes[is_known] * N_FOLDS + fold[is_known]
+        self._is_there[cell] = True
+        for target, sums in zip(self._targets, self._sums, strict=True):
+            for amount, own in zip(target.take(rows), sums, strict=True):
+                np.add.at(own, cell, amount[is_known])
+
+    def learn(self) -> Statistics:
+        """What the sums of all rows say."""
+        n_levels, shape = self._n_levels, (self._n_levels, N_FOLDS)
+        values = np.empty((len(self._targets), n_levels + 1))
+        others = np.empty((len(self._targets), *shape))
+        for number, target in enumerate(self._targets):
+            of_cells = list(self._sums[number])
+            of_levels = [each.reshape(shape).sum(axis=1) for each in of_cells]
+            own = _shrink(target.real(of_levels), target.prior, target.variance)
+            without = [np.repeat(of, N_FOLDS) - part for of, part in zip(of_levels, of_cells, strict=True)]
+            left = _shrink(target.real(without), target.prior, target.variance)
+            values[number] = target.low + target.span * np.append(own, target.prior)
+            others[number] = target.low + target.span * left.reshape(shape)
+        prior = values[:, -1].copy()
+        values[0] = part_values(values[0])
+        return Statistics(values, others, self._is_there.reshape(shape), prior)
+
+
+def _split_rows(n_rows: int) -> Iterator[slice]:
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        yield slice(first, min(first + _ROWS_AT_ONCE, n_rows))
+
+
+def _shrink(sums: list[Floats], prior: float, variance: float) -> Floats:
+    n, first, second = sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = first / n
+        share = variance * n / (variance * n + np.maximum(0.0, second / n - mean * mean))
+        value = share * mean + (1.0 - share) * prior
+    return np.where(np.isnan(value), prior, value)  # no rows, or all of one response
+
+
+def part_values(values: Floats) -> Floats:
+    """The same values, but equal ones moved apart by far less than the core's numbers of 24 bits can tell."""
+    most, spread = np.abs(values).max(), np.ptp(values)
+    _, exponent = np.frexp(max(np.spacing(most), 2.0**-48 * spread))
+    number = np.rint(np.ldexp(values, -int(exponent))).astype(np.int64)
+    order = np.argsort(number, kind="stable")
+    steps = np.arange(len(order))
+    number[order] = np.maximum.accumulate(number[order] - steps) + steps
+    return np.ldexp(number.astype(np.float64), int(exponent))

@@ -1,0 +1,111 @@
+"""``lhtree fit`` on tables that are read in batches."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lhtree.cli import _memory
+from lhtree.tables import sample, scratch
+from support.shop import fail, make_table, shop, succeed  # noqa: F401
+
+ASKED = ("fit", "data.csv", "-t", "y", "--model", "boost", "--rounds", 5)
+
+pytestmark = pytest.mark.usefixtures("shop", "few_sampled")
+
+
+@pytest.fixture
+def few_sampled(monkeypatch):
+    """So that small tables are too large for the sample."""
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--early-stopping", "--increasing", "size", "--categorical", "weight")]
+)
+def test_the_model_is_the_same(capsys, options):
+    whole = succeed(capsys, *ASKED, *options, "-o", "whole.lht")
+    streamed = succeed(capsys, *ASKED, *options, "-o", "streamed.lht", "--out-of-core")
+    assert Path("whole.lht").read_bytes() == Path("streamed.lht").read_bytes()
+    assert whole.out.splitlines()[:6] == streamed.out.splitlines()[:6]
+    assert whole.err == ""
+    assert streamed.err.startswith("lhtree: data.csv is read in batches; codes take about ")
+
+
+def test_rows_without_a_class_are_dropped(capsys):
+    table = make_table()
+    table.loc[::7, "y"] = None
+    table.to_csv("gaps.csv", index=False)
+    asked = ("fit", "gaps.csv", *ASKED[2:], "--drop-missing-target")
+    succeed(capsys, *asked, "-o", "whole.lht")
+    ran = succeed(capsys, *asked, "-o", "streamed.lht", "--out-of-core", "--json")
+    assert Path("whole.lht").read_bytes() == Path("streamed.lht").read_bytes()
+    facts = json.loads(ran.out)["table"]
+    assert (facts["n_rows"], facts["n_dropped"], facts["is_streamed"]) == (257, 43, True)
+    assert "missing in 43 of 300 rows" in fail(capsys, *asked[:-1], "-o", "new.lht", "--out-of-core").err
+
+
+def test_numbers_are_told_from_classes(capsys):
+    asked = ("fit", "data.csv", "-t", "weight", "--model", "boost", "--rounds", 3)
+    succeed(capsys, *asked, "-o", "whole.lht")
+    ran = succeed(capsys, *asked, "-o", "streamed.lht", "--out-of-core", "--json")
+    assert json.loads(ran.out)["table"]["task"] == "regression"
+    assert Path("whole.lht").read_bytes() == Path("streamed.lht").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "arrow", "folder"])
+def test_large_tables_are_read_in_batches(capsys, monkeypatch, ending):
+    path, table = Path(f"shop.{ending}"), make_table()
+    if ending == "folder":
+        path.mkdir()
+        table.to_parquet(path / "a.parquet", index=False)
+    elif ending == "parquet":
+        table.to_parquet(path, index=False)
+    elif ending == "arrow":
+        table.to_feather(path)
+    else:
+        table.to_csv(path, index=False)
+    asked = ("fit", path, *ASKED[2:], "-o", "new.lht")
+    assert "read in batches" not in succeed(capsys, *asked).err
+    monkeypatch.setattr(_memory, "find_free_memory", lambda: 2000)
+    assert "read in batches" in succeed(capsys, *asked).err
+    assert "read in batches" not in succeed(capsys, *asked, "--in-memory").err
+    assert "read in batches" not in succeed(capsys, *asked[:4], "-o", "new.lht", "--trees", 2).err
+    monkeypatch.setattr(_memory, "find_free_memory", lambda: None)
+    assert "read in batches" not in succeed(capsys, *asked).err
+
+
+def test_free_memory():
+    assert 1 << 20 < _memory.find_free_memory() < 1 << 50
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--in-memory",), "--in-memory contradicts --out-of-core"),
+        (("--model", "forest"), "does not apply to --model forest: pass --model boost"),
+        (("--holdout", 0.2), "does not apply to --holdout: omit it"),
+        (("--calibrate", "sigmoid"), "does not apply to --calibrate: omit it"),
+        (("--increasing", "colour"), "colour is categorical"),
+        (("--increasing", "nothing"), "nothing"),
+    ],
+)
+def test_what_is_refused(capsys, options, told):
+    asked = ASKED if "--model" not in options else ASKED[:4]
+    assert told in fail(capsys, *asked, *options, "-o", "new.lht", "--out-of-core").err
+
+
+def test_a_full_disk(capsys, monkeypatch):
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 10}))
+    ran = fail(capsys, *ASKED, "-o", "new.lht", "--out-of-core", "--quiet")
+    assert "GB of free disk space" in ran.err
+    assert ran.code == 4
+
+
+def test_columns_that_cannot_be_used(capsys):
+    table = make_table()
+    table["day"] = np.where(table.index % 2, "2024-01-02", "2024-03-04")
+    table.to_csv("days.csv", index=False)
+    ran = fail(capsys, "fit", "days.csv", *ASKED[2:], "-o", "new.lht", "--out-of-core")
+    assert "column 'day' holds dates or times" in ran.err

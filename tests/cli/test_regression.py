@@ -1,0 +1,238 @@
+"""The commands on a target of numbers."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import lhtree
+from lhtree.selection.comparison import PEERS
+from support.reports import read_facts
+from support.shop import fail, make_table, shop, succeed  # noqa: F401
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+TARGET = ("--target", "weight", "--drop", "y")
+
+
+@pytest.fixture
+def numbers(shop, capsys):  # noqa: F811
+    """Models of the weights in the shop's table: a forest and a boosted model."""
+    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "forest.lht", "--trees", 20)
+    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "upper.lht", "--model", "boost", "--quantile", 0.8)
+    return shop
+
+
+def read_table():
+    frame = make_table()
+    return frame.drop(columns=["y", "weight"]), frame["weight"].to_numpy()
+
+
+@pytest.mark.usefixtures("shop")
+class TestFit:
+    @pytest.mark.parametrize(
+        ("options", "estimator"),
+        [
+            ("--trees 5", lhtree.LHForestRegressor(5)),
+            ("--model tree --pruning 2 --max-depth 3", lhtree.LHTRegressor(pruning=2, max_depth=3)),
+            ("--model boost --rounds 5", lhtree.LHBoostRegressor(max_iter=5)),
+            (
+                "--model boost --rounds 5 --quantile 0.9 --increasing size",
+                lhtree.LHBoostRegressor("quantile", quantile=0.9, max_iter=5, monotonic_cst={"size": 1}),
+            ),
+            ("--model boost --rounds 5 --loss gamma", lhtree.LHBoostRegressor("gamma", max_iter=5)),
+        ],
+    )
+    def test_it_is_the_one_of_the_library(self, capsys, options, estimator):
+        shown = succeed(capsys, "fit", "data.csv", *TARGET, "--out", "new.lht", *options.split()).out
+        X, y = read_table()
+        expected = estimator.set_params(random_state=0).fit(X, y)
+        np.testing.assert_array_equal(lhtree.load("new.lht").predict(X), expected.predict(X))
+        assert f"regression   weight, from {y.min():.4f} to {y.max():.2f}" in shown
+
+    def test_hold_out_and_json(self, capsys):
+        options = ("--holdout", 0.3, "--trees", 5, "--json")
+        facts = json.loads(succeed(capsys, "fit", "data.csv", *TARGET, "--out", "new.lht", *options).out)
+        assert facts["table"]["task"] == "regression"
+        assert facts["table"]["response"]["high"] == read_table()[1].max()
+        assert facts["holdout"]["n_rows"] == 90
+        assert facts["holdout"]["intervals"]["coverage"] == 0.9
+
+    def test_the_task_can_be_chosen(self, capsys):
+        frame = make_table()
+        frame["rooms"] = np.arange(300) % 30
+        frame.to_csv("rooms.csv", index=False)
+        command = ("fit", "rooms.csv", "--target", "rooms", "--out", "rooms.lht", "--model", "tree")
+        ran = succeed(capsys, *command)
+        assert "30 different numbers of rooms are taken for classes" in ran.err
+        assert "--task regression" in ran.err
+        assert isinstance(lhtree.load("rooms.lht"), lhtree.LHTClassifier)
+        assert not succeed(capsys, *command, "--task", "regression").err
+        assert isinstance(lhtree.load("rooms.lht"), lhtree.LHTRegressor)
+        frame["rooms"] = np.arange(300) % 250
+        frame.to_csv("rooms.csv", index=False)
+        succeed(capsys, *command)
+        assert isinstance(lhtree.load("rooms.lht"), lhtree.LHTRegressor)
+        assert "too many" in fail(capsys, *command, "--task", "classification").err
+
+    @pytest.mark.parametrize(
+        ("code", "options", "words"),
+        [
+            (2, "--target weight --gamma 3", "--gamma does not apply to a regression: omit it"),
+            (2, "--target weight --class-weight balanced --task regression", "--class-weight does not apply"),
+            (2, "--target y --loss poisson --model boost", "--loss does not apply to a classification"),
+            (2, "--target weight --loss poisson --task regression", "pass --model boost"),
+            (2, "--target y --loss poisson --task classification", "--loss does not apply"),
+            (1, "--target y --task regression", "'sold' where a number is to be predicted"),
+            (1, "--target y --task regression --model boost --loss gamma", "'sold'"),
+            (1, "--target weight --holdout 0.9999", "leaves no row"),
+            (1, "--target weight --model boost --quantile 2", "quantile"),
+        ],
+    )
+    def test_refusals(self, capsys, code, options, words):
+        ran = fail(capsys, "fit", "data.csv", "--out", "new.lht", *options.split())
+        assert words in ran.err.replace("'kept'", "'sold'")
+        assert ran.code == code
+
+    def test_missing_numbers(self, capsys):
+        command = ("fit", "data.csv", "--target", "size", "--out", "new.lht", "--trees", 3)
+        assert "missing in 10 of 300 rows" in fail(capsys, *command).err
+        shown = succeed(capsys, *command, "--drop-missing-target").out
+        assert "290 rows, 10 without a target dropped" in shown
+
+    def test_a_decimal_comma(self, capsys):
+        frame = make_table()[["size", "weight"]]
+        frame.to_csv("comma.csv", index=False, sep=";", decimal=",")
+        command = ("fit", "comma.csv", "--target", "weight", "--out", "new.lht", "--trees", 3)
+        succeed(capsys, *command, "--decimal", ",")
+        assert lhtree.inspect("new.lht")["response"]["high"] == frame["weight"].max()
+
+
+@pytest.mark.usefixtures("numbers")
+class TestUse:
+    def test_predict(self, capsys):
+        shown = succeed(capsys, "predict", "forest.lht", "new.csv", "--interval", 0.8, "--keep", "size").out
+        table = pd.read_csv(io.StringIO(shown))
+        assert table.columns.tolist() == ["size", "prediction", "low", "high"]
+        model, X = lhtree.load("forest.lht"), read_table()[0][:40]
+        np.testing.assert_array_equal(table["prediction"], model.predict(X))
+        np.testing.assert_array_equal(table[["low", "high"]], model.predict_interval(X, 0.8))
+        batches = ("predict", "forest.lht", "new.csv", "--interval", 0.8, "--keep", "size", "--batch-rows", 7)
+        assert succeed(capsys, *batches).out == shown
+        pd.read_csv("new.csv")[:0].to_csv("none.csv", index=False)
+        shown = succeed(capsys, "predict", "forest.lht", "none.csv", "--interval", 0.8).out
+        assert shown == "prediction,low,high\n"
+
+    @pytest.mark.parametrize(
+        ("code", "arguments", "words"),
+        [
+            (1, "forest.lht --proba", "--proba: the model predicts a number"),
+            (1, "forest.lht --confidence", "--confidence: the model predicts a number"),
+            (1, "upper.lht --interval 0.9", "no prediction intervals; use a forest"),
+            (1, "model.lht --interval 0.9", "no prediction intervals; pass --proba"),
+            (2, "forest.lht --interval 1.5", "share between 0 and 1"),
+            (1, "forest.lht --interval 0.9999", "coverage"),
+        ],
+    )
+    def test_refused_predictions(self, capsys, code, arguments, words):
+        model, *options = arguments.split()
+        ran = fail(capsys, "predict", model, "new.csv", *options)
+        assert words in ran.err
+        assert ran.code == code
+
+    def test_evaluate(self, capsys):
+        command = ("evaluate", "forest.lht", "test.csv", "--target", "weight", "--interval", 0.8)
+        facts = json.loads(succeed(capsys, *command, "--json").out)
+        X, y = read_table()
+        measured = lhtree.evaluate(lhtree.load("forest.lht"), X[200:], y[200:], coverage=0.8).to_dict()
+        assert facts == measured | {"n_dropped": 0}
+        shown = succeed(capsys, *command).out
+        assert "R²" in shown
+        assert "in 80 % intervals" in shown
+        assert "Ranges of the prediction" in shown
+        shown = succeed(capsys, "evaluate", "upper.lht", "test.csv", "--target", "weight").out
+        assert "quantile 0.8" in shown
+        assert "where a number" in fail(capsys, "evaluate", "forest.lht", "test.csv", "--target", "y").err
+        assert "--interval" in fail(capsys, *command[:-1], 0).err
+
+    def test_explain(self, capsys):
+        shown = succeed(
+            capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--to", "9..", "--html", "why.html"
+        )
+        prediction = lhtree.load("forest.lht").predict(read_table()[0][3:4])[0]
+        assert f"{prediction:.2f}" in shown.out.splitlines()[0]
+        assert "What would change the prediction" in shown.out or "No change was found" in shown.out
+        facts = json.loads(succeed(capsys, "explain", "upper.lht", "new.csv", "--row", 3, "--json").out)
+        assert facts["prediction"] == lhtree.load("upper.lht").predict(read_table()[0][3:4])[0]
+        for wrong in ("9", "a..b", "..", "sold"):
+            ran = fail(capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--to", wrong)
+            assert f"--to {wrong} is not a range" in ran.err
+        ran = fail(capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--counterfactual")
+        assert "--to LOW..HIGH" in ran.err
+
+    @pytest.mark.parametrize("ending", ["sql", "c"])
+    def test_export(self, capsys, ending):
+        succeed(capsys, "fit", "data.csv", *TARGET, "--out", "tree.lht", "--model", "tree")
+        succeed(capsys, "export", "tree.lht", "--out", f"tree.{ending}")
+
+    def test_report(self, capsys):
+        options = ("--target", "weight", "--test", "test.csv", "--out", "report.html")
+        succeed(capsys, "report", "forest.lht", "data.csv", *options)
+        facts = read_facts("report.html")
+        assert facts["test"]["n_rows"] == 100
+        assert facts["classes"] == ["weight"]
+
+    def test_inspect(self, capsys):
+        shown = succeed(capsys, "inspect", "forest.lht").out
+        assert "predicts" in shown
+        assert "Classes" not in shown
+        assert "per tree" in shown
+
+
+@pytest.mark.usefixtures("shop")
+class TestChoose:
+    def test_tune(self, capsys):
+        options = ("--candidates", 2, "--folds", 2, "--seed", 1, "--out", "tuned.lht")
+        shown = succeed(capsys, "tune", "data.csv", *TARGET, "--model", "tree", *options).out
+        assert "by R² over 2 folds" in shown
+        assert isinstance(lhtree.load("tuned.lht"), lhtree.LHTRegressor)
+        command = shown.splitlines()[-1].split()[1:]
+        succeed(capsys, *command)
+        options = ("--metric", "rmse", "--candidates", 1, "--folds", 2, "--json", "--model", "boost")
+        facts = json.loads(succeed(capsys, "tune", "data.csv", *TARGET, *options).out)
+        assert facts["metric"] == "rmse"
+        assert facts["best_score"] == facts["candidates"][0]["rmse"]
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ("--target weight --metric accuracy", "pass one of r2, rmse, mae"),
+            ("--target y --metric rmse", "pass one of accuracy"),
+        ],
+    )
+    def test_metrics_of_the_other_task(self, capsys, options, words):
+        assert words in fail(capsys, "tune", "data.csv", *options.split()).err
+
+    def test_bench(self, capsys):
+        command = ("bench", "data.csv", *TARGET, "--folds", 2)
+        shown = succeed(capsys, *command, "--only", "tree", "--only", "cart").out
+        assert "R²" in shown
+        assert "accuracy" not in shown
+        facts = json.loads(succeed(capsys, *command, "--only", "cart", "--json").out)
+        assert set(facts["models"][0]) == {
+            "model",
+            "failure",
+            "r2",
+            "rmse",
+            "mae",
+            "fit_seconds",
+            "row_seconds",
+        }
+        assert "has no regressor" in fail(capsys, *command, "--only", "mixed").err
+
+    def test_every_model_has_a_regressor(self):
+        for name, peer in PEERS.items():
+            if peer.is_there and name != "mixed":
+                assert type(peer.build_regressor(0)).__name__.endswith("Regressor")

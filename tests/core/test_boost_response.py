@@ -1,0 +1,256 @@
+"""Boosting a response: derivatives, first scores, values by selection, and the same bits everywhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lhtree import _core
+from reference_boost import Options, boost_aim
+from reference_responses import Response
+from support import boosting, bridge
+
+LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
+SMOOTH = ("squared_error", "poisson", "gamma")
+
+
+def make_rows(loss, n=300, n_features=5, seed=0):
+    """Rows of values with few digits, some missing, and a response that suits the loss."""
+    generator = np.random.default_rng(seed)
+    X = np.round(generator.normal(size=(n, n_features)), 2)
+    mean = 0.3 * X[:, 0] * X[:, 1] + 0.3 * X[:, 2]
+    y = mean + 0.2 * generator.normal(size=n)
+    if loss == "poisson":
+        y = generator.poisson(np.exp(mean + 1.0)).astype(float)
+    elif loss == "gamma":
+        y = np.exp(mean) * generator.gamma(2.0, 1.0, n)
+    else:
+        y = np.clip(y, -2.0, 2.0)
+    X[generator.random(X.shape) < 0.05] = np.nan
+    return X, y
+
+
+def choose_options(loss, **options):
+    return Options(leaf="linear" if loss in SMOOTH else "constant", **options)
+
+
+def boost(X, y, loss, options=None, **given):
+    return boosting.boost(X, y, options or choose_options(loss), loss=loss, quantile=0.7, **given)
+
+
+def losses_of(y, raw, loss):
+    """What scikit-learn's losses are, those with a logarithm as half the deviance."""
+    if loss == "squared_error":
+        return 0.5 * (y - raw) ** 2
+    if loss == "absolute_error":
+        return np.abs(y - raw)
+    if loss == "quantile":
+        return np.maximum(0.7 * (y - raw), -0.3 * (y - raw))
+    if loss == "poisson":
+        return np.exp(raw) - y + y * (np.log(np.maximum(y, 1e-300)) - raw)
+    return y * np.exp(-raw) - 1.0 - np.log(y) + raw
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_trees_are_the_references(loss, seed):
+    generator = np.random.default_rng(seed)
+    X, y = make_rows(loss, 70, seed=seed)
+    X = X.astype(np.float32)
+    y = np.round(y, 1) + (0.1 if loss == "gamma" else 0.0) if seed % 2 else y
+    held = generator.random(70) < (0.3 if seed % 3 == 0 else 0.0)
+    weight = [np.ones(70), generator.integers(0, 4, 70), 10.0 ** generator.uniform(-9, 9, 70)][seed % 3]
+    options = choose_options(
+        loss,
+        max_depth=int(generator.integers(1, 5)),
+        min_samples_leaf=float(generator.integers(1, 6)),
+        subsample=generator.choice([0.7, 1.0]),
+        n_directed=int(generator.integers(0, 5)),
+        learning_rate=generator.choice([0.1, 1.0]),
+        monotonic=(1, 0, -1, 0, 1) if seed % 4 == 1 else None,
+    )
+    given = {"weight": weight.astype(float), "held": held.astype(np.uint8)}
+    grown = boost(X, y, loss, options, n_rounds=3, seed=seed, patience=9, **given)
+    aim = Response(loss, y, 0.7)
+    twin = boost_aim(X, aim, weight.tolist(), held, options, 3, seed, takes_losses=True)
+    boosting.assert_as_reference(grown, twin, options)
+    training, validation = np.array(twin.losses).T
+    np.testing.assert_array_equal(grown["training_loss"], training)
+    np.testing.assert_array_equal(grown["validation_loss"], validation)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_derivatives_are_those_of_the_loss(loss):
+    y = make_rows(loss)[1]
+    raw = np.random.default_rng(1).normal(size=(len(y), 1))
+
+    def differentiate(step):
+        return _core.pieces.differentiate(raw + step, loss, response=y, quantile=0.7)
+
+    losses, gradient, hessian = differentiate(0.0)
+    np.testing.assert_allclose(losses, np.minimum(losses_of(y, raw[:, 0], loss), 64.0), 1e-10, 1e-10)
+    low, high = (differentiate(step)[0] for step in (-1e-4, 1e-4))
+    smooth = np.abs(y - raw[:, 0]) > 1e-3 if loss not in SMOOTH else losses < 50.0
+    np.testing.assert_allclose(gradient[smooth], ((high - low) / 2e-4)[smooth], 1e-5, 1e-5)
+    if loss in ("poisson", "gamma"):  # the step of a row is near its best, log ρ, and bounded
+        mean = np.exp(raw[:, 0])
+        np.testing.assert_allclose(-gradient / hessian, 2.0 * (y - mean) / (y + mean), 1e-5, 1e-6)
+    else:
+        assert (hessian == 1.0).all()
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_scores_far_out_stay_finite(loss):
+    raw = np.array([[-1e4], [-700.0], [0.0], [700.0], [1e4]])
+    for y in (1e-300, 1e9, 1e300 if loss == "gamma" else 2.0**60):
+        _, gradient, hessian = _core.pieces.differentiate(raw, loss, response=np.full(5, y))
+        assert np.isfinite(gradient).all()
+        assert np.isfinite(hessian).all()
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_first_scores_are_the_best_constants(loss, is_weighted):
+    X, y = make_rows(loss)
+    weight = np.random.default_rng(2).gamma(1.0, 1.0, len(y)) if is_weighted else None
+    given = {"weight": weight, "n_rounds": 0, "patience": 1}
+    best = boost(X, y, loss, **given)
+    expected = np.average(y, weights=weight)
+    if loss in ("poisson", "gamma"):
+        expected = np.log(expected)
+    elif loss != "squared_error":
+        share = 0.7 if loss == "quantile" else 0.5
+        expected = np.quantile(y, share, method="inverted_cdf", weights=weight)
+    np.testing.assert_allclose(best["first"], expected, 1e-8)
+    reported = np.average(losses_of(y, best["first"][0], loss), weights=weight)
+    np.testing.assert_allclose(best["training_loss"], reported, 1e-8)
+    for step in (-0.05, 0.05):
+        moved = boost(X, y, loss, first=best["first"] + step, **given)
+        assert moved["training_loss"] > best["training_loss"]
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_threads_and_chunks_make_no_difference(loss, is_weighted):
+    X, y = make_rows(loss, 70_000)
+    held = (np.arange(len(y)) % 10 == 0).astype(np.uint8)
+    weight = np.random.default_rng(1).gamma(1.0, 1.0, len(y)) if is_weighted else None
+    options = choose_options(loss, max_depth=4, subsample=0.7, max_features=0.5)
+    one, *others = (
+        boost(X, y, loss, options, n_rounds=2, weight=weight, held=held, patience=5, n_threads=n_threads)
+        for n_threads in (1, 2, 7)
+    )
+    assert one["trees"]["left"].max() > 20
+    for other in others:
+        boosting.assert_same_model(one, other)
+
+
+@pytest.mark.parametrize("quarter", [1.0, 0.25])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_are_repetitions(loss, quarter):
+    X, y = make_rows(loss, seed=4)
+    counts = np.random.default_rng(2).integers(0, 5, len(y))
+    options = choose_options(loss, min_samples_leaf=5 * quarter, max_depth=4)
+    weighted = boost(X, y, loss, options, weight=counts * quarter, patience=9)
+    repeated_weight = np.full(counts.sum(), quarter)
+    repeated = boost(
+        X.repeat(counts, axis=0), y.repeat(counts), loss, options, weight=repeated_weight, patience=9
+    )
+    np.testing.assert_array_equal(weighted["first"], repeated["first"])
+    assert weighted["training_loss"].tobytes() == repeated["training_loss"].tobytes()
+    assert len(weighted["trees"]["left"]) > 30
+    bridge.assert_same_bits(
+        weighted["trees"], repeated["trees"] | {"n_samples": weighted["trees"]["n_samples"]}
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rounds_can_be_added_later(loss):
+    X, y = make_rows(loss, seed=5)
+    given = {"held": (np.arange(len(y)) % 7 == 0).astype(np.uint8), "patience": 99, "seed": 8}
+    options = choose_options(loss, subsample=0.7, max_depth=4)
+    whole = boost(X, y, loss, options, n_rounds=12, **given)
+    begun = boost(X, y, loss, options, n_rounds=5, **given)
+    state = {"earlier": begun["trees"], "first": begun["first"], "bins": begun["bins"]}
+    rest = boost(X, y, loss, options, n_rounds=7, **state, **given)
+    for name in ("left", "offset", "intercept", "gain", "low", "high", "membership_slope"):
+        joined = np.concatenate([begun["trees"][name], rest["trees"][name]])
+        assert joined.tobytes() == whole["trees"][name].tobytes(), name
+    for name in ("training_loss", "validation_loss"):
+        assert np.concatenate([begun[name], rest[name][1:]]).tobytes() == whole[name].tobytes()
+    assert (np.diff(whole["training_loss"]) < 0.0).all()
+    assert whole["validation_loss"][-1] < 0.95 * whole["validation_loss"][0]
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(("loss", "share"), [("absolute_error", 0.5), ("quantile", 0.7)])
+def test_values_are_quantiles_of_residuals(loss, share, is_weighted):
+    X, y = make_rows(loss, 500, seed=6)
+    X = np.nan_to_num(X)
+    weight = np.random.default_rng(3).integers(0, 4, len(y)).astype(float) if is_weighted else np.ones(len(y))
+    boosted = boost(
+        X, y, loss, Options(max_depth=3, n_directed=0, learning_rate=1.0), n_rounds=2, weight=weight
+    )
+    trees, scorer = boosted["trees"], boosting.make_scorer(boosted)
+    indices = scorer.apply(X)
+    raw = np.full(len(y), boosted["first"][0])
+    assert len(np.unique(indices[:, 1])) > 5
+    for tree in range(2):
+        value = trees["intercept"][trees["block_ptr"][tree] + indices[:, tree]]
+        for leaf in np.unique(indices[:, tree]):
+            own = (indices[:, tree] == leaf) & (weight > 0.0)
+            expected = np.quantile((y - raw)[own], share, method="inverted_cdf", weights=weight[own])
+            assert value[own][0] == pytest.approx(expected, abs=2.0**-55)
+        raw += value
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_are_those_of_the_scores(loss):
+    X, y = make_rows(loss, 400, seed=7)
+    X = np.clip(X, -7.9, 7.9)
+    boosted = boost(X, y, loss, choose_options(loss, max_bins=60), n_rounds=6, patience=99)
+    raw = boosting.make_scorer(boosted).raw_score(boosting.representatives(boosted, X))[:, 0]
+    assert boosted["training_loss"][-1] == pytest.approx(losses_of(y, raw, loss).mean(), rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_monotonic_constraints(loss):
+    signs = (1, -1, 0, 0, 1)
+    X, y = make_rows(loss, 800, seed=8)
+    wave = 0.4 * np.sin(3.0 * np.nan_to_num(X[:, 0])) - 0.3 * np.cos(2.0 * np.nan_to_num(X[:, 1]))
+    y = np.round(y * np.exp(wave)) if loss == "poisson" else y * np.exp(wave) if loss == "gamma" else y + wave
+    y = y if loss in ("poisson", "gamma") else np.clip(y, -2.0, 2.0)
+    options = choose_options(loss, max_depth=5, min_samples_leaf=5, learning_rate=0.3)
+    falls = {}
+    for name, chosen in (("free", options), ("constrained", replace(options, monotonic=signs))):
+        scorer = boosting.make_scorer(boost(X, y, loss, chosen, n_rounds=10))
+        falls[name] = []
+        for feature, sign in enumerate(signs):
+            grid = np.linspace(-9.0, 9.0, 400)
+            rows = X[:20].repeat(len(grid), axis=0)
+            rows[:, feature] = np.tile(grid, 20)
+            steps = np.diff(sign * scorer.raw_score(rows).reshape(20, -1), axis=1)
+            falls[name].append(max(0.0, -steps.min()) if sign else 0.0)
+    assert max(falls["free"]) > 0.02
+    assert falls["constrained"] == [0.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        ("squared_error", [0.0, np.nan, 1.0], "not finite"),
+        ("squared_error", [0.0, 3.0, 1.0], "too large"),
+        ("poisson", [0.0, -1.0, 1.0], "negative"),
+        ("poisson", [0.0, 0.0, 0.0], "are 0"),
+        ("gamma", [0.0, 1.0, 1.0], "not positive"),
+        ("huber", [0.0, 1.0, 1.0], "huber"),
+    ],
+)
+def test_responses_that_are_refused(loss, y, message):
+    with pytest.raises(ValueError, match=message):
+        boost(np.zeros((3, 1)), y, loss, Options())
+
+
+def test_selected_values_need_constant_leaves():
+    with pytest.raises(ValueError, match="constant leaves"):
+        boost(np.zeros((3, 1)), [0.0, 1.0, 1.0], "absolute_error", Options(leaf="linear"))

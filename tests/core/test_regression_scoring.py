@@ -1,0 +1,74 @@
+"""Predicted numbers against the reference, to the bit, for every link of a regression."""
+
+import numpy as np
+import pytest
+
+import reference
+import reference_scoring
+from lhtree.model import REGRESSION_LINKS
+from support import bridge
+from support.boosted import boosted_model, boosted_rows
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_slopes", [0, 3])
+@pytest.mark.parametrize("link", REGRESSION_LINKS)
+def test_values(link, n_slopes, dtype):
+    rng = np.random.default_rng(len(link) + n_slopes)
+    model = boosted_model(rng, 4, 0, 7, 3, n_slopes=n_slopes, link=link)
+    X = boosted_rows(rng, model, 40, dtype)
+    trees = [bridge.as_tree(model.trees.arrays(), tree) for tree in range(7)]
+    Z = reference.normalise(X, *model.normalisation, missing=np.nan)
+    expected = reference_scoring.values(trees, link, model.base, Z, model.clip)
+    values = model.scorer.value(X)
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_array_equal(model.scorer.value(X, 3), expected)
+    np.testing.assert_array_equal(np.concatenate([model.scorer.value(row[None]) for row in X]), expected)
+    assert (model.is_regression, model.n_targets, model.n_classes, model.n_estimators) == (True, 1, 0, 7)
+    assert model.target_of.tolist() == [0] * 7
+    if link != "mean":
+        raw = model.scorer.raw_score(X)
+        np.testing.assert_array_equal(model.scorer.link(raw)[:, 0], values)
+        *_, last = model.staged_raw_score(X)
+        np.testing.assert_array_equal(last, raw)
+
+
+def test_scores_that_a_regression_does_not_have():
+    model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
+    X = np.zeros((1, 3))
+    for method in ("proba", "wolf", "membership", "confidence", "predict"):
+        with pytest.raises(ValueError, match="use value"):
+            getattr(model.scorer, method)(X)
+    with pytest.raises(ValueError, match="boosted"):
+        model.scorer.raw_score(X)
+    with pytest.raises(ValueError, match="boosted"):
+        model.scorer.link(np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="settle"):
+        model.scorer.settle(np.zeros((1, 0)), np.zeros((1, 0)))
+    classes = boosted_model(np.random.default_rng(0), 3, 2, 2, 2)
+    with pytest.raises(ValueError, match="use proba"):
+        classes.scorer.value(X)
+
+
+@pytest.mark.parametrize(
+    ("link", "prior", "base", "confidence", "expected"),
+    [
+        ("mean", [0.5, 0.5], None, None, "a regression has no classes"),
+        ("mean", [], [0.0], None, "base needs another link"),
+        ("mean", [], None, "last", "confidence"),
+        ("identity", [], None, None, "base needs a value per target"),
+        ("log", [], [0.0, 1.0], None, "base needs a value per target"),
+        ("identity", [], [np.inf], None, "not finite"),
+        ("wolf", [], None, None, "target is out of range"),
+    ],
+)
+def test_parts_that_do_not_fit(link, prior, base, confidence, expected):
+    model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
+    with pytest.raises(ValueError, match=expected):
+        bridge.make_scorer(
+            model.trees.arrays(), *model.normalisation, np.array(prior), confidence, link=link,
+            base=None if base is None else np.array(base),
+        )  # fmt: skip
+    arrays = model.trees.arrays() | {"target": np.ones(2, dtype=np.int32)}
+    with pytest.raises(ValueError, match="target is out of range"):
+        bridge.make_scorer(arrays, *model.normalisation, np.empty(0), None, link="mean")

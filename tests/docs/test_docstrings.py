@@ -1,0 +1,52 @@
+"""Every public name has an example in its docstring, and every example of the package shows what it prints."""
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+
+import pytest
+
+import lhtree
+from lhtree import datasets
+from support.pages import Trimmed
+
+NAMES = [getattr(lhtree, name) for name in lhtree.__all__ if name != "__version__"]
+LOADERS = [getattr(datasets, name) for name in datasets.__all__]
+BUNDLED = ("load_wine", "load_wdbc")  # with scikit-learn; the others may have to be downloaded
+
+
+def find_examples() -> list[doctest.DocTest]:
+    """The examples of all modules, each once."""
+    finder = doctest.DocTestFinder()
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(lhtree.__path__, "lhtree.")
+        if not found.name.endswith("_core")
+    ]
+    found = [test for module in [lhtree, *modules] for test in finder.find(module, module.__name__)]
+    return [test for test in found if test.examples]
+
+
+EXAMPLES = find_examples()
+
+
+@pytest.mark.usefixtures("closing")
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_examples(example, tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    name = example.name.rpartition(".")[2]
+    if name == "export_onnx":
+        pytest.importorskip("onnxruntime")
+    if name.startswith("load_") and name not in ("load_scorer", *BUNDLED) and "LHTREE_DATA" not in os.environ:
+        pytest.skip("needs the data sets in LHTREE_DATA")
+    monkeypatch.chdir(tmp_path)  # for what examples save
+    failures = []
+    doctest.DocTestRunner(Trimmed()).run(example, out=failures.append)
+    assert not failures, "".join(failures)
+
+
+@pytest.mark.parametrize("public", [*NAMES, *LOADERS], ids=lambda public: public.__name__)
+def test_every_public_name_has_an_example(public):
+    assert "Examples\n--------\n>>> " in inspect.getdoc(public)

@@ -1,0 +1,131 @@
+"""Calibrated probabilities: cross-fitted maps, kept by the model."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.model_selection import PredefinedSplit
+
+import lhtree
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree._calibrate import assign_folds
+
+METHODS = ["sigmoid", "isotonic"]
+MODELS = [
+    LHTClassifier(gamma=2, random_state=0),
+    LHForestClassifier(8, direction="mixed", min_samples_leaf=1, random_state=0),
+    LHBoostClassifier(30, learning_rate=0.3, random_state=0),
+]
+
+
+def make_noisy(n_rows=400, n_classes=2):
+    return make_classification(
+        n_rows, 8, n_informative=5, n_classes=n_classes, flip_y=0.3, random_state=0, shuffle=True
+    )
+
+
+def map_slowly(calibration, scores):
+    """Probabilities of one row, by the formulas."""
+    own = []
+    for (x, y), score in zip(calibration.knots, scores, strict=True):
+        if calibration.method == "sigmoid":
+            own.append(1 / (1 + math.exp(-(x[0] * score + y[0]))))
+        else:
+            own.append(float(np.interp(score, x, y)))
+    if len(own) == 1:
+        return [1 - own[0], own[0]]
+    return [value / sum(own) if sum(own) else 1 / len(own) for value in own]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("model", MODELS, ids=["tree", "forest", "boosted"])
+class TestMaps:
+    def test_follow_the_formulas_and_lower_the_loss(self, model, n_classes, method, tmp_path):
+        X, y = make_noisy(n_classes=n_classes)
+        X, y, X_new, y_new = X[:300], y[:300], X[300:], y[300:]
+        fitted = clone(model).set_params(calibrate=method).fit(X, y)
+        learned = fitted._model
+        proba = fitted.predict_proba(X_new)
+        scores = learned.ask("raw_score" if learned.is_boosted else "uncalibrated", X_new)
+        scores = scores[:, scores.shape[1] - learned.n_targets :]
+        slow = [map_slowly(learned.calibration, row) for row in scores.tolist()]
+        np.testing.assert_allclose(proba, slow, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(fitted.predict(X_new), fitted.classes_[proba.argmax(axis=1)])
+        plain = clone(model).fit(X, y)
+        np.testing.assert_array_equal(plain.predict_proba(X_new), learned.ask("uncalibrated", X_new))
+        # An isotonic map may say 0 for a class that is there, which alone would decide the loss.
+        truth = np.arange(len(y_new)), np.searchsorted(fitted.classes_, y_new)
+        before, after = (-np.log(1e-4 + one.predict_proba(X_new)[truth]).mean() for one in (plain, fitted))
+        assert after < before or not isinstance(model, LHTClassifier)  # which is certain everywhere
+
+        lhtree.save(fitted, tmp_path / "model.lht")
+        again = [lhtree.load(tmp_path / "model.lht"), lhtree.load_scorer(tmp_path / "model.lht")]
+        for other in (*again, pickle.loads(pickle.dumps(fitted))):
+            np.testing.assert_array_equal(other.predict_proba(X_new), proba)
+        assert lhtree.inspect(tmp_path / "model.lht")["calibration"] == method
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_maps_are_those_of_scikit_learn(n_classes, method):
+    """Without normalisation, which fits of a part would learn from it alone."""
+    X, y = make_noisy(250, n_classes)
+    model = LHForestClassifier(5, direction="mixed", min_samples_leaf=1, normalize=None, random_state=0)
+    fitted = clone(model).set_params(calibrate=method).fit(X, y)
+    fold = assign_folds(y.astype(np.int32), fitted._model.seed)
+    peer = CalibratedClassifierCV(model, method=method, cv=PredefinedSplit(fold), ensemble=False).fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba(X), peer.predict_proba(X), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_and_order_of_scores(method):
+    X, y = make_noisy()
+    model = LHForestClassifier(5, direction="mixed", calibrate=method, random_state=0)
+    weighted = clone(model).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    assert weighted.predict_proba(X)[:, 1].mean() > model.fit(X, y).predict_proba(X)[:, 1].mean() + 0.05
+    learned = model._model
+    score, proba = learned.ask("uncalibrated", X)[:, 1], model.predict_proba(X)[:, 1]
+    assert (np.diff(proba[np.argsort(score)]) >= 0.0).all()
+
+
+def test_every_class_needs_two_rows():
+    X, y = make_noisy(60)
+    y[:] = 0
+    y[7] = 1
+    with pytest.raises(ValueError, match=r"calibrate='sigmoid'.*2 rows.*1"):
+        LHTClassifier(calibrate="sigmoid").fit(X, y)
+    y[8] = 1
+    LHTClassifier(calibrate="isotonic").fit(X, y)
+
+
+def test_a_warm_start_is_refused():
+    X, y = make_noisy(60)
+    for model in (LHForestClassifier(2, beta=0.0), LHBoostClassifier(2)):
+        with pytest.raises(ValueError, match=r"calibrate='sigmoid'.*warm_start"):
+            model.set_params(calibrate="sigmoid", warm_start=True).fit(X, y)
+
+
+def test_explanations_give_both_probabilities():
+    X, y = make_noisy(150)
+    model = LHForestClassifier(4, direction="mixed", calibrate="sigmoid", random_state=0).fit(X, y)
+    explanation = model.explain(X[0])
+    assert explanation.proba == dict(enumerate(model.predict_proba(X[:1])[0]))
+    assert explanation.uncalibrated != explanation.proba
+    assert "before calibration" in str(explanation)
+    frame = model.explain_batch(X[:1])
+    assert frame["uncalibrated"].tolist() == list(explanation.uncalibrated.values())
+    assert explanation.to_dict()["uncalibrated"]
+    for found in explanation.counterfactuals(n=1):
+        assert found.prediction != explanation.prediction
+
+
+def test_staged_predictions_end_in_the_predictions():
+    X, y = make_noisy(150, 3)
+    model = LHBoostClassifier(5, calibrate="isotonic", random_state=0).fit(X, y)
+    *_, last = model.staged_predict(X)
+    np.testing.assert_array_equal(last, model.predict(X))

@@ -1,0 +1,209 @@
+"""Compact trees: one small tree in the user's units, which predicts with the numbers it is printed with."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.exceptions import NotFittedError
+
+from lhtree import CompactLHTClassifier, CompactLHTRegressor
+from support.clouds import make_clouds
+
+
+def walk(model, X):
+    """Leaf of every row by the numbers of the model, in plain Python."""
+    learned = model._model
+    trees, centre = learned.trees, learned.normalisation.centre
+    leaves = []
+    for row in np.where(np.isnan(X), centre, X).tolist():
+        block = 0
+        while trees.left[block] >= 0:
+            total = 0.0
+            for place in range(trees.hyperplane_ptr[block], trees.hyperplane_ptr[block + 1]):
+                total += trees.unit_weight[place].item() * row[trees.hyperplane_feature[place]]
+            block = int(trees.left[block]) + (0 if total < trees.unit_offset[block] else 1)
+        leaves.append(block)
+    return np.array(leaves)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_the_tree_is_small_and_good(load):
+    X, y = load(return_X_y=True)
+    model = CompactLHTClassifier(max_leaf_nodes=4, max_terms=5).fit(X, y)
+    assert model.score(X, y) > 0.96
+    assert model.n_leaves_ <= 4
+    assert np.diff(model._model.trees.hyperplane_ptr).max() <= 5
+    assert model.n_terms_ == len(model._model.trees.unit_weight)
+    assert abs(model.rounding_loss_) < 0.01
+    assert (np.diff(model.objective_) <= 1e-9 * len(X)).all()
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("digits", [1, 3, None])
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 4))
+def test_rows_are_where_they_are_counted(digits, seed, n_classes):
+    X, y = make_clouds(80, 4, n_classes, seed=seed)
+    X = X * [1e-3, 1.0, 37.0, 1e6]
+    X[::9, 1] = np.nan
+    model = CompactLHTClassifier(
+        penalty=0.2, min_samples_leaf=3, digits=digits, max_passes=2, missing_indicator=False
+    ).fit(X, y)
+    trees, leaf = model._model.trees, model.apply(X)[:, 0]
+    np.testing.assert_array_equal(leaf, walk(model, X))
+    is_leaf = trees.left < 0
+    np.testing.assert_array_equal(
+        np.bincount(leaf, minlength=trees.n_blocks)[is_leaf], trees.n_samples[is_leaf]
+    )
+    assert trees.weight[is_leaf].min() >= 3 or trees.n_blocks == 1
+    np.testing.assert_array_equal(model.decision_path(X)[0].sum(axis=1).A1 > 0, True)
+
+
+def test_shares_are_smoothed_by_one_row():
+    X, y = load_wine(return_X_y=True)
+    model = CompactLHTClassifier().fit(X, y)
+    leaf, prior = model.apply(X)[:, 0], np.bincount(y) / len(y)
+    for one in np.unique(leaf):
+        counts = np.bincount(y[leaf == one], minlength=3)
+        shares = (counts + prior) / (counts.sum() + 1.0)
+        np.testing.assert_allclose(model.predict_proba(X[leaf == one][:1])[0], shares, rtol=1e-12)
+
+
+def test_numbers_have_few_digits():
+    X, y = load_breast_cancer(return_X_y=True)
+    trees = CompactLHTClassifier(digits=2).fit(X, y)._model.trees
+    assert all(float(f"{weight:.1e}") == weight for weight in trees.unit_weight)
+    for block in np.flatnonzero(trees.left >= 0):
+        some = slice(trees.hyperplane_ptr[block], trees.hyperplane_ptr[block + 1])
+        assert 1.0 in trees.unit_weight[some]
+    exact = CompactLHTClassifier(digits=None).fit(X, y)
+    assert exact.rounding_loss_ == pytest.approx(0.0, abs=0.005)
+
+
+def test_integer_weights_are_repetition():
+    X, y = make_clouds(60, 3, 3)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    weight[:3] = 1
+    weighed = CompactLHTClassifier(penalty=0.3).fit(X, y, weight)
+    repeated = CompactLHTClassifier(penalty=0.3).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
+
+
+def test_threads_and_seeds_change_nothing():
+    X, y = make_clouds(200, 6, 4)
+    one = CompactLHTClassifier(random_state=0).fit(X, y)._model.trees.arrays()
+    more = CompactLHTClassifier(n_jobs=3, random_state=1).fit(X, y)._model.trees.arrays()
+    assert one.keys() == more.keys()
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, more[name])
+
+
+def test_a_category_is_one_term():
+    random = np.random.default_rng(0)
+    colour = random.choice(["red", "green", "blue"], 300)
+    X = pd.DataFrame({"colour": pd.Categorical(colour), "size": random.normal(size=300)})
+    y = np.where((colour == "red") & (random.random(300) < 0.95), "yes", "no")
+    model = CompactLHTClassifier().fit(X, y)
+    names = [model._model.feature_names[f] for f in model._model.trees.hyperplane_feature]
+    assert "colour = red" in names
+    assert model.score(X, y) > 0.9
+    assert model.predict(pd.DataFrame({"colour": ["purple"], "size": [0.0]})).tolist() == ["no"]
+
+
+def test_gaps_count_as_the_rounded_centre():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = CompactLHTClassifier().fit(X, y)
+    centre = model._model.normalisation.centre
+    row = X[:1].copy()
+    row[0, ::2] = np.nan
+    filled = np.where(np.isnan(row), centre, row)
+    np.testing.assert_array_equal(model.predict_proba(row), model.predict_proba(filled))
+    assert max(len(repr(value)) for value in centre.tolist()) <= 9
+
+
+def test_the_penalty_is_chosen_by_cross_validation():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 8))
+    y = (X[:, 0] + 2.0 * random.normal(size=150) > 0.0).astype(int)
+    model = CompactLHTClassifier(penalty="cv", max_leaf_nodes=8, max_passes=2, random_state=0).fit(X, y)
+    assert model.penalty_ in (0.3, 1.0, 3.0, 10.0)
+    assert model.penalty_ > 0.3
+    again = CompactLHTClassifier(penalty=model.penalty_, max_leaf_nodes=8, max_passes=2).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_linear_leaves_of_two_classes():
+    random = np.random.default_rng(0)
+    X = random.uniform(size=(500, 3))
+    y = (random.random(500) < X[:, 0]).astype(int)
+    constant = CompactLHTClassifier(max_leaf_nodes=2).fit(X, y)
+    linear = clone(constant).set_params(membership="linear").fit(X, y)
+    trees = linear._model.trees
+    assert trees.has_slopes
+    assert len(np.unique(linear.predict_proba(X)[:, 1])) > 50
+    assert (
+        np.abs(linear.predict_proba(X)[:, 1] - X[:, 0]).mean()
+        < np.abs(constant.predict_proba(X)[:, 1] - X[:, 0]).mean()
+    )
+    leaf = linear.apply(X)[:, 0]
+    for row in range(0, 500, 50):
+        some = slice(trees.membership_ptr[leaf[row]], trees.membership_ptr[leaf[row] + 1])
+        total = trees.unit_intercept[leaf[row]]
+        for slope, feature in zip(trees.unit_slope[some], trees.membership_feature[some], strict=True):
+            total = total + slope * X[row, feature]
+        total = min(max(total, trees.low[leaf[row]]), trees.high[leaf[row]])
+        assert linear._model.ask("membership", X[[row]])[0, 1] == total
+    with pytest.raises(ValueError, match="linear leaves need two"):
+        CompactLHTClassifier(membership="linear").fit(*load_wine(return_X_y=True))
+
+
+@pytest.mark.parametrize("membership", ["constant", "linear"])
+def test_numbers_are_predicted_within_their_range(membership):
+    X, y = load_diabetes(return_X_y=True)
+    model = CompactLHTRegressor(membership=membership).fit(X, y)
+    assert model.score(X, y) > 0.45
+    assert model.predict(X * 1e6).min() >= y.min()
+    assert model.predict(X * 1e6).max() <= y.max()
+    large = CompactLHTRegressor(membership=membership).fit(X, y * 2.0**600)
+    if membership == "constant":
+        np.testing.assert_array_equal(large.predict(X), model.predict(X) * 2.0**600)
+    np.testing.assert_allclose(large.predict(X), model.predict(X) * 2.0**600, rtol=1e-3)  # rounded otherwise
+
+
+def test_a_constant_response_is_a_leaf():
+    X = np.arange(20.0)[:, None]
+    model = CompactLHTRegressor().fit(X, np.full(20, 7.5))
+    assert model.n_leaves_ == 1
+    np.testing.assert_allclose(model.predict(X), 7.5)
+
+
+def test_what_is_not_valid_is_refused():
+    X, y = make_clouds(40, 2, 2)
+    for parameters, told in (
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes=1"),
+        ({"max_leaf_nodes": 1000}, "at most 256"),
+        ({"penalty": "auto"}, "penalty='auto'"),
+        ({"penalty": -1.0}, "penalty=-1"),
+        ({"digits": 0}, "digits=0"),
+        ({"digits": 99}, "digits=99"),
+        ({"membership": "marginal"}, "membership='marginal'"),
+        ({"min_samples_leaf": 0.5}, "min_samples_leaf=0.5"),
+        ({"max_terms": 0}, "max_terms=0"),
+    ):
+        model = CompactLHTClassifier(**parameters)
+        with pytest.raises(ValueError, match=told):
+            model.fit(X, y)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_columns_of_any_size(size):
+    X, y = make_clouds(80, 3, 2)
+    X[:, 0] *= size
+    model = CompactLHTClassifier(penalty=0.3).fit(X, y)
+    assert np.isfinite(model._model.trees.unit_weight).all()
+    assert model.score(X, y) > 0.6

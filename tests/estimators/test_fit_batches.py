@@ -1,0 +1,227 @@
+"""Fitting in batches gives the model that fit gives, to the bit, for any batches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lhtree import LHBoostClassifier, LHBoostRegressor
+from lhtree.tables import sample, scratch
+from lhtree.tables.read import read_training
+from support.batches import assert_same_model, cut_rows, make_table
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+
+FEW = {"max_iter": 3, "max_depth": 3, "random_state": 0, "min_samples_leaf": 5}
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    cuts=st.lists(st.integers(0, 400), max_size=5).map(sorted),
+    n_classes=st.sampled_from([0, 2, 3]),
+    weights=st.sampled_from(["none", "whole", "real"]),
+    stops=st.booleans(),
+    most=st.sampled_from([200_000, 150]),
+)
+def test_batches_of_a_frame(cuts, n_classes, weights, stops, most):
+    X, raw = make_table()
+    random = np.random.default_rng(1)
+    weight = {"none": None, "whole": random.integers(0, 4, 400), "real": random.uniform(0, 1, 400)}[weights]
+    model = LHBoostClassifier if n_classes else LHBoostRegressor
+    y = np.digitize(raw, np.quantile(raw, np.linspace(0, 1, n_classes + 1)[1:-1])) if n_classes else raw
+    params = FEW | {"early_stopping": stops, "n_iter_no_change": 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sample, "MOST_SAMPLED", most)
+        whole = model(**params).fit(X, y, weight)
+        assert_same_model(whole, model(**params).fit_batches(cut_rows(X, y, weight, cuts)))
+
+
+@pytest.mark.parametrize("cuts", [[], [100, 101, 250]])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batches_of_arrays(cuts, dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
+    random = np.random.default_rng(2)
+    X = random.normal(size=(300, 4)).astype(dtype)
+    X[random.random(X.shape) < 0.1] = np.nan
+    y = np.array(["no", "yes"])[(np.nansum(X, axis=1) > 0).astype(int)]
+    whole = LHBoostClassifier(**FEW).fit(X, y)
+    assert_same_model(whole, LHBoostClassifier(**FEW).fit_batches(cut_rows(X, y, None, cuts)))
+    mapped = np.memmap(tmp_path / "X", dtype=dtype, mode="w+", shape=X.shape)
+    mapped[:] = X
+    for rows in (None, 7, 1000):
+        assert_same_model(whole, LHBoostClassifier(**FEW).fit_batches((mapped, y), batch_rows=rows))
+
+
+@pytest.mark.parametrize("library", ["category", "polars", "arrow", "object"])
+def test_batches_of_other_tables(library, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    y = (raw > np.median(raw)).astype(int)
+    if library == "category":
+        X["colour"] = pd.Categorical(X["colour"], ["red", "blue", "green", "unused"])
+    if library == "object":
+        X["n_children"] = X["n_children"].astype(object)
+    if library == "polars":
+        X = pytest.importorskip("polars").from_pandas(X)
+    if library == "arrow":
+        X = pa.Table.from_pandas(X, preserve_index=False)
+
+    def read():
+        for first in range(0, 400, 130):
+            rows = X.iloc[first : first + 130] if hasattr(X, "iloc") else X.slice(first, 130)
+            yield rows, y[first : first + 130]
+
+    whole = LHBoostClassifier(**FEW).fit(X, y)
+    assert_same_model(whole, LHBoostClassifier(**FEW).fit_batches(read))
+
+
+def test_categories_that_differ_between_batches(monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    order = np.argsort(
+        X["colour"].fillna("zzz").to_numpy(), kind="stable"
+    )  # missing ones come last, in batches of their own
+    X, y = X.iloc[order].reset_index(drop=True), raw[order]
+    whole = LHBoostRegressor(**FEW).fit(X, y)
+    in_batches = LHBoostRegressor(**FEW).fit_batches(cut_rows(X, y, None, range(20, 400, 20)))
+    assert_same_model(whole, in_batches)
+    chunks = [X.iloc[:200].copy(), X.iloc[200:].copy()]
+    for chunk in chunks:  # each with the categories it has, as readers of chunks give them
+        chunk["colour"] = chunk["colour"].astype("category")
+    read = lambda: zip(chunks, (y[:200], y[200:]), strict=True)  # noqa: E731
+    assert_same_model(whole, LHBoostRegressor(**FEW).fit_batches(read))
+
+
+def test_the_pilot_of_the_learning_rate():
+    X, raw = make_table()
+    y = (raw + np.random.default_rng(4).normal(0, 5, 400) > np.median(raw)).astype(int)
+    whole = LHBoostClassifier(max_iter=60, random_state=0).fit(X, y)
+    assert (
+        whole.learning_rate_
+        < LHBoostClassifier(max_iter=60, random_state=0, early_stopping=True).fit(X, y).learning_rate_
+    )
+    assert_same_model(
+        whole, LHBoostClassifier(max_iter=60, random_state=0).fit_batches(cut_rows(X, y, None, [99]))
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "arrow", "folder"])
+@pytest.mark.parametrize("is_regression", [False, True])
+def test_files(kind, is_regression, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    table = X.assign(late=raw if is_regression else np.where(raw > np.median(raw), "yes", "no"))
+    table["code"] = [
+        str(number % 7) if number < 300 else f"x{number % 3}" for number in range(400)
+    ]  # text late
+    path = tmp_path / f"flights.{kind}"
+    if kind == "folder":
+        path.mkdir()
+        table.iloc[:150].to_parquet(path / "part-0.parquet", index=False)
+        table.iloc[150:].to_parquet(path / "part-1.parquet", index=False)
+    elif kind == "parquet":
+        table.to_parquet(path, index=False, row_group_size=90)
+    elif kind == "arrow":
+        with (
+            pa.OSFile(str(path), "wb") as file,
+            pa.ipc.new_file(file, pa.Table.from_pandas(table).schema) as writer,
+        ):
+            writer.write_table(pa.Table.from_pandas(table), max_chunksize=110)
+    else:
+        table.to_csv(path, index=False)
+    model = LHBoostRegressor if is_regression else LHBoostClassifier
+    training = read_training(str(path), "late", task="regression" if is_regression else "classification")
+    whole = model(**FEW).fit(training.X, training.y)
+    for rows in (None, 37):
+        assert_same_model(whole, model(**FEW).fit_batches(path, target="late", batch_rows=rows))
+
+
+def test_a_dataset_with_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    dataset = pytest.importorskip("pyarrow.dataset")
+    X, raw = make_table()
+    weight = np.random.default_rng(3).integers(0, 3, 400)
+    table = X.assign(late=raw, w=weight)
+    table.iloc[:250].to_parquet(tmp_path / "a.parquet", index=False)
+    table.iloc[250:].to_parquet(tmp_path / "b.parquet", index=False)
+    source = dataset.dataset(tmp_path)
+    whole = LHBoostRegressor(**FEW).fit(pa.Table.from_pandas(X, preserve_index=False), raw, weight)
+    for table in (source, source.to_table()):
+        fitted = LHBoostRegressor(**FEW).fit_batches(table, target="late", sample_weight="w", batch_rows=60)
+        assert_same_model(whole, fitted)
+    fitted = LHBoostRegressor(**FEW).fit_batches(str(tmp_path), target="late", sample_weight="w")
+    np.testing.assert_array_equal(whole.predict(X), fitted.predict(X))
+
+
+def test_a_disk_that_is_too_small(monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 20)
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 100}))
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    with pytest.raises(OSError, match=r"0\.00 GB of free disk space.*scratch_dir"):
+        LHBoostRegressor(**FEW).fit_batches((X, X[:, 0]))
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
+def test_nothing_is_left_behind(failure, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 20)
+    X, n_calls = np.random.default_rng(0).normal(size=(50, 3)), 0
+
+    def read():
+        nonlocal n_calls
+        n_calls += 1
+        yield X[:25], X[:25, 0]
+        if n_calls == 2:
+            raise failure
+        yield X[25:], X[25:, 0]
+
+    model = LHBoostRegressor(**FEW)
+    with pytest.raises(failure):
+        model.fit_batches(read, scratch_dir=str(tmp_path))
+    assert n_calls == 2
+    assert not hasattr(model, "n_iter_")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "error", "message"),
+    [
+        (42, {}, TypeError, "cannot be read in batches"),
+        ("table.csv", {}, TypeError, "target is missing"),
+        (lambda: iter([]), {}, ValueError, "gave no rows"),
+        (lambda: iter([np.zeros(3)]), {}, TypeError, "each batch must be a tuple"),
+        (lambda: iter([]), {"target": "y"}, TypeError, "omit them"),
+        (([[1.0]], [1.0]), {}, TypeError, "a tuple of arrays"),
+        ((np.zeros((3, 1)), np.zeros(2)), {}, ValueError, "differ in length"),
+        ((np.full((3, 1), np.inf), np.zeros(3)), {}, ValueError, "row 0, column 0 is inf"),
+        ((np.zeros((3, 1)), np.zeros(3)), {"batch_rows": -1}, ValueError, "batch_rows"),
+        ((np.zeros((3, 1)), np.arange(3.0), np.zeros(3)), {}, ValueError, "zero for all rows"),
+    ],
+)
+def test_sources_that_are_refused(source, options, error, message):
+    with pytest.raises(error, match=message):
+        LHBoostRegressor(**FEW).fit_batches(source, **options)
+
+
+def test_batches_that_do_not_fit():
+    X = np.zeros((4, 2))
+    y = np.arange(4.0)
+    for batches, message in (
+        ([(X, y), (X[:, :1], y)], "batches differ in their columns"),
+        ([(X, y), (X, y, y)], "weights with some batches only"),
+        ([(X, y, y[:2])], "one weight per row"),
+        (
+            [(pd.DataFrame({"a": [1.0, 2.0]}), y[:2]), (pd.DataFrame({"a": ["x", "y"]}), y[:2])],
+            "numbers in some batches",
+        ),
+        ([(X, y[:2])], "inconsistent numbers of samples"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LHBoostRegressor(**FEW).fit_batches(lambda batches=batches: iter(batches))
+
+
+@pytest.mark.parametrize(("name", "value"), [("warm_start", True), ("calibrate", "sigmoid")])
+def test_parameters_that_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}.*with fit_batches"):
+        LHBoostClassifier(**{name: value}).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))

@@ -1,0 +1,121 @@
+"""Rows that trees of an LHForestRegressor leave out: out-of-bag predictions and prediction intervals."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+
+from lhtree import LHForestRegressor, LHTRegressor, _core, load, load_scorer, save
+from lhtree.response import ResponseRecord
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_friedman1(300, 5, noise=1.0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def forest(data):
+    return LHForestRegressor(12, oob_score=True, random_state=3).fit(*data)
+
+
+def test_estimators_are_trees(data, forest):
+    X, _ = data
+    trees = list(forest.estimators_)
+    assert len(trees) == 12
+    assert all(type(tree) is LHTRegressor for tree in trees)
+    mean = sum(tree.predict(X) for tree in trees) / 12
+    np.testing.assert_array_equal(forest.predict(X), mean)
+
+
+def test_out_of_bag_predictions(data, forest):
+    X, y = data
+    total, n = np.zeros(300), np.zeros(300)
+    for number, tree in enumerate(forest.estimators_):
+        seen = _core.draw_rows(np.zeros(300, np.int32), np.array([240]), False, forest._model.seed, number)
+        left_out = np.setdiff1d(np.arange(300), seen)
+        total[left_out] += tree.predict(X[left_out])
+        n[left_out] += 1
+    expected = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    np.testing.assert_array_equal(forest.oob_prediction_, expected)
+    some = n > 0
+    errors = y[some] - expected[some]
+    assert forest.oob_score_ == pytest.approx(1 - (errors**2).sum() / ((y[some] - y[some].mean()) ** 2).sum())
+    residual = forest._model.response.residual
+    np.testing.assert_allclose(residual, residual[-1] * np.sort(np.abs(errors)) / np.abs(errors).max())
+
+
+def test_rows_of_weight_zero(data):
+    X, y = data
+    weight = np.ones(300)
+    weight[:5] = 0
+    fitted = LHForestRegressor(12, oob_score=True, random_state=3).fit(X, y, weight)
+    assert len(fitted.oob_prediction_) == 300
+    assert np.isnan(fitted.oob_prediction_[:5]).all()
+    assert fitted._model.response.residual_weight is None
+    weight[:5] = 0.5
+    fitted.fit(X, y, weight)
+    assert sorted(set(fitted._model.response.residual_weight)) == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+@pytest.mark.parametrize("coverage", [0.5, 0.9])
+def test_intervals_hold_their_share(coverage, bootstrap):
+    shares = []
+    for seed in range(4):
+        X, y = make_friedman1(2500, 5, noise=1.0, random_state=seed)
+        forest = LHForestRegressor(40, bootstrap=bootstrap, min_samples_leaf=3, random_state=seed).fit(
+            X[:500], y[:500]
+        )
+        low, high = forest.predict_interval(X[500:], coverage=coverage).T
+        shares.append(((low <= y[500:]) & (y[500:] <= high)).mean())
+    assert abs(np.mean(shares) - coverage) < 0.02
+
+
+def test_intervals_by_hand():
+    residual = np.array([1.0, 2.0, 3.0, 4.0])
+    record, prediction = ResponseRecord(0.0, 1.0, 0.5, residual), np.array([10.0, 20.0])
+    for coverage, half in ((0.2, 1.0), (0.4, 2.0), (0.41, 3.0), (0.8, 4.0)):  # 5 · coverage rows, rounded up
+        expected = [[10 - half, 10 + half], [20 - half, 20 + half]]
+        assert record.interval(prediction, coverage).tolist() == expected
+    weighted = ResponseRecord(0.0, 1.0, 0.5, residual, np.array([1.0, 1.0, 6.0, 1.0]))
+    assert weighted.interval(prediction, 0.2)[0].tolist() == [7.0, 13.0]  # 9 / 4 more for the new row
+    for coverage in (0.81, 0.0, 1.0, "0.9", np.nan, True):
+        with pytest.raises(ValueError, match="coverage"):
+            record.interval(prediction, coverage)
+
+
+def test_intervals_come_from_files_too(data, forest, tmp_path):
+    X, _ = data
+    save(forest, tmp_path / "model.lht")
+    expected = forest.predict_interval(X, 0.8)
+    for other in (load(tmp_path / "model.lht"), load_scorer(tmp_path / "model.lht")):
+        np.testing.assert_array_equal(other.predict_interval(X, 0.8), expected)
+    again = load(tmp_path / "model.lht")
+    assert again.oob_score_ == forest.oob_score_
+    np.testing.assert_array_equal(again.oob_prediction_, forest.oob_prediction_)
+
+
+def test_without_rows_left_out(data):
+    X, y = data
+    full = LHForestRegressor(3, max_samples=1.0, random_state=0).fit(X, y)
+    with pytest.raises(AttributeError, match="max_samples < 1"):
+        full.predict_interval(X)
+    with pytest.raises(AttributeError, match="oob_score=True"):
+        _ = full.oob_prediction_
+    with pytest.raises(ValueError, match="max_samples"):
+        clone(full).set_params(oob_score=True).fit(X, y)
+
+
+def test_warm_start(data, forest):
+    X, y = data
+    grown = LHForestRegressor(5, oob_score=True, warm_start=True, random_state=3).fit(X, y)
+    grown.set_params(n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(grown.predict(X), forest.predict(X))
+    np.testing.assert_array_equal(grown.oob_prediction_, forest.oob_prediction_)
+    grown.set_params(n_estimators=13)
+    with pytest.raises(ValueError, match="oob_score"):
+        grown.fit(X[:200], y[:200])
+    grown.set_params(oob_score=False).fit(X[:200], y[:200])
+    with pytest.raises(AttributeError, match="max_samples < 1"):  # which rows the trees saw is not known
+        grown.predict_interval(X)

@@ -1,0 +1,186 @@
+"""Forests with one tree of all classes: what they learn, and that everything that reads a model knows them."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+import lhtree
+import lhtree.weights
+from lhtree import LHForestClassifier, _parameters
+from lhtree.files.arrays import check_trees
+from lhtree.files.model_file import ModelFileError
+from lhtree.joint import split_classes
+from lhtree.trees import Trees
+from support.clouds import make_clouds
+
+
+def fit(X, y, n_estimators=5, **setting):
+    setting = {"direction": "mixed", "multi_class": "one_tree", "random_state": 0} | setting
+    return LHForestClassifier(n_estimators, **setting).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_clouds(200, 5, 3)
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["plain", "smoothed"])
+def model(data, request):
+    return fit(*data, min_samples_leaf=3, smoothing=request.param)
+
+
+def test_classes_are_learned_with_a_tree_per_estimator():
+    X, y = load_digits(return_X_y=True)
+    forest = fit(X[:900], y[:900], 20)
+    assert len(forest.trees_) == len(forest.estimators_) == 20
+    assert forest.score(X[900:], y[900:]) > 0.9
+    proba = forest.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_array_equal(forest.predict(X), forest.classes_[proba.argmax(axis=1)])
+
+
+def test_two_classes_and_other_directions_are_as_before(data):
+    X, y = data
+    one, per_class = (
+        fit(X, y > 0, multi_class=how).predict_proba(X) for how in ("one_tree", "one_per_class")
+    )
+    assert one.tobytes() == per_class.tobytes()
+    with pytest.raises(ValueError, match=r"multi_class='one_tree'.*direction='mixed'"):
+        fit(X, y, direction="fisher")
+    with pytest.raises(ValueError, match=r"multi_class='one_tree'.*least_squares"):
+        fit(X, y, membership="least_squares")
+    with pytest.raises(ValueError, match="multi_class='both'"):
+        fit(X, y, multi_class="both")
+
+
+def test_large_tables_grow_trees_of_all_classes(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(_parameters, "MANY_ROWS", len(X) - 1)
+    for setting, is_joint in [
+        ({}, True),
+        ({"multi_class": "one_per_class"}, False),
+        ({"membership": "least_squares"}, False),
+        ({"direction": "fisher"}, False),
+    ]:
+        assert fit(X, y, 2, **{"multi_class": "auto"} | setting)._model.is_joint == is_joint
+    forest = fit(X, y, 2, multi_class="auto", warm_start=True)
+    monkeypatch.undo()
+    assert not fit(X, y, 2, multi_class="auto")._model.is_joint
+    assert forest.set_params(n_estimators=3).fit(X, y)._model.is_joint
+
+
+def test_warm_start_continues_the_same_kind(data):
+    X, y = data
+    forest = fit(X, y, 3, warm_start=True).set_params(n_estimators=5).fit(X, y)
+    assert forest.predict_proba(X).tobytes() == fit(X, y, 5).predict_proba(X).tobytes()
+    with pytest.raises(ValueError, match=r"multi_class='one_per_class'.*'one_tree'"):
+        forest.set_params(multi_class="one_per_class").fit(X, y)
+
+
+def test_out_of_bag_scores_use_the_trees_that_did_not_see_a_row(data):
+    X, y = data
+    forest = fit(X, y, 6, max_samples=0.6, oob_score=True)
+    seen = [
+        lhtree._core.draw_rows(y.astype(np.int32), drawn.counts, False, forest._model.seed, number)
+        for drawn in forest._model.forest.draws
+        for number in range(6)
+    ]
+    of_trees = np.stack([tree.predict_proba(X) for tree in forest.estimators_])
+    for row in range(20):
+        unseen = [number for number in range(6) if row not in seen[number]]
+        if unseen:
+            expected = of_trees[unseen, row].mean(axis=0)
+            np.testing.assert_allclose(forest.oob_decision_function_[row], expected, 1e-9, 1e-12)
+    assert forest.oob_score_ > 0.5
+
+
+def test_the_same_trees_for_each_class_score_the_same(model, data):
+    fitted = model._model
+    split = replace(fitted, trees=split_classes(fitted.trees, fitted.prior), forest=None)
+    assert split.n_targets == 3
+    assert split.ask("proba", data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
+
+
+def test_probabilities_of_chosen_leaf_sizes_are_never_0(data):
+    X, y = data
+    assert (fit(X, y, min_samples_leaf=1).predict_proba(X) == 0.0).any()
+    chosen = fit(X, y)
+    assert chosen.min_samples_leaf == "auto"
+    assert chosen.predict_proba(X).min() > 0.0
+
+
+def test_explanations_add_up(model, data):
+    X = data[0][:15]
+    frame = model.explain_batch(X)
+    for row in range(3):
+        explanation = model.explain(X[row])
+        for label in explanation.classes:
+            parts = explanation.contributions[label]
+            whole = explanation.base[label] + sum(parts.values())
+            assert whole == pytest.approx(explanation.membership[label], abs=1e-12)
+            line = frame.loc[(row, label)]
+            assert [line[f"contribution.{name}"] for name in parts] == pytest.approx(list(parts.values()))
+        assert {path.target for path in explanation.paths} == {explanation.prediction}
+        assert len(explanation.paths) == 5
+        changed = explanation.counterfactuals(n=1)
+        assert not changed or changed[0].prediction != explanation.prediction
+    assert "Path through the tree:" in str(model.explain(X[0]).tree(0))
+
+
+def test_views_and_texts_name_classes(model):
+    view = model.trees_[0]
+    assert view.target is None
+    assert "all classes" in repr(view)
+    assert sum(view.shares(0).values()) == pytest.approx(1.0)
+    assert view.outcome[0] == max(view.shares(0).values())
+    assert lhtree.export_text(model, tree=0).startswith("tree of all classes: ")
+    assert "tree of all classes" in lhtree.export_graphviz(model, tree=0)
+    means = lhtree.weight_table(model).per_class()
+    np.testing.assert_allclose(
+        lhtree.weights.mean_weights(model._model), [list(means[label].values()) for label in model.classes_]
+    )
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+def test_saved_loaded_and_pickled(model, data, tmp_path):
+    lhtree.save(model, tmp_path / "model.lht")
+    copies = [
+        lhtree.load(tmp_path / "model.lht"),
+        lhtree.load_scorer(tmp_path / "model.lht"),
+        pickle.loads(pickle.dumps(model)),
+    ]
+    for copy in copies:
+        assert copy.predict_proba(data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "what"),
+    [
+        ("value", lambda value: value * 0.5, "sum to 1"),
+        ("value", lambda value: -value, "between 0 and 1"),
+        ("value_class", lambda cls: cls + 3, "range"),
+        ("prior_share", lambda share: share + 1.5, "prior_share"),
+        ("target", lambda target: np.where(np.arange(len(target)) == 0, 1, target), "some trees"),
+    ],
+)
+def test_hostile_values_are_refused(model, name, change, what):
+    trees = model._model.trees
+    arrays, values = trees.arrays(), getattr(trees, name)
+    arrays[name] = change(values).astype(values.dtype)
+    with pytest.raises((ValueError, ModelFileError), match=what):
+        build(model._model, arrays)
+
+
+def test_only_trees_of_all_classes_are_smoothed_to_the_prior(data):
+    trees = fit(*data, 1, multi_class="one_per_class")._model.trees
+    with pytest.raises(ModelFileError, match="prior_share, but no trees of all classes"):
+        check_trees(trees.arrays() | {"prior": np.ones(3) / 3, "prior_share": np.zeros(trees.n_blocks)}, 3)
+
+
+def build(fitted, arrays):
+    """A model of other arrays, checked as those of files are."""
+    changed = replace(fitted, trees=Trees(**arrays))
+    check_trees(arrays | {"prior": changed.prior}, changed.n_targets)

@@ -1,0 +1,145 @@
+"""``min_samples_leaf="auto"``: a pilot on held-out rows chooses the leaf size, and leaves are smoothed."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import lhtree
+from lhtree import LHForestClassifier, LHTClassifier, _pilot
+from lhtree.smoothing import smooth_leaves
+from support.clouds import make_clouds
+
+
+def make_rows(n_rows=500, noise=0.0, n_classes=2):
+    X, y = make_clouds(n_rows, 5, n_classes)
+    is_noise = np.random.default_rng(1).random(n_rows) < noise
+    return X, np.where(is_noise, np.random.default_rng(2).integers(n_classes, size=n_rows), y)
+
+
+def forest(**params):
+    return LHForestClassifier(10, **({"direction": "mixed", "random_state": 0} | params))
+
+
+def test_noise_needs_larger_leaves():
+    X, _ = make_rows()
+    clean = forest().fit(X, (X[:, 0] * X[:, 1] > 0.0) ^ (X[:, 0] > 1.0))
+    noisy = forest().fit(*make_rows(noise=0.7))
+    assert clean.min_samples_leaf_ in (1, 5)
+    assert noisy.min_samples_leaf_ in (20, 50)
+    assert LHTClassifier(direction="mixed").fit(*make_rows(noise=0.7)).min_samples_leaf_ >= 20
+
+
+@pytest.mark.parametrize("model", [forest(), LHTClassifier(direction="fisher")], ids=["forest", "tree"])
+def test_the_model_is_that_of_the_size_chosen(model):
+    X, y = make_rows(noise=0.4, n_classes=3)
+    chosen = clone(model).fit(X, y)
+    given = clone(model).set_params(min_samples_leaf=chosen.min_samples_leaf_, smoothing=0.1).fit(X, y)
+    np.testing.assert_array_equal(chosen.predict_proba(X), given.predict_proba(X))
+    assert given.min_samples_leaf_ == chosen.min_samples_leaf_
+
+
+def test_the_least_loss_decides():
+    """The slow twin: the losses of all sizes on the rows held out."""
+    X, y = make_rows(noise=0.5)
+    weight = np.random.default_rng(3).integers(1, 3, len(X)).astype(float)
+    losses = {}
+
+    class Watched(_pilot.Pilot):
+        def choose(self, settled, build, progress, n_threads):
+            for size in self.sizes:
+                model = build(self.training, settled.with_leaf_size(size), self.growth, None)
+                total = 0.0
+                for proba, code, w in zip(
+                    model.scorer.proba(self.held.X), self.held.codes, self.held.weight, strict=True
+                ):
+                    total -= w * np.log((proba[code] + 0.01) / (1 + 0.01 * len(proba)))
+                losses[size] = total / self.held.weight.sum()
+            assert len(self.held.X) == 125
+            assert abs(self.held.codes.mean() - y.mean()) < 0.02
+            return super().choose(settled, build, progress, n_threads)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lhtree.base.Pilot", Watched)
+        model = forest().fit(X, y, sample_weight=weight)
+    assert list(losses) == [1, 5, 20, 50]
+    assert model.min_samples_leaf_ == min(losses, key=losses.get)
+
+
+def test_only_sizes_below_an_eighth_are_tried():
+    for n_rows, largest in ((40, 1), (200, 5), (400, 20)):
+        X, y = make_rows(n_rows, noise=1.0)
+        assert forest().fit(X, y).min_samples_leaf_ <= largest
+
+
+def test_many_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr(_pilot, "_MOST_ROWS", 200)
+    seen = []
+    own = _pilot.Pilot.__init__
+
+    def init(self, training, growth, seed):
+        own(self, training, growth, seed)
+        seen.append((len(self.training.X), len(self.held.X), set(self.training.codes.tolist())))
+
+    monkeypatch.setattr(_pilot.Pilot, "__init__", init)
+    X, y = make_rows(600)
+    y[:3] = 2  # a rare class has a row to train on
+    forest(max_samples=300).fit(X, y)
+    n_rows, n_held, classes = seen[0]
+    assert abs(n_rows + n_held - 200) <= 1
+    assert (n_held in (49, 50), classes) == (True, {0, 1, 2})
+
+
+def test_the_paper_and_numbers_need_no_pilot(monkeypatch):
+    monkeypatch.setattr("lhtree.base.Pilot", None)
+    X, y = make_rows(200)
+    for params in ({"direction": "mean_difference"}, {"min_samples_leaf": 3}, {"min_samples_leaf": 0.1}):
+        model = forest(**params).fit(X, y)
+        assert model.min_samples_leaf_ == params.get("min_samples_leaf", 1)
+        assert "low" not in model._model.trees.arrays()
+
+
+def test_threads_files_and_warm_starts(tmp_path):
+    X, y = make_rows(noise=0.4)
+    model = forest(warm_start=True).fit(X, y)
+    np.testing.assert_array_equal(forest(n_jobs=2).fit(X, y).predict_proba(X), model.predict_proba(X))
+    lhtree.save(model, tmp_path / "model.lht")
+    loaded = lhtree.load(tmp_path / "model.lht")
+    assert loaded.min_samples_leaf_ == lhtree.inspect(tmp_path / "model.lht")["min_samples_leaf"]
+    assert loaded.min_samples_leaf_ == model.min_samples_leaf_
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    X, y = make_rows(noise=0.0)  # for which a pilot would choose another
+    for one in (model, loaded):
+        size = one.min_samples_leaf_
+        one.set_params(n_estimators=12).fit(X, y)
+        assert one.min_samples_leaf_ == size
+        assert one.estimators_[11].get_params()["min_samples_leaf"] == size
+
+
+def test_leaves_are_clipped_to_smoothed_shares():
+    X, y = make_rows(100, n_classes=3)
+    trees = forest(min_samples_leaf=1).fit(X, y)._model.trees
+    prior = np.array([0.2, 0.3, 0.5])
+    smoothed = smooth_leaves(trees, prior, 0.4)
+    assert smooth_leaves(trees, prior, 0.0) is trees
+    for tree in range(trees.n_trees):
+        p = prior[trees.target[tree]]
+        for block in range(trees.block_ptr[tree], trees.block_ptr[tree + 1]):
+            n = trees.weight[block]
+            expected = (
+                (0.4 * p / (n + 0.4), (n + 0.4 * p) / (n + 0.4)) if trees.left[block] < 0 else (0.0, 1.0)
+            )
+            assert (smoothed.low[block], smoothed.high[block]) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("smoothing", ["auto", 2.0])
+def test_probabilities_are_never_certain_and_add_up(smoothing):
+    X, y = make_rows(300, noise=0.1)
+    model = forest(smoothing=smoothing).fit(X, y)
+    assert 0.0 < model.predict_proba(X).min() < model.predict_proba(X).max() < 1.0
+    table = model.explain_batch(X[:20])
+    contributions = table.filter(like="contribution.").sum(axis=1)
+    np.testing.assert_allclose(table["base"] + contributions, table["membership"], atol=1e-12)
+    explanation = model.explain(X[0])
+    for label, total in explanation.membership.items():
+        parts = explanation.base[label] + sum(explanation.contributions[label].values())
+        assert parts == pytest.approx(total, abs=1e-12)

@@ -1,0 +1,208 @@
+"""LHTRegressor and LHForestRegressor as their users meet them."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeRegressor
+
+from lhtree import LHForestRegressor, LHTClassifier, LHTRegressor, load, load_scorer, save
+from support import bridge
+from support.strategies import DIRECTIONS
+
+TREE, FOREST = LHTRegressor(), LHForestRegressor(8, random_state=0)
+BOTH = pytest.mark.parametrize("model", [TREE, FOREST], ids=["tree", "forest"])
+
+
+@pytest.fixture(scope="module")
+def friedman():
+    return make_friedman1(600, 6, noise=0.5, random_state=0)
+
+
+@pytest.mark.parametrize("membership", ["least_squares", "marginal", "constant"])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@BOTH
+def test_scaling_and_shifting_the_response(friedman, model, direction, membership):
+    X, y = friedman
+    model = clone(model).set_params(direction=direction, membership=membership)
+    expected = clone(model).fit(X, y).predict(X)
+    np.testing.assert_array_equal(clone(model).fit(X, y * 1024.0).predict(X), expected * 1024.0)
+    np.testing.assert_array_equal(clone(model).fit(X, y / 2.0**900).predict(X), expected / 2.0**900)
+    np.testing.assert_allclose(clone(model).fit(X, y + 37.0).predict(X) - 37.0, expected, 0, 1e-9)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_zero_and_one_give_the_classifiers_partition(direction):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=400) > 0).astype(int)
+    classes = LHTClassifier(direction=direction, offset="gini", min_samples_split=2, min_samples_leaf=1).fit(
+        X, y
+    )
+    numbers = LHTRegressor(direction=direction, min_samples_leaf=1, pruning=0).fit(X, y)
+    np.testing.assert_array_equal(numbers.apply(X), classes.apply(X))
+    for ours, theirs in zip(
+        bridge.trees_of(numbers)[0].weights, bridge.trees_of(classes)[0].weights, strict=True
+    ):
+        assert list(ours) == list(theirs)
+        np.testing.assert_allclose(list(ours.values()), list(theirs.values()), 0, 1e-6)
+
+
+@pytest.mark.parametrize("model", [TREE, FOREST.set_params(max_samples=1.0)], ids=["tree", "forest"])
+def test_weights_are_repetitions(friedman, model):
+    X, y = friedman
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    weighted = clone(model).fit(X, y, weight).predict(X)
+    np.testing.assert_allclose(weighted, clone(model).fit(X[rows], y[rows]).predict(X), 1e-9, 1e-9)
+    np.testing.assert_allclose(clone(model).fit(X, y, weight * 1e-9).predict(X).mean(), weighted.mean(), 0.1)
+
+
+@BOTH
+def test_predictions_stay_within_the_responses(friedman, model):
+    X, y = friedman
+    fitted = clone(model).set_params(membership="least_squares").fit(X, y)
+    far = np.random.default_rng(0).normal(size=(500, 6)) * 1e3
+    assert y.min() <= fitted.predict(far).min() < fitted.predict(far).max() <= y.max()
+    response = fitted._model.response
+    assert (response.low, response.high) == (y.min(), y.max())
+    assert response.mean == pytest.approx(y.mean())
+    root = fitted.trees_[0].outcome[0]
+    assert root == pytest.approx(y.mean() if model is TREE else root)
+
+
+@BOTH
+def test_degenerate_responses(model):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    for constant in (0.0, -3.5, 1e300):
+        assert (clone(model).fit(X, np.full(40, constant)).predict(X) == constant).all()
+    for y in (X[:, 0] * 1e300 / np.abs(X).max(), X[:, 0] * 1e-300, X[:, 0] * 5e-324):
+        fitted = clone(model).set_params(min_samples_leaf=2).fit(X, y)
+        prediction = fitted.predict(X)
+        assert y.min() <= prediction.min() <= prediction.max() <= y.max()
+        assert np.isfinite(fitted.feature_importances_).all()
+    two = clone(model).fit(X[:2], [1.0, 2.0])
+    assert ((two.predict(X) >= 1.0) & (two.predict(X) <= 2.0)).all()
+    assert clone(model).fit(X[:1], [4.0]).predict(X).tolist() == [4.0] * 40
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (None, ["requires y", "one number per row"]),
+        (np.ones((30, 2)), ["(30, 2)", "MultiOutputRegressor"]),
+        (np.array(["a", "b"] * 15), ["text", "classifier"]),
+        (np.array(["1.5"] * 30, dtype=object), ["text", "classifier"]),
+        (np.array([None] + [1.0] * 29), ["NaN", "Drop the rows whose number"]),
+        (pd.Series([pd.NA] + [1] * 29, dtype="Int64"), ["NaN"]),
+        (np.r_[np.inf, np.zeros(29)], ["infinity", "finite"]),
+        (np.r_[1e301, np.zeros(29)], ["1e+301", "Divide y"]),
+        (np.zeros(29), ["inconsistent", "one number"]),
+        (np.zeros(30, dtype=complex), ["Complex"]),
+        (np.zeros(30, dtype="datetime64[s]"), ["datetime64", "Convert y"]),
+    ],
+)
+def test_responses_that_are_refused(model, y, expected):
+    with pytest.raises(ValueError, match=".*".join(map(re.escape, expected))):
+        clone(model).fit(np.zeros((30, 2)) + np.arange(30)[:, None], y)
+
+
+def test_weights_that_overflow():
+    with pytest.raises(ValueError, match="smaller weights"):
+        LHTRegressor().fit(np.arange(4.0)[:, None], [1e300, 0, 0, 0], [1e99, 1, 1, 1])
+
+
+@BOTH
+def test_tables_with_categories_and_gaps(model, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"area": rng.normal(100, 20, 300), "city": rng.choice(["a", "b", "c"], 300)})
+    y = frame["area"] * 2 + frame["city"].map({"a": 0, "b": 50, "c": -50})
+    frame.loc[::9, "area"] = np.nan
+    frame.loc[::11, "city"] = None
+    fitted = clone(model).fit(frame, y)
+    assert fitted.score(frame, y) > 0.6
+    assert fitted.feature_names_in_.tolist() == ["area", "city"]
+    assert fitted.n_features_in_ == 2
+    assert len(fitted.feature_importances_) == 2
+    save(fitted, tmp_path / "model.lht")
+    again, scorer = load(tmp_path / "model.lht"), load_scorer(tmp_path / "model.lht")
+    for other in (again, scorer, pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(other.predict(frame), fitted.predict(frame))
+    assert again.get_params() == fitted.get_params()
+
+
+@BOTH
+def test_what_does_not_depend_on_threads(friedman, model):
+    X, y = friedman
+    one, two = (clone(model).set_params(n_jobs=n).fit(X, y) for n in (1, 2))
+    bridge.assert_same_bits(bridge.arrays_of(one), bridge.arrays_of(two))
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"direction": "purity"}, "direction"),
+        ({"pruning": -1}, "pruning"),
+        ({"membership": "linear"}, "membership"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf"),
+        ({"keep_prototypes": 0.5}, "at least 1"),
+    ],
+)
+def test_parameters_that_are_refused(friedman, change, expected):
+    with pytest.raises(ValueError, match=expected):
+        LHTRegressor(**change).fit(*friedman)
+
+
+def test_what_classifiers_alone_have(friedman):
+    fitted = clone(TREE).fit(*friedman)
+    for name in ("predict_proba", "classes_", "predict_wolf"):
+        assert not hasattr(fitted, name)
+    with pytest.raises(TypeError, match="predict_interval"):
+        fitted.predict_or_abstain(friedman[0][:1], 0.5)
+
+
+def test_prototypes_keep_their_responses(friedman):
+    X, y = friedman
+    kept = LHTRegressor(keep_prototypes=50).fit(X, y)._model.prototypes
+    assert len(kept.response) == 50
+    np.testing.assert_array_equal(kept.response, y[kept.given])
+    np.testing.assert_array_equal(kept.X, X[kept.given])
+
+
+def test_the_readable_tree_is_small_and_ahead_of_cart():
+    X, y = make_friedman1(1500, 8, noise=1.0, random_state=1)
+    tree = LHTRegressor().fit(X[:1000], y[:1000])
+    cart = max(
+        (
+            DecisionTreeRegressor(min_samples_leaf=n, random_state=0).fit(X[:1000], y[:1000])
+            for n in (2, 5, 20)
+        ),
+        key=lambda cart: cart.score(X[1000:], y[1000:]),
+    )
+    assert tree.score(X[1000:], y[1000:]) > cart.score(X[1000:], y[1000:]) + 0.02
+    assert tree.n_leaves_ < cart.get_n_leaves() / 2
+
+
+def test_a_linear_response_is_one_block():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * np.random.default_rng(1).normal(size=300)
+    tree = LHTRegressor().fit(X, y)
+    assert tree.n_leaves_ == 1
+    line = LinearRegression().fit(X, y).predict(X)
+    np.testing.assert_allclose(tree.predict(X), np.clip(line, y.min(), y.max()), atol=0.02)
+
+
+def test_the_forest_is_ahead_of_random_forest():
+    X, y = load_diabetes(return_X_y=True)
+    X, y, X_test, y_test = X[::2], y[::2], X[1::2], y[1::2]
+    forest, other = LHForestRegressor(50, random_state=0), RandomForestRegressor(50, random_state=0)
+    assert r2_score(y_test, forest.fit(X, y).predict(X_test)) > other.fit(X, y).score(X_test, y_test)

@@ -1,0 +1,121 @@
+"""Effects are means of contributions over the rows with a value."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier
+from support.adult import make_adult
+
+pd = pytest.importorskip("pandas")
+
+MODELS = [
+    LHTClassifier(),
+    LHForestClassifier(4, random_state=0),
+    LHForestClassifier(4, direction="mixed", multi_class="one_tree", random_state=0),
+    LHBoostClassifier(6, random_state=0),
+]
+
+
+def make_wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X[["alcohol", "hue", "proline", "ash"]].copy()
+    X.loc[::7, "hue"] = np.nan
+    return X, y
+
+
+def contributions(model, X, column):
+    """Contributions of a column by row and class, from the frame of all explanations."""
+    return model.explain_batch(X)[f"contribution.{column}"].to_numpy().reshape(len(X), -1)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_every_group_has_the_mean_and_the_middle_of_its_rows(model):
+    X, y = make_wine()
+    model = model.fit(X, y)
+    effects = model.effects(X, n_groups=6, coverage=0.5)
+    assert sorted(effect.column for effect in effects) == sorted(X.columns)
+    for effect in effects:
+        values, own = X[effect.column].to_numpy(), contributions(model, X, effect.column)
+        n_seen = 0
+        for i, label in enumerate(effect.labels):
+            if label == "missing":
+                rows = np.isnan(values)
+            else:
+                low, _, high = label.partition(" to ")
+                rows = (values >= float(low)) & (values <= float(high or low))
+                assert effect.value[i] == np.median(values[rows])
+            assert effect.n_rows[i] == rows.sum() > 0
+            np.testing.assert_allclose(effect.mean[i], own[rows].mean(axis=0), atol=1e-12)
+            np.testing.assert_allclose(effect.low[i], np.quantile(own[rows], 0.25, axis=0), atol=1e-12)
+            np.testing.assert_allclose(effect.high[i], np.quantile(own[rows], 0.75, axis=0), atol=1e-12)
+            n_seen += rows.sum()
+        assert n_seen == len(X)
+        assert effect.density.sum() == (~np.isnan(values)).sum()
+    assert "missing" in effects["hue"].labels
+    sizes = [effects.importance[effect.column] for effect in effects]
+    assert sizes == sorted(sizes, reverse=True)
+    np.testing.assert_allclose(
+        [effects.importance[name] for name in X], model.importances(X, kind="contribution").values
+    )
+
+
+def test_categories_by_frequency_and_the_rest_together():
+    X, y = make_adult(300)
+    model = LHBoostClassifier(6, random_state=0).fit(X, y)
+    effects = model.effects(X, ["work", "country"], n_groups=5)
+    work, country = effects["work"], effects["country"]
+    assert work.value is None
+    assert work.labels[-1] == "missing"
+    own = contributions(model, X, "work")
+    for i, label in enumerate(work.labels[:-1]):
+        np.testing.assert_allclose(
+            work.mean[i], own[(X["work"] == label).to_numpy()].mean(axis=0), atol=1e-12
+        )
+    counts = X["country"].value_counts()
+    assert country.labels[4] == f"{len(counts) - 4} more categories"
+    assert country.n_rows[:4].tolist() == counts[:4].tolist()
+    assert country.n_rows.sum() == len(X)
+    assert (np.diff(work.n_rows[:-1]) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    "model", [LHForestRegressor(4, random_state=0), LHBoostRegressor(max_iter=5)], ids=str
+)
+def test_numbers(model):
+    X, y = make_wine()
+    model = model.fit(X[["alcohol", "proline"]], y.astype(float))
+    frame = model.effects(X[["alcohol", "proline"]]).to_frame()
+    assert list(frame) == ["column", "value", "n_rows", "mean", "low", "high"]
+    own = contributions(model, X[["alcohol", "proline"]], "alcohol")
+    some = frame[frame["column"] == "alcohol"]
+    assert (some["mean"] * some["n_rows"]).sum() == pytest.approx(own.sum())
+
+
+def test_columns_without_values_and_with_one():
+    X, y = make_wine()
+    X["gone"], X["same"] = np.nan, 3.0
+    effects = LHTClassifier().fit(X, y).effects(X)
+    assert effects["gone"].labels == ["missing"]
+    assert effects["same"].labels == ["3"]
+    assert effects["same"].density.sum() == len(X)
+    assert effects["gone"].density.sum() == 0
+    assert len(effects[:2]) == 2
+    assert repr(effects) == "Effects(6 columns, 178 rows)"
+
+
+def test_what_is_refused():
+    X, y = make_wine()
+    model = LHTClassifier().fit(X, y)
+    assert [effect.column for effect in model.effects(X, "ash")] == ["ash"]
+    for options in (
+        {"columns": "tar"},
+        {"columns": [9]},
+        {"n_groups": 1},
+        {"coverage": 0.0},
+        {"coverage": "all"},
+    ):
+        with pytest.raises(ValueError, match="is not valid"):
+            model.effects(X, **options)
+    with pytest.raises(KeyError, match="tar"):
+        model.effects(X)["tar"]

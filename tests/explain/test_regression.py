@@ -1,0 +1,279 @@
+"""Explanations of regressions: they add up to the prediction, in its unit."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lhtree import (
+    LHBoostRegressor,
+    LHForestRegressor,
+    LHTRegressor,
+    export_graphviz,
+    export_text,
+    load_scorer,
+    save,
+    weight_table,
+)
+from lhtree.amounts import Amounts
+from support.regressions import KINDS, fit_regression
+from support.strategies import problems
+
+EACH = pytest.mark.parametrize("kind", KINDS)
+
+
+@st.composite
+def regressions(draw):
+    """A fitted regressor of any kind, with responses of any size, and rows with gaps."""
+    problem = draw(problems(max_rows=40))
+    unit = draw(st.sampled_from([1e-200, 1e-3, 1.0, 1e6, 1e200]))
+    generator = np.random.default_rng(draw(st.integers(0, 99)))
+    y = (problem.y + generator.normal(size=len(problem.y)) + 10.0) * unit
+    maker = draw(
+        st.sampled_from(
+            [
+                lambda: LHTRegressor(min_samples_leaf=2, pruning=0),
+                lambda: LHTRegressor(
+                    min_samples_leaf=3, membership="marginal", direction="fisher", pruning=0
+                ),
+                lambda: LHForestRegressor(3, min_samples_leaf=2, membership="least_squares", random_state=0),
+                lambda: LHForestRegressor(3, random_state=0),
+                lambda: LHBoostRegressor(max_iter=4, min_samples_leaf=2, learning_rate=0.3, random_state=0),
+                lambda: LHBoostRegressor("absolute_error", max_iter=4, min_samples_leaf=2, random_state=0),
+                lambda: LHBoostRegressor("gamma", max_iter=4, min_samples_leaf=2, random_state=0),
+            ]
+        )
+    )
+    rows = problem.X.copy()
+    rows[generator.random(rows.shape) < 0.2] = np.nan
+    return maker().fit(problem.X, y), rows
+
+
+@given(regressions())
+@settings(max_examples=60, deadline=None)
+def test_base_and_contributions_add_up(case):
+    model, rows = case
+    frame = model.explain_batch(rows)
+    np.testing.assert_array_equal(frame["prediction"], model.predict(rows))
+    is_log = "raw_score" in frame
+    total = frame["raw_score"] if is_log else frame["prediction"]
+    parts = frame["base"] + frame.filter(like="contribution.").sum(axis=1) + frame.get("clipped", 0.0)
+    terms = frame.filter(regex="contribution|base|clipped").abs().sum(axis=1)
+    assert (np.abs(parts - total) <= 1e-9 * terms).all()
+    if is_log:
+        np.testing.assert_allclose(np.exp(total), frame["prediction"], rtol=1e-12)
+    one, line = model.explain(rows[0]), frame.iloc[0]
+    account = one.account()
+    assert one.prediction == line["prediction"]
+    assert sum(account.contributions.values()) + account.base + account.clipped == pytest.approx(
+        account.total, rel=1e-9, abs=1e-9 * terms.iloc[0]
+    )
+    for name, value in account.contributions.items():
+        assert value == pytest.approx(line[f"contribution.{name}"], rel=1e-9, abs=1e-9 * terms.iloc[0])
+
+
+@EACH
+def test_terms_add_up_to_what_leaves_predict(kind):
+    model, X, _ = fit_regression(kind)
+    terms = model.explain_batch(X[:20], terms=True)
+    assert "target" not in terms
+    leaves = terms[terms["part"].isin(["value", "slope", "clipped"])]
+    of_trees = leaves.groupby(["row", "tree"])["term"].sum().unstack().to_numpy()
+    fitted = model._read()
+    expected = fitted.ask("per_tree", fitted.encode(X[:20]))[0]
+    np.testing.assert_allclose(of_trees, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("membership", ["least_squares", "marginal"])
+def test_linear_models_keep_the_means_of_their_features(membership):
+    _, X, y = fit_regression("tree")
+    weight = np.arange(len(y)) % 3 + 1.0
+    model = LHTRegressor(membership=membership, pruning=0).fit(X, y, weight)
+    fitted, view, leaf = model._read(), model.trees_[0], model.apply(X)[:, 0]
+    Z = fitted.normalise(fitted.encode(X))
+    assert view.n_leaves > 2
+    for block in np.flatnonzero(view.is_leaf):
+        own = leaf == block
+        for name, mean in view.means(block).items():
+            z = Z[own, fitted.feature_names.index(name)]
+            assert mean == pytest.approx(np.average(z, weights=weight[own]), abs=1e-6)
+    np.testing.assert_allclose(view.value, view.n_target / view.weight, rtol=1e-6)
+
+
+@EACH
+def test_an_explanation_tells_the_number_in_its_unit(kind):
+    model, X, _ = fit_regression(kind)
+    row = X.iloc[int(np.argmax(X["living area"]))]
+    explanation = model.explain(row)
+    text = str(explanation)
+    assert f"Prediction: {explanation.prediction / 1000:,.0f},000" in text
+    area = next(line for line in text.splitlines() if line.strip().startswith("living area"))
+    assert "is very high" in area or "is high" in area
+    assert area.rpartition(": ")[2].startswith("×1." if kind == "gamma" else "+")
+    assert ("base" in text) == (kind in ("boosted", "median", "gamma"))
+    assert ("90 % interval" in text) == (kind == "forest")
+    assert ("Path through the tree, with the mean responses" in text) == (kind in ("tree", "flat"))
+    assert ("Nearest training rows" in text) == (kind == "tree")
+    for line in text.splitlines()[:3]:
+        assert line in explanation._repr_html_().replace("&#x27;", "'") or not line
+    facts = json.loads(json.dumps(explanation.to_dict()))
+    assert facts["prediction"] == explanation.prediction
+    assert "classes" not in facts
+    assert repr(explanation) == f"Explanation(prediction={explanation.prediction:.6g})"
+
+
+def test_one_tree_of_many_is_explained_with_its_path():
+    for kind in ("forest", "boosted", "gamma"):
+        model, X, _ = fit_regression(kind)
+        told = str(model.explain(X.iloc[0]).tree(0))
+        assert "Path through the tree" in told
+        assert ("predicts" if kind == "forest" else "adds") in told.rpartition("leaf ")[2]
+
+
+def test_neighbours_have_responses():
+    model, X, y = fit_regression("tree")
+    neighbours = model.explain(X.iloc[5]).paths[0].leaf.neighbours
+    assert len(neighbours) == 3
+    assert [near.label for near in neighbours] == [y[near.given] for near in neighbours]
+
+
+@EACH
+def test_what_only_classes_have_is_refused_with_a_remedy(kind):
+    model, X, _ = fit_regression(kind)
+    explanation = model.explain(X.iloc[0])
+    for name in ("proba", "wolf", "membership", "confidence", "votes"):
+        with pytest.raises(AttributeError, match=f"no {name}.*prediction"):
+            getattr(explanation, name)
+    with pytest.raises(TypeError, match="predict_interval"):
+        model.predict_or_abstain(X, coverage=0.5)
+
+
+@EACH
+def test_counterfactuals_reach_the_range(kind):
+    model, X, _ = fit_regression(kind)
+    n_found = 0
+    for number in (0, 7):
+        explanation = model.explain(X.iloc[number])
+        before = explanation.prediction
+        for to in ((before * 1.15, None), (None, before * 0.85), (before * 1.05, before * 1.25)):
+            for found in explanation.counterfactuals(to=to):
+                n_found += 1
+                row = X.iloc[[number]].assign(**found.row).astype(X.dtypes)
+                (after,) = model.predict(row)
+                assert after == found.prediction
+                assert found.before == before
+                assert (to[0] or -np.inf) <= after <= (to[1] or np.inf)
+                assert "the prediction would be" in str(found)
+                assert "class" not in str(found)
+    assert n_found >= 6
+
+
+def test_counterfactuals_keep_to_the_features_that_may_change():
+    model, X, _ = fit_regression("boosted")
+    explanation = model.explain(X.iloc[3])
+    found = explanation.counterfactuals(["living area"], to=[explanation.prediction + 20_000, None])
+    assert found
+    assert set(found[0].changes) == {"living area"}
+    same = explanation.counterfactuals(["living area"], to=(explanation.prediction + 20_000, np.inf))
+    assert str(same) == str(found)
+
+
+@pytest.mark.parametrize(
+    "to", [None, "north", 5, (1,), (None, None), (3, 2), ("a", "b"), (0, 1e9), (np.inf, None), (0, np.nan)]
+)
+def test_what_is_no_range_is_refused(to):
+    model, X, _ = fit_regression("tree")
+    with pytest.raises(ValueError, match=r"^to=.*range"):
+        model.explain(X.iloc[0]).counterfactuals(to=to)
+    with pytest.raises(ValueError, match="above 0"):
+        fit_regression("gamma")[0].explain(X.iloc[0]).counterfactuals(to=(None, 0))
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1.0, 1e290])
+def test_the_size_of_responses_does_not_matter(unit):
+    _, X, y = fit_regression("tree")
+    for model in (LHTRegressor(), LHForestRegressor(5, random_state=0), LHBoostRegressor(max_iter=5)):
+        explanation = model.fit(X, y / y.max() * unit).explain(X.iloc[7])
+        assert "living area" in str(explanation)
+        assert explanation.counterfactuals(to=(explanation.prediction * 1.1, None))
+
+
+@EACH
+def test_trees_are_written_with_their_values(kind):
+    model, _, y = fit_regression(kind)
+    text = export_text(model, tree=0)
+    is_boosted = kind in ("boosted", "median", "gamma")
+    assert text.startswith("round 0, tree: " if is_boosted else "tree: ")
+    assert "class" not in text
+    if kind == "tree":
+        assert f"{np.round(y.mean(), -3):,.0f}  300 rows" in text
+        assert "slopes" in text
+    assert 'label="tree: ' in export_graphviz(model, tree=0) or is_boosted
+    assert (model.trees_[0].to_frame()["value"] == model.trees_[0].value).all()
+
+
+def test_single_features_are_told_in_their_units():
+    X = np.random.default_rng(0).uniform(0, 100, (200, 3))
+    for sign in (1, -1):
+        model = LHTRegressor(membership="constant", max_depth=1, pruning=0).fit(X, sign * (X[:, 1] > 40.0))
+        view = model.trees_[0]
+        subject, left, _ = view.conditions(0)
+        goes_left = model.apply(X)[:, 0] == view.left[0]
+        bound = float(left.split()[1])
+        assert subject == "x1"
+        assert (goes_left == (X[:, 1] < bound if left[0] in "<≤" else X[:, 1] > bound)).all()
+
+
+@EACH
+def test_importances_find_what_matters(kind):
+    model, X, y = fit_regression(kind)
+    for how, rows in (
+        ("gain", ()), ("contribution", (X,)), ("contribution", (X, y)), ("permutation", (X, y))
+    ):  # fmt: skip
+        found = model.importances(*rows, kind=how)
+        assert found.names[found.order[0]] == "living area"
+    assert model.importances(X, y, kind="permutation").values[0] > 0.2
+    with pytest.raises(ValueError, match="y is not numeric"):
+        model.importances(X, X["town"], kind="permutation")
+
+
+def test_mean_weights_are_those_for_a_larger_prediction():
+    model, _, _ = fit_regression("tree")
+    means = weight_table(model).per_class()
+    assert list(means) == ["prediction"]
+    assert means["prediction"]["living area"] > 0.0 > means["prediction"]["age"]
+
+
+@EACH
+def test_a_scorer_explains_the_same(kind, tmp_path):
+    model, X, _ = fit_regression(kind)
+    save(model, tmp_path / "model.lht")
+    scorer = load_scorer(tmp_path / "model.lht")
+    assert str(scorer.explain(X.iloc[0])) == str(model.explain(X.iloc[0]))
+    assert scorer.explain_batch(X[:5]).equals(model.explain_batch(X[:5]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value", "written", "signed"),
+    [
+        (0, 500_000, 214_321.0, "214,000", "+214,000"),
+        (0, 320, 151.6, "152", "+152"),
+        (0, 5, 2.126, "2.13", "+2.13"),
+        (0, 1e-9, 5.4321e-10, "5.432e-10", "+5.43e-10"),
+        (0, 1e30, 5.4321e29, "5.432e+29", "+5.43e+29"),
+        (7, 7, -0.0004, "0.00", "+0.00"),
+    ],
+)
+def test_amounts_are_rounded_readably(low, high, value, written, signed):
+    amounts = Amounts.over(low, high)
+    assert (amounts.write(value), amounts.sign(value)) == (written, signed)
+    assert amounts.is_seen(value) == (value > 0)
+
+
+def test_logarithms_are_written_as_factors():
+    amounts = Amounts.over(0, 500_000, is_log=True)
+    assert amounts.write(np.log(214_321.0)) == "214,000"
+    assert [amounts.sign(np.log(factor)) for factor in (1.123, 0.9, 0.0123)] == ["×1.12", "×0.90", "×0.0123"]
+    assert amounts.plain().write(214_321.0) == "214,000"

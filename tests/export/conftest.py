@@ -1,0 +1,13 @@
+import pytest
+
+from support.exported import SERVER
+
+
+@pytest.fixture(scope="module")
+def server(postgresql_or_none):
+    """Exports run in PostgreSQL, too, where there is a server."""
+    if postgresql_or_none is not None:
+        pytest.importorskip("psycopg")
+        SERVER.append(postgresql_or_none)
+    yield
+    SERVER.clear()

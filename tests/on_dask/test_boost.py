@@ -1,0 +1,128 @@
+"""Boosted trees of rows on Dask's workers are those of one machine, to the bit."""
+
+import numpy as np
+import pytest
+
+import lhtree
+from support.cluster import assert_same, cut, draw_rows
+
+pd = pytest.importorskip("pandas")
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytest.importorskip("distributed")
+from lhtree import dask as lhdask  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+SETTINGS = {"max_iter": 2, "max_depth": 2, "min_samples_leaf": 5, "random_state": 0}
+
+
+def to_dask(sizes, *columns):
+    return [da.from_array(values, chunks=(sizes, *values.shape[1:])) for values in columns]
+
+
+@pytest.mark.parametrize(("n_workers", "n_parts"), [(1, 1), (1, 3), (2, 2), (2, 7), (4, 7)])
+def test_workers_and_partitions_change_nothing(cluster, tmp_path, n_workers, n_parts):
+    cluster.use(n_workers)
+    X, y, _ = draw_rows()
+    y = y > 0
+    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(*to_dask(cut(len(X), n_parts), X, y))
+    local = lhtree.LHBoostClassifier(**SETTINGS).fit(X, y)
+    assert_same(fitted, local, tmp_path)
+    assert not cluster.find_left()
+
+
+@pytest.mark.parametrize(
+    ("settings", "weight"),
+    [
+        ({"loss": "squared_error", "early_stopping": True, "max_iter": 4, "n_iter_no_change": 1}, None),
+        ({"loss": "quantile", "quantile": 0.3}, 0.37),
+    ],
+)
+def test_regressors(cluster, tmp_path, settings, weight):
+    """Parts of very different sizes, one of them empty; rows held out; linear leaves, and those that are selected."""
+    X, _, response = draw_rows()
+    columns = [X, response]
+    if weight is not None:
+        columns.append(np.random.default_rng(0).integers(0, 3, len(X)) * weight)
+    fitted = lhdask.DaskLHBoostRegressor(**SETTINGS | settings).fit(*to_dask((1, 0, 237, 2), *columns))
+    local = lhtree.LHBoostRegressor(**SETTINGS | settings).fit(*columns)
+    assert_same(fitted, local, tmp_path)
+
+
+def make_frame():
+    """Categories in the order of the rows, so that partitions have different ones; many of another column."""
+    X, y, _ = draw_rows()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["colour"] = np.repeat(["red", "green", None, "blue"], len(X) // 4)
+    frame["shop"] = np.random.default_rng(0).choice([f"shop {number}" for number in range(40)], len(X))
+    frame["size"] = pd.Categorical(
+        np.where(X[:, 0] > 0, "large", "small"), categories=["small", "large", "none"]
+    )
+    return frame, pd.Series(np.array(["no", "perhaps", "yes"])[y])
+
+
+@pytest.mark.parametrize("kind", ["Boost", "Forest"])
+def test_tables(cluster, tmp_path, kind):
+    frame, y = make_frame()
+    order = np.argsort(y.to_numpy(), kind="stable")  # so that most partitions lack a class
+    frame, y = frame.iloc[order].reset_index(drop=True), y.iloc[order].reset_index(drop=True)
+    settings = SETTINGS if kind == "Boost" else {"n_estimators": 3, "random_state": 0, "direction": "mixed"}
+    settings = settings | {"min_samples_leaf": 5}
+    fitted = getattr(lhdask, f"DaskLH{kind}Classifier")(**settings)
+    given = dd.from_pandas(frame, npartitions=3)
+    fitted.fit(given, dd.from_pandas(y, npartitions=3), client=cluster.client)
+    local = getattr(lhtree, f"LH{kind}Classifier")(**settings).fit(frame, y)
+    assert_same(fitted, local, tmp_path)
+    probabilities = fitted.predict_proba(given)
+    assert probabilities.npartitions == given.npartitions
+    assert probabilities.columns.tolist() == ["no", "perhaps", "yes"]
+    np.testing.assert_array_equal(probabilities.compute(), local.predict_proba(frame))
+    np.testing.assert_array_equal(fitted.predict(given).compute(), local.predict(frame))
+
+
+def test_categories_whose_types_differ_between_partitions(cluster, tmp_path):
+    frame, y = make_frame()
+    frame = frame.assign(shop=frame["shop"].astype("category"))
+    parts = [frame[:100], frame[100:]]
+    parts = [part.assign(shop=part["shop"].cat.remove_unused_categories()) for part in parts]
+    given = dd.from_delayed([dask.delayed(part) for part in parts], meta=frame[:0], verify_meta=False)
+    labels = dd.from_delayed([dask.delayed(y[:100]), dask.delayed(y[100:])])
+    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
+    local = lhtree.LHBoostClassifier(**SETTINGS).fit(given.compute(), y)
+    assert_same(fitted, local, tmp_path)
+
+
+def test_lazy_arrays(cluster):
+    X, y, response = draw_rows()
+    sizes = (100, 0, 140)
+    given, labels, numbers = to_dask(sizes, X, y, response)
+    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given.rechunk({1: 2}), labels)
+    local = fitted.to_local()
+    assert fitted.predict(given).chunks == (sizes,)
+    assert fitted.predict_proba(given.rechunk({1: 2})).chunks == (sizes, (3,))
+    np.testing.assert_array_equal(fitted.predict_proba(given).compute(), local.predict_proba(X))
+    regressor = lhdask.DaskLHBoostRegressor(**SETTINGS).fit(given, numbers)
+    np.testing.assert_array_equal(regressor.predict(given).compute(), regressor.to_local().predict(X))
+
+
+def test_refusals(cluster):
+    X, y, _ = draw_rows()
+    given, labels = to_dask((100, 140), X, y)
+    make = lhdask.DaskLHBoostClassifier
+    with pytest.raises(TypeError, match="X is a ndarray, not a Dask array or DataFrame"):
+        make().fit(X, labels)
+    with pytest.raises(ValueError, match="X has 240 rows, but y has 100"):
+        make().fit(given, labels[:100])
+    with pytest.raises(ValueError, match=r"warm_start=True.*to_local\(\)"):
+        make(warm_start=True).fit(given, labels)
+    with pytest.raises(ValueError, match="calibrate='sigmoid'"):
+        make(calibrate="sigmoid").fit(given, labels)
+    with pytest.raises(ValueError, match="X has no rows"):
+        make().fit(given[:0], labels[:0])
+    X[130, 2] = np.inf
+    with pytest.raises(ValueError, match="row 130, column 2 is inf"):
+        make().fit(to_dask((100, 140), X)[0], labels)
+    with pytest.raises(ValueError, match="only one class"):
+        make().fit(given, da.zeros_like(labels))
+    assert not cluster.find_left()

@@ -1,0 +1,66 @@
+"""The plot of a compact tree: one page of A4, everything written, nothing on top of anything else."""
+
+import pytest
+
+from lhtree import plot_tree
+from lhtree.outline import find_left, read_outline, write_number
+from lhtree.plot._outline import draw_outline
+from lhtree.scorer import Scorer
+from support import pictures
+from support.compact import LONG, make_model, make_outline
+
+pytestmark = pytest.mark.usefixtures("closing")
+
+A4 = 297.0 / 25.4, 210.0 / 25.4
+
+
+def minus(value):
+    return write_number(value).replace("-", "−", 1) if value < 0 else write_number(value)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "names", "is_chain"), [(2, None, False), (3, LONG, True), (10, LONG, False)]
+)
+def test_a_full_tree_fits_on_a_page(n_classes, names, is_chain):
+    outline = make_outline(16, 8, n_classes, names, is_chain=is_chain)
+    ax = draw_outline(outline, None)
+    width, height = ax.figure.get_size_inches()
+    assert width == pytest.approx(A4[0])
+    assert height <= A4[1] + 1e-9
+    assert pictures.find_flaws(ax) == ([], [])
+    assert min(text.get_fontsize() for text in pictures.texts(ax)) >= 4.0
+    written = pictures.written(ax)
+    for block in outline.branching:
+        assert f"sum < {minus(block.bound)}" in written
+        for term in block.terms:
+            assert f"{'−' if term.weight < 0 else '+'}{write_number(abs(term.weight))}" in written
+            assert minus(term.fill) in written
+    shown = {text for text in written if "_(worst, µm)" in text or text.startswith("feature_")}
+    assert len(shown) == len(outline.used)  # no two names look the same
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_single_terms_and_categories_are_told(seed):
+    model, _ = make_model(seed)
+    ax = plot_tree(Scorer(model))
+    assert pictures.find_flaws(ax) == ([], [])
+    written = pictures.written(ax)
+    for block in read_outline(model).branching:
+        sign, terms, bound = find_left(block)
+        if len(terms) == 1 and sign in "<>" and terms[0].weight == 1.0:
+            assert f"{terms[0].name} {sign} {minus(bound)}" in written
+
+
+def test_a_leaf_alone():
+    ax = draw_outline(make_outline(1, 1), None)
+    assert "Compact tree: 1 block, a leaf" in pictures.written(ax)
+    assert pictures.find_flaws(ax) == ([], [])
+
+
+def test_given_axes():
+    import matplotlib.pyplot as plt
+
+    ax = plt.subplots(figsize=(6, 4))[1]
+    model, _ = make_model(0)
+    assert plot_tree(Scorer(model), ax=ax) is ax
+    assert pictures.find_flaws(ax) == ([], [])

@@ -1,0 +1,156 @@
+"""Pictures of regressions: what they show is the prediction, in its unit."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from lhtree import (
+    LHBoostRegressor,
+    load_scorer,
+    plot_block,
+    plot_decision_regions,
+    plot_importances,
+    plot_membership,
+    plot_path,
+    plot_rounds,
+    plot_tree,
+    plot_weights,
+    save,
+)
+from lhtree.plot._responses import find_responses
+from lhtree.plot._rounds import find_losses
+from lhtree.plot._waterfall import find_rungs
+from support.pictures import find_flaws, written
+from support.regressions import KINDS, fit_regression, make_houses
+
+EACH = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def draw_each(kind):
+    model, X, y = fit_regression(kind)
+    pair = ["living area", "age"]
+    return {
+        "tree": lambda: plot_tree(model),
+        "weights": lambda: plot_weights(model),
+        "path": lambda: plot_path(model.explain(X.iloc[7])),
+        "one tree": lambda: plot_path(model.explain(X.iloc[7]), tree=0),
+        "block": lambda: plot_block(model, X, y),
+        "line": lambda: plot_membership(model, "living area", row=X.iloc[7], X=X),
+        "map": lambda: plot_membership(model, pair, n_points=20),
+        "bars": lambda: plot_membership(model, "town", X=X),
+        "surface": lambda: plot_decision_regions(model, X[:40], y[:40], features=pair, n_points=20),
+        "importances": lambda: plot_importances(model, X, kind="contribution"),
+    }
+
+
+@pytest.mark.parametrize("picture", list(draw_each("tree")))
+@pytest.mark.parametrize("kind", ["tree", "forest", "gamma"])
+def test_every_picture_is_drawn_without_flaws(kind, picture):
+    ax = draw_each(kind)[picture]()
+    assert find_flaws(ax) == ([], [])
+    assert not any("class" in text or "membership" in text for own in np.ravel(ax) for text in written(own))
+
+
+@EACH
+def test_a_waterfall_leads_to_the_prediction(kind):
+    model, X, _ = fit_regression(kind)
+    explanation = model.explain(X.iloc[7])
+    rungs = find_rungs(explanation, None, 10)
+    assert rungs[0].label == ("base" if kind in ("boosted", "median", "gamma") else "mean response")
+    assert rungs[-1].label == "prediction"
+    assert rungs[-2].end == pytest.approx(rungs[-1].end, rel=1e-9)
+    if kind in ("tree", "flat"):
+        return
+    number = f"{explanation.prediction / 1000:,.0f},000"
+    shown = written(plot_path(explanation))
+    assert number in shown
+    assert any(number in text and "prediction" in text for text in shown)
+    assert any(text.startswith("×" if kind == "gamma" else "+") for text in shown)
+
+
+def test_a_card_shows_the_mean_response():
+    model, _, y = fit_regression("tree")
+    shown = written(plot_tree(model))
+    assert f"{np.round(y.mean(), -3):,.0f}" in shown
+    assert "lowers it" in shown
+    assert shown[0].startswith("Tree: ")
+
+
+def test_a_block_parts_responses():
+    model, X, y = fit_regression("flat")
+    facts, view = find_responses(model, X, y, 0), model.trees_[0]
+    assert facts.mean(True) == pytest.approx(view.value[view.left[0]])
+    assert facts.mean(False) == pytest.approx(view.value[view.right[0]])
+    np.testing.assert_array_equal(facts.goes_left, facts.feature_sum < facts.offset)
+    assert any(
+        f"mean {facts.amounts.write(facts.mean(True))}" in text for text in written(plot_block(model, X, y))
+    )
+    with pytest.raises(ValueError, match="y is not numeric"):
+        plot_block(model, X, X["town"])
+
+
+def test_a_line_is_the_prediction():
+    model, X, _ = fit_regression("boosted")
+    line = plot_membership(model, "living area", row=X.iloc[7]).lines[0]
+    area, value = line.get_data()
+    rows = X.iloc[[7] * len(area)].assign(**{"living area": area})
+    np.testing.assert_allclose(model.predict(rows), value)
+
+
+def test_a_surface_is_the_prediction():
+    model, X, y = fit_regression("boosted")
+    ax = plot_decision_regions(model, features=["living area", "age"], row=X.iloc[7], n_points=30)
+    surface = ax.images[0].get_array()
+    (low, high), (young, old) = ax.get_xlim(), ax.get_ylim()
+    corner = X.iloc[[7]].assign(**{"living area": high, "age": young})
+    assert surface[0, -1] == pytest.approx(model.predict(corner)[0])
+    assert low < high
+    assert young < old
+    drawn = plot_decision_regions(model, X, y, features=["living area", "age"], n_points=10)
+    np.testing.assert_array_equal(drawn.collections[0].get_array(), y)
+
+
+def test_a_class_is_refused():
+    model, X, _ = fit_regression("forest")
+    with pytest.raises(ValueError, match="no classes"):
+        plot_membership(model, "age", target="north")
+    with pytest.raises(ValueError, match="no classes"):
+        plot_path(model.explain(X.iloc[0]), target="north")
+
+
+@pytest.mark.parametrize(
+    ("loss", "quantile"),
+    [
+        ("squared_error", None),
+        ("absolute_error", None),
+        ("quantile", 0.8),
+        ("poisson", None),
+        ("gamma", None),
+    ],
+)
+def test_rounds_show_the_loss_that_was_fitted(loss, quantile):
+    X, y = make_houses()
+    model = LHBoostRegressor(
+        loss, quantile=quantile, max_iter=6, early_stopping=True, validation_fraction=None, random_state=0
+    ).fit(X, y)
+    losses = find_losses(model, X, y)
+    # Training sees features in bins, so linear leaves differ a little.
+    np.testing.assert_allclose(losses["rows passed"], losses["training rows"][: model.n_iter_ + 1], rtol=0.01)
+    ax = plot_rounds(model, X, y)
+    assert "log loss" not in ax.get_ylabel()
+    assert find_flaws(ax) == ([], [])
+
+
+def test_rounds_need_the_loss_for_new_rows(tmp_path):
+    model, X, y = fit_regression("boosted")
+    save(model, tmp_path / "model.lht")
+    with pytest.raises(TypeError, match="LHBoostRegressor"):
+        plot_rounds(load_scorer(tmp_path / "model.lht"), X, y)
+    with pytest.raises(TypeError, match="no rounds"):
+        plot_rounds(fit_regression("tree")[0], X, y)

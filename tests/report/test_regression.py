@@ -1,0 +1,136 @@
+"""Reports on regressors: the facts, and numbers predicted in the page."""
+
+import numpy as np
+import pytest
+
+from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, report
+from lhtree._report._checks import correlate
+from lhtree._report._summary import Table
+from support.browser import PREDICT, as_json, make_rows, plain
+from support.reports import make_summary
+
+pd = pytest.importorskip("pandas")
+
+MODELS = [
+    LHTRegressor(pruning=0.1, min_samples_leaf=20),
+    LHForestRegressor(5, random_state=0),
+    LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
+    LHBoostRegressor(max_iter=8, random_state=0),
+    LHBoostRegressor("quantile", quantile=0.9, max_iter=8, random_state=0),
+    LHBoostRegressor("poisson", max_iter=8, random_state=0),
+]
+
+
+def make_table(n_rows=200):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(n_rows, 3)), columns=["size", "age", "<b>noise</b>"])
+    y = 50 + 10 * X["size"] - 6 * np.abs(X["age"]) + generator.normal(0, 2, n_rows)
+    X.iloc[::13, 1] = np.nan
+    return X, np.maximum(y, 1.0).rename("price")
+
+
+@pytest.fixture(params=MODELS, ids=str)
+def fitted(request):
+    X, y = make_table()
+    return request.param.fit(X, y), X, y
+
+
+class TestFacts:
+    def test_what_is_measured(self):
+        X, y = make_table()
+        model = LHForestRegressor(10, random_state=0).fit(X[:120], y[:120])
+        facts = make_summary(model, X[:120], y[:120], Table(X[120:], y[120:]))
+        assert facts["title"] == "LHForestRegressor for price"
+        assert facts["test"]["r2"] == pytest.approx(model.score(X[120:], y[120:]))
+        numbers = facts["numbers"]
+        assert sum(numbers["residuals"]["counts"]) == len(numbers["points"]["actual"]) == 80
+        low, high = model.predict_interval(X[120:], 0.9).T
+        assert numbers["half"] == pytest.approx((high - low)[0] / 2)
+        shares = {one["coverage"]: one["share"] for one in numbers["intervals"]}
+        assert shares[0.9] == np.mean((low <= y[120:]) & (y[120:] <= high))
+        errors = np.abs(y[120:].to_numpy() - model.predict(X[120:]))
+        assert facts["samples"]["row"][:3] == np.argsort(-errors)[:3].tolist()
+        assert facts["samples"]["actual"][0] == y.iloc[120 + facts["samples"]["row"][0]]
+        assert facts["sparsity"] is None
+
+    def test_few_rows_have_fewer_intervals(self):
+        X, y = make_table(12)
+        facts = make_summary(LHForestRegressor(10, random_state=0).fit(X, y), X, y)
+        assert 0.99 not in [one["coverage"] for one in facts["numbers"]["intervals"]]
+        assert "few-rows" in [one["kind"] for one in facts["warnings"]]
+
+    def test_warnings(self):
+        X, y = make_table()
+        X["copy"] = y**3
+        noise = np.random.default_rng(1).permutation(y)
+        model = LHForestRegressor(10, random_state=0).fit(X, y)
+        kinds = {one["kind"] for one in make_summary(model, X, y, Table(X, noise))["warnings"]}
+        assert {"leak", "gap", "no-better", "copies"} <= kinds
+        told = " ".join(one["text"] for one in make_summary(model, X, y, Table(X, noise))["warnings"])
+        assert "R² is" in told
+        assert "gamma" not in told
+
+    def test_rank_correlation(self):
+        generator = np.random.default_rng(0)
+        X = generator.normal(size=(50, 3))
+        X[0, 2] = np.nan
+        found = correlate(X, np.exp(-X[:, 0]))
+        assert found[0] == pytest.approx(-1.0)
+        assert abs(found[1]) < 0.5
+        assert found[2] == 0.0
+
+    @pytest.mark.parametrize("y", [["a"] * 200, np.full(200, np.nan), np.ones((200, 2))])
+    def test_what_is_no_response(self, y, tmp_path):
+        X, known = make_table()
+        model = LHTRegressor().fit(X, known)
+        with pytest.raises(ValueError, match="y"):
+            report(model, X, y, tmp_path / "report.html")
+
+
+class TestPage:
+    def test_the_page_predicts_the_same_and_contributions_add_up(self, fitted, open_report):
+        model, X, y = fitted
+        page = open_report(model, X, y)
+        rows = make_rows(X)
+        found = [one["value"] for one in page.evaluate(PREDICT, as_json(rows))]
+        np.testing.assert_allclose(found, model.predict(pd.DataFrame(rows, columns=X.columns)), rtol=1e-12)
+        assert "the same predictions" in page.inner_text("#agreement")
+        rows = as_json(X.to_numpy()[:20])
+        script = """rows => rows.map(row => {
+            const { base, byFeature, clipped } = lhtree.contributions(row, 0);
+            return [base + clipped + Array.from(byFeature).reduce((a, b) => a + b, 0), lhtree.predict(row).value];
+        })"""
+        added, value = np.array(page.evaluate(script, rows)).T
+        frame = model.explain_batch(X[:1])
+        script = "row => { const { base, byFeature } = lhtree.contributions(row, 0); return [base, ...byFeature]; }"
+        wanted = frame.filter(regex="^base$|^contribution").to_numpy()[0]
+        np.testing.assert_allclose(page.evaluate(script, rows[0]), wanted, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(np.exp(added) if model._read().link == "log" else added, value, rtol=1e-9)
+
+    def test_what_it_shows(self, fitted, open_report):
+        model, X, y = fitted
+        page = open_report(model, X, y, width=390)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        titles = page.locator("#charts figcaption").all_inner_texts()
+        assert titles[:3] == [
+            "Predicted against actual",
+            "Residuals over predictions",
+            "Distribution of residuals",
+        ]
+        is_forest = isinstance(model, LHForestRegressor)
+        assert ("Coverage of the intervals" in titles) == is_forest
+        shown = plain(page.inner_text("body"))
+        for word in ("NaN", "undefined", "class", "probability", "Confusion", "null"):
+            assert word not in shown
+        assert "price" in page.inner_text("#prediction")
+        value = float(page.get_attribute("#prediction", "data-value"))
+        row = page.evaluate("lhtree.facts.samples.row[0]")
+        assert value == pytest.approx(model.predict(X[row : row + 1])[0])
+        assert page.locator("#interval").count() == is_forest
+
+    def test_a_part_of_a_forest(self, open_report):
+        X, y = make_table()
+        model = LHForestRegressor(40, random_state=0).fit(X, y)
+        page = open_report(model, X, y, report_options={"max_megabytes": 0.02})
+        assert "trees, because" in page.inner_text("#partial")
+        assert "The whole forest predicts" in page.inner_text("#answer")

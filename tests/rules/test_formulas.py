@@ -1,0 +1,139 @@
+"""Rules as formulas in Python, SQL and spreadsheets predict what the model predicts."""
+
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lhtree.rules._excel import name_column
+from lhtree.scorer import Scorer
+from support.compact import LABELS, make_model
+from support.spreadsheet import calculate
+
+pytest.importorskip("pandas")
+
+models = st.tuples(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["text", "number", "whole"]),
+    st.integers(2, 4),
+    st.integers(1, 9),
+    st.sampled_from([3, None]),
+)
+
+
+def prepare(given_model):
+    *shape, digits = given_model
+    model, frame = make_model(*shape, digits=digits)
+    rows = [
+        {name: None if cell != cell else cell for name, cell in row.items()}
+        for row in frame.to_dict("records")
+    ]
+    scorer = Scorer(model)
+    return scorer.rules(), rows, scorer.predict(frame).tolist()
+
+
+@settings(max_examples=40)
+@given(model=models)
+def test_python(model):
+    rules, rows, expected = prepare(model)
+    names = {}
+    exec(rules.to_python("decide"), names)
+    assert [names["decide"](row) for row in rows] == expected
+    # A column that is not there is missing, and so is a category that was not seen.
+    unseen = [row | {"colour": "purple"} for row in rows]
+    assert [names["decide"](row) for row in unseen] == [
+        names["decide"]({k: v for k, v in row.items() if k != "colour"}) for row in rows
+    ]
+
+
+@settings(max_examples=40)
+@given(model=models)
+def test_sqlite(model):
+    rules, rows, expected = prepare(model)
+    connection = sqlite3.connect(":memory:")
+    columns = ", ".join(f'"{name}"' for name in rows[0])
+    connection.execute(f"CREATE TABLE t ({columns})")
+    marks = ", ".join("?" for _ in rows[0])
+    connection.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row.values()) for row in rows])
+    found = connection.execute(f"SELECT {rules.to_sql()} FROM t ORDER BY rowid").fetchall()
+    assert [value for (value,) in found] == expected
+
+
+@settings(max_examples=20)
+@given(model=models)
+def test_duckdb(model):
+    duckdb = pytest.importorskip("duckdb")
+    rules, rows, expected = prepare(model)
+    connection = duckdb.connect()
+    kinds = {"colour": "VARCHAR", "plan": "INTEGER", "x * y [z]": "INTEGER"}
+    columns = ", ".join(f'"{name}" {kinds.get(name, "DOUBLE")}' for name in rows[0])
+    connection.execute(f"CREATE TABLE t (n INTEGER, {columns})")
+    marks = ", ".join("?" for _ in rows[0])
+    connection.executemany(
+        f"INSERT INTO t VALUES (?, {marks})", [(n, *row.values()) for n, row in enumerate(rows)]
+    )
+    found = connection.execute(f"SELECT {rules.to_sql('duckdb')} FROM t ORDER BY n").fetchall()
+    assert [type(expected[0])(value) for (value,) in found] == expected
+
+
+@settings(max_examples=40)
+@given(model=models)
+def test_spreadsheet(model):
+    rules, rows, expected = prepare(model)
+    formula = rules.to_excel(row=7)
+    for row, label in zip(rows, expected, strict=True):
+        cells = {f"{name_column(place)}7": cell for place, cell in enumerate(row.values())}
+        assert calculate(formula, cells) == label
+
+
+def test_truth_values():
+    rules, rows, expected = prepare((5, "flag", 2, 6, 3))
+    names = {}
+    exec(rules.to_python(), names)
+    assert [names["predict"](row) for row in rows] == expected
+    assert "THEN TRUE" in rules.to_sql()
+    assert set(LABELS["flag"]) == {False, True}
+    assert "TRUE" in rules.to_excel()
+
+
+def test_a_single_category_is_told_without_a_sum():
+    """Of one term that is 1 or 0, the condition is that it holds, or that it does not."""
+    from dataclasses import replace
+
+    from lhtree.outline import read_outline, write_tree
+    from lhtree.rules import Rules
+
+    outline = read_outline(make_model(0, n_leaves=2)[0])
+    root = outline.blocks[0]
+    terms = {
+        term.name: term
+        for seed in range(20)
+        for block in read_outline(make_model(seed)[0]).blocks
+        for term in block.terms
+    }
+    red = replace(terms["colour = red"], weight=-1.0)
+    blocks = (replace(root, terms=(red,), bound=-0.5), *outline.blocks[1:])
+    told = replace(outline, blocks=blocks)
+    assert "block 0: [colour = red]\n" in write_tree(told)
+    assert Rules(told)[0].conditions == ("colour is red",)
+    assert Rules(told)[1].conditions == ("colour is not red",)
+    green = replace(terms["colour = dark - green"], weight=1.0)
+    told = replace(outline, blocks=(replace(root, terms=(green,), bound=0.5), *outline.blocks[1:]))
+    assert "block 0: not [colour = dark - green]\n" in write_tree(told)
+    assert f"CASE WHEN \"colour\" = 'dark - green'\n  THEN '{blocks[2].label}" in Rules(told).to_sql()
+
+
+def test_columns_of_a_sheet():
+    assert [name_column(place) for place in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+
+
+@pytest.mark.parametrize("name", ["", "a b", "class", 3])
+def test_odd_names_of_functions_are_refused(name):
+    with pytest.raises(ValueError, match="name"):
+        prepare((0, "text", 2, 2, 3))[0].to_python(name)
+
+
+def test_odd_dialects_are_refused():
+    with pytest.raises(ValueError, match="dialect"):
+        prepare((0, "text", 2, 2, 3))[0].to_sql("oracle")

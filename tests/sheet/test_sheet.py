@@ -1,0 +1,148 @@
+"""Decision sheets: the example is decided as the model decides, and the file is safe and complete."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lhtree
+from lhtree._sheet import find_facts
+from lhtree._sheet._facts import SheetFacts, follow
+from lhtree._sheet._html import write_html
+from lhtree._sheet._page import compose
+from lhtree.outline import read_outline
+from lhtree.scorer import Scorer
+from support.compact import LONG, make_model, make_outline
+
+pytest.importorskip("pandas")
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 4), n_leaves=st.integers(1, 9))
+def test_the_example_goes_the_way_of_the_model(seed, n_classes, n_leaves):
+    model, frame = make_model(seed, "text", n_classes, n_leaves)
+    leaves = np.ravel(Scorer(model).apply(frame)).tolist()
+    outline = read_outline(model)
+    rows = model.encode(frame)
+    for row, leaf in zip(rows[:20], leaves[:20], strict=True):
+        example = follow(outline, model.name_values(row), "a row")
+        assert example.leaf.number == leaf
+        for decision in example.decisions:
+            assert decision.is_left == (decision.total < decision.block.bound)
+
+
+def write(path, **options):
+    model, frame = make_model(1)
+    scorer = Scorer(model)
+    y = scorer.predict(frame)
+    y[::5] = model.labels[0]
+    return lhtree.sheet(scorer, path, frame, y, **options), model, frame, y
+
+
+def test_the_page_says_everything(tmp_path):
+    path, model, frame, y = write(tmp_path / "s.html", title="What <sells> & why", row=2)
+    text = path.read_text(encoding="utf-8")
+    assert "<title>What &lt;sells&gt; &amp; why</title>" in text
+    assert "<script" not in text
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    measured = lhtree.evaluate(Scorer(model), frame, y)
+    assert f"accuracy {100 * measured.accuracy:.2f} %" in text
+    facts = find_facts(Scorer(model), frame, y, row=2)
+    assert f"Leaf {facts.example.leaf.number}: " in text
+    assert "Row 2 of the table." in text
+
+
+def test_without_rows_there_is_no_example(tmp_path):
+    model, _ = make_model(1)
+    text = lhtree.sheet(Scorer(model), tmp_path / "s.html").read_text(encoding="utf-8")
+    assert "Not measured" in text
+    assert "None: pass a table with rows." in text
+
+
+def test_without_classes_nothing_is_measured():
+    model, frame = make_model(1)
+    facts = find_facts(Scorer(model), frame)
+    assert facts.evaluation is None
+    assert facts.example.actual is None
+
+
+def test_a_pdf_is_one_page_of_a4(tmp_path):
+    pytest.importorskip("matplotlib")
+    path, *_ = write(tmp_path / "s.pdf")
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", data)) == 1
+    box = [float(n) for n in re.search(rb"/MediaBox\s*\[([^\]]*)\]", data)[1].split()]
+    assert box == pytest.approx([0.0, 0.0, 595.28, 841.89], abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"path": "s.txt"}, "path"),
+        ({"path": "nowhere/s.html"}, "path"),
+        ({"path": "s.html", "title": 3}, "title"),
+        ({"path": "s.html", "row": 80}, "row"),
+        ({"path": "s.html", "row": -1}, "row"),
+    ],
+)
+def test_odd_arguments_are_refused(arguments, message, tmp_path):
+    model, frame = make_model(0)
+    path = tmp_path / arguments.pop("path")
+    with pytest.raises(ValueError, match=message):
+        lhtree.sheet(Scorer(model), path, frame, **arguments)
+
+
+def test_classes_without_rows_are_refused(tmp_path):
+    model, _ = make_model(0)
+    with pytest.raises(ValueError, match="y was passed without X"):
+        lhtree.sheet(Scorer(model), tmp_path / "s.html", y=[1])
+
+
+def test_other_models_are_refused(tmp_path):
+    X = np.arange(40.0).reshape(20, 2)
+    with pytest.raises(TypeError, match="not one compact tree"):
+        lhtree.sheet(lhtree.LHTClassifier().fit(X, X[:, 0] > 20), tmp_path / "s.html")
+
+
+FLAWS = """() => {
+    const page = document.querySelector("svg").getBoundingClientRect();
+    const texts = [...document.querySelectorAll("text")].filter(text => text.textContent.trim());
+    const boxes = texts.map(text => text.getBoundingClientRect());
+    const flaws = [];
+    boxes.forEach((a, i) => {
+        const name = texts[i].textContent;
+        if (a.left < page.left || a.right > page.right || a.top < page.top || a.bottom > page.bottom) flaws.push(name);
+        boxes.slice(i + 1).forEach((b, j) => {
+            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (wide > 1 && high > 0.35 * Math.min(a.height, b.height))
+                flaws.push(name + " | " + texts[i + 1 + j].textContent);
+        });
+    });
+    return flaws;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "names", "is_chain"),
+    [(2, LONG, False), (3, LONG, True), (10, LONG, False), (10, None, True)],
+)
+def test_a_full_tree_prints_on_one_page(n_classes, names, is_chain, open_page, tmp_path):
+    outline = make_outline(16, 8, n_classes, names, is_chain=is_chain)
+    model, frame = make_model(0, n_classes=3)
+    measured = lhtree.evaluate(Scorer(model), frame, Scorer(model).predict(frame))
+    # Scores of as many classes as the outline has.
+    scores = (measured.classes * 4)[:n_classes]
+    object.__setattr__(measured, "classes", scores)
+    example = follow(outline, dict.fromkeys(outline.columns, 1234.5678), "Row 17 of the table.", "class_1")
+    shapes, factor = compose(SheetFacts("Which cells are malignant " * 3, outline, measured, example))
+    assert factor == 1.0
+    path = tmp_path / "sheet.html"
+    path.write_text(write_html(shapes, factor, "A sheet"), encoding="utf-8")
+    page = open_page(path)
+    assert page.evaluate(FLAWS) == []
+    printed = page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1

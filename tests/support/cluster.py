@@ -1,0 +1,103 @@
+"""A cluster of processes for the tests of lhtree.dask, and models compared by the bytes of their files."""
+
+import contextlib
+import os
+import time
+
+import numpy as np
+import pytest
+
+import lhtree
+
+
+class Cluster:
+    """Workers of one thread each, more of them when a test asks for them."""
+
+    def __init__(self, cluster, client):
+        self._cluster, self.client = cluster, client
+
+    def use(self, n_workers):
+        """Have so many workers, or more where there are more already; their addresses."""
+        if len(self._cluster.workers) < n_workers:
+            self._cluster.scale(n_workers)
+        wait_until(lambda: len(self.addresses()) >= n_workers)
+        return self.addresses()
+
+    def addresses(self):
+        return sorted(self.client.nthreads())
+
+    def kill(self, address):
+        """Kill a worker's process, so that it cannot say good-bye."""
+        os.kill(self.client.run(os.getpid, workers=[address])[address], 9)
+
+    def find_left(self):
+        """Results that workers still have."""
+        left = {}
+
+        def is_empty():
+            found = self.client.run(lambda dask_worker: sorted(map(str, dask_worker.data)))
+            left.clear()
+            left.update({address: keys for address, keys in found.items() if keys})
+            return not left
+
+        wait_until(is_empty, 30)
+        return left
+
+
+def wait_until(is_true, seconds=120):
+    """Wait, but not for ever; whether it became true."""
+    end = time.monotonic() + seconds
+    while not is_true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@contextlib.contextmanager
+def start_cluster():
+    """A cluster of one worker, which ends with the block."""
+    distributed = pytest.importorskip("distributed")
+    local = distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        memory_limit=0,
+        silence_logs=50,
+    )
+    with local, distributed.Client(local) as client:
+        yield Cluster(local, client)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with start_cluster() as started:
+        yield started
+
+
+def save(model, folder):
+    path = os.path.join(folder, "model.lht")
+    lhtree.save(model, path)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def assert_same(fitted, local, folder):
+    """The models are the same, to the last bit of their files."""
+    assert type(fitted.to_local()) is type(local)
+    assert save(fitted.to_local(), folder) == save(local, folder)
+
+
+def draw_rows(n_rows=240, n_columns=4, seed=0):
+    """Numbers with gaps, two of three classes and a response that depend on them."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows, n_columns))
+    X[random.random(X.shape) < 0.05] = np.nan
+    raw = np.nansum(X[:, :2], axis=1) + random.normal(0, 0.3, n_rows)
+    return X, np.digitize(raw, [-0.7, 0.7]), raw
+
+
+def cut(n_rows, n_parts):
+    """Sizes of parts."""
+    return tuple(len(part) for part in np.array_split(np.arange(n_rows), n_parts))
