@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._calibrate import N_FOLDS, calibrate, check_calibrate
 from ._core import Scorer
 from ._parameters import Settled, check_flag, draw_seed
-from ._pilot import Pilot, Progress, scale_draws, shift
 from ._validate import Training, check_continued, check_training
+from .grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from .grow.pilot import Pilot, Progress, scale_draws, shift
+from .grow.sampling import count_kept, keep_rows
+from .grow.smoothing import smooth_leaves
 from .model import ForestRecord, Model
 from .predictor import Classifier, Predictor, count_threads
 from .response import scale_up
-from .sampling import count_kept, keep_rows
-from .smoothing import smooth_leaves
 from .tables.coded import expand, split
 from .tables.frames import refuse_infinity
 from .tables.normalise import Normalisation, Span, learn_normalisation

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting import Boosted, BoostSettings, Grow, boost_rounds, grow_in_memory
-from ._calibrate import N_FOLDS, calibrate, check_calibrate
-from ._coded_boosting import grow_from_codes, learn_bins, write_codes
 from ._parameters import check_count, check_flag, check_verbose, draw_seed
-from ._passes import Surveyed, refuse_parameters, survey
-from ._pilot import Progress, shift
 from ._progress import show_progress
 from ._validate import Training, check_continued, check_training
 from .base import normalise
-from .holdout import hold_out, take_validation
+from .grow.boosting import Boosted, BoostSettings, Grow, boost_rounds, grow_in_memory
+from .grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from .grow.coded_boosting import grow_from_codes, learn_bins, write_codes
+from .grow.holdout import hold_out, take_validation
+from .grow.passes import Surveyed, refuse_parameters, survey
+from .grow.pilot import Progress, shift
 from .model import BoostRecord, Model
 from .predictor import Predictor, count_threads
 from .tables.normalise import Normalisation, Span

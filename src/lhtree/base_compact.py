@@ -7,9 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._compact import Plan, count_tasks, grow, measure_fit, settle
-from ._compact_trees import build_trees
-from ._decimals import round_centres
 from ._parameters import (
     COMPACT_MEMBERSHIPS,
     UNSEEN,
@@ -20,14 +17,17 @@ from ._parameters import (
     draw_seed,
     refuse,
 )
-from ._penalty import choose_penalty, count_fits
-from ._pilot import Progress, shift
 from ._progress import show_progress
 from ._validate import Training, check_training
 from .base import normalise
+from .grow.compact import Plan, count_tasks, grow, measure_fit, settle
+from .grow.compact_trees import build_trees
+from .grow.decimals import round_centres
+from .grow.penalty import choose_penalty, count_fits
+from .grow.pilot import Progress, shift
+from .grow.sampling import count_kept, keep_rows
 from .model import CompactRecord, Model
 from .predictor import Predictor, count_threads
-from .sampling import count_kept, keep_rows
 from .tables.normalise import Normalisation
 
 MOST_LEAVES = 256

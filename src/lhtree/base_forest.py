@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import Settled, check_count, check_flag, check_verbose, draw_seed, is_integer, refuse
-from ._passes import StreamedRows, refuse_parameters, survey
-from ._pilot import Progress
 from ._progress import show_progress
-from ._streamed import add_left_out_streamed, grow_streamed
 from ._validate import Training
 from .base import BaseLHT, Growth
-from .drawn import Labels, Plan, draw_again
+from .grow.drawn import Labels, Plan, draw_again
+from .grow.passes import StreamedRows, refuse_parameters, survey
+from .grow.pilot import Progress
+from .grow.sampling import count_rows
+from .grow.streamed import add_left_out_streamed, grow_streamed
 from .model import Drawn, ForestRecord, Model
 from .predictor import Predictor
-from .sampling import count_rows
 from .tables.coded import Encoded
 from .tables.normalise import Normalisation, Span
 from .tables.passes import open_passes

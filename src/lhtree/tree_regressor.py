@@ -10,9 +10,9 @@ import numpy as np
 from ._parameters import Settled, check_number
 from ._validate import Training
 from .base import BaseLHT, Growth
+from .grow.pruning import Rows, prune
 from .model import Model
 from .predictor import Regressor, count_threads
-from .pruning import Rows, prune
 from .tables.coded import expand
 
 # What regressors have no parameter for: the cut with the least squared error is that of least Gini impurity where the

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lhtree import _core
-from reference_boost import Options
+from reference.boost import Options
 from support import boosting
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reference_boost import Options
+from reference.boost import Options
 from support import boosting
 
 

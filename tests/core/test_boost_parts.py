@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import _core
-from reference_boost import Options
+from reference.boost import Options
 from support.boosting import Parts, assert_same_model, boost
 
 N_ROWS, N_COLUMNS = 240, 5

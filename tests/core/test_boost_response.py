@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lhtree import _core
-from reference_boost import Options, boost_aim
-from reference_responses import Response
+from reference.boost import Options, boost_aim
+from reference.responses import Response
 from support import boosting, bridge
 
 LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHBoostClassifier
-from reference_boost import Classes, Options, mean_loss
+from reference.boost import Classes, Options, mean_loss
 from support import boosting
 
 

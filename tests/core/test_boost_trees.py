@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference_boost
 from lhtree import _core
-from reference import normalise
+from reference import boost as reference_boost
+from reference.trees import normalise
 from support import boosting, bridge, strategies
 
 

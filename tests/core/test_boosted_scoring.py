@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
-import reference_scoring
 from lhtree import _core
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge
 from support.boosted import boosted_model, boosted_rows
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import _core
-from reference_compact import Data, Line, Problem, solve
-from reference_compact_tree import Block, grow, make_pass, objective, route
+from reference.compact import Data, Line, Problem, solve
+from reference.compact_tree import Block, grow, make_pass, objective, route
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
 from lhtree import LHForestClassifier, _core
-from lhtree.sampling import count_rows
+from lhtree.grow.sampling import count_rows
+from reference import trees as reference
 from support import bridge, strategies
 from support.bridge import training_weights
 from support.clouds import make_clouds

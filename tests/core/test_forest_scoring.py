@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
-import reference_scoring
 from lhtree import LHForestClassifier
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge, strategies
 from support.clouds import make_clouds
 

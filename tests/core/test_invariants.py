@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import reference_scoring
 from lhtree import LHTClassifier
+from reference import scoring as reference_scoring
 from support import bridge, strategies
 from support.clouds import make_clouds
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
-import reference_classes
 from lhtree import LHForestClassifier, _core
+from reference import classes as reference_classes
+from reference import trees as reference
 from support import bridge, strategies
 
 OPTIONS = reference.Options(direction="mixed", offset="gini")

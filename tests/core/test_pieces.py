@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
 from lhtree import _core
+from reference import trees as reference
 from support import bridge, strategies
 
 pieces = _core.pieces

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import reference_pruning
 from lhtree import LHTRegressor
+from reference import pruning as reference_pruning
 from support import bridge
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import reference
-import reference_scoring
 from lhtree.model import REGRESSION_LINKS
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge
 from support.boosted import boosted_model, boosted_rows
 

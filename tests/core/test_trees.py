@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import reference
-import reference_scoring
 from lhtree import LHTClassifier
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge, strategies
 
 SHARED = ("direction", "membership", "alpha", "shrinkage")

@@ -12,7 +12,7 @@ from sklearn.model_selection import PredefinedSplit
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-from lhtree._calibrate import assign_folds
+from lhtree.grow.calibrate import assign_folds
 
 METHODS = ["sigmoid", "isotonic"]
 MODELS = [

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-import reference
-import reference_scoring
 from lhtree import LHForestClassifier
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge
 from support.bridge import training_weights
 from support.clouds import make_clouds

@@ -5,8 +5,9 @@ import pytest
 from sklearn.base import clone
 
 import lhtree
-from lhtree import LHForestClassifier, LHTClassifier, _pilot
-from lhtree.smoothing import smooth_leaves
+from lhtree import LHForestClassifier, LHTClassifier
+from lhtree.grow import pilot as _pilot
+from lhtree.grow.smoothing import smooth_leaves
 from support.clouds import make_clouds
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 
-import reference_scoring
 from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.explain import Counterfactual
 from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Task
 from lhtree.model import read
+from reference import scoring as reference_scoring
 from support.clouds import make_clouds
 from support.strategies import estimator_arguments, problems
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
 from lhtree import LHForestClassifier, LHTClassifier, _core, load_scorer, plot_importances, save
 from lhtree.trees import SCHEMA, Trees
+from reference import trees as reference
 from support import bridge, strategies
 
 INFORMATIVE = ["strong", "weak", "group", "flag"]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
-import reference_scoring
+from reference import scoring as reference_scoring
+from reference import trees as reference
 from support import bridge, strategies
 
 MODES = ("last", "path", None)

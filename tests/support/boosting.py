@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 
 from lhtree import _core
-from reference_boost import Options
-from reference_boosted_leaf import Leaf
+from reference.boost import Options
+from reference.boosted_leaf import Leaf
 from support import bridge
 
 BEYOND = 1e31  # the offset where all values go left, and missing ones right

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-import reference
 from lhtree import _core
-from lhtree.sampling import count_rows
+from lhtree.grow.sampling import count_rows
+from reference import trees as reference
 
 MODEL_METHODS = (
     "predict_proba",

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from reference import Options
+from reference.trees import Options
 
 GRIDS = [
     (0.0, 1.0),

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import reference
 from lhtree import LHTClassifier
 from lhtree.tables.normalise import learn_normalisation
+from reference import trees as reference
 from support import strategies
 
 KINDS = ("robust", "standard", "minmax", None)

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._boosting import BoostSettings, Grow, boost_rounds, grow_in_memory
-from .._coded_boosting import learn_bins
 from .._parameters import draw_seed, refuse
-from .._passes import Surveyed, split_rows
 from .._validate import Training
 from ..base_boost import BaseBoost, make_model
 from ..boost import LHBoostClassifier
 from ..boost_regressor import LHBoostRegressor
-from ..holdout import Validation, hold_out, join
+from ..grow.boosting import BoostSettings, Grow, boost_rounds, grow_in_memory
+from ..grow.coded_boosting import learn_bins
+from ..grow.holdout import Validation, hold_out, join
+from ..grow.passes import Surveyed, split_rows
 from ..predictor import count_threads
 from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import Settled
-from .._pilot import Progress
 from .._validate import Training
 from ..base import Growth
 from ..base_forest import AddLeftOut, BaseForest, LeftOut, draw_left_out
-from ..drawn import Labels, Plan
 from ..forest import LHForestClassifier
 from ..forest_regressor import LHForestRegressor
+from ..grow.drawn import Labels, Plan
+from ..grow.pilot import Progress
 from ..model import Model
 from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation, Span, learn_normalisation

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from reference_compact import TIE, Problem, solve
+from .compact import TIE, Problem, solve
 
 
 class Block:

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calibrate import N_FOLDS, assign_folds
-from ._compact import Plan, count_tasks
-from ._pilot import Progress, shift
-from ._validate import Training
-from .model import Model
+from .._validate import Training
+from ..model import Model
+from .calibrate import N_FOLDS, assign_folds
+from .compact import Plan, count_tasks
+from .pilot import Progress, shift
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0)
 
@@ -20,7 +20,8 @@ PENALTIES = (0.3, 1.0, 3.0, 10.0)
 class Build(Protocol):
     """Fit a tree to some rows."""
 
-    def __call__(self, training: Training, plan: Plan, progress: Progress) -> Model: ...
+    def __call__(self, training: Training, plan: Plan, progress: Progress) -> Model:
+        """Return the model of one tree."""
 
 
 def count_fits() -> int:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._parameters import is_integer, is_real, refuse
-from ._validate import Training
-from .model import Prototypes
+from .. import _core
+from .._parameters import is_integer, is_real, refuse
+from .._validate import Training
+from ..model import Prototypes
 
 _DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
 

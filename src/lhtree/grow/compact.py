@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._rounding import Rows, UnitTree, find_offsets, in_units
-from ._validate import Training
-from .response import scale_down
-from .tables.coded import expand
-from .tables.normalise import Normalisation
-from .trees import bound_values
+from .. import _core
+from .._validate import Training
+from ..response import scale_down
+from ..tables.coded import expand
+from ..tables.normalise import Normalisation
+from ..trees import bound_values
+from .rounding import Rows, UnitTree, find_offsets, in_units
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

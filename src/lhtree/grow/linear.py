@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._decimals import round_significant, shorten_between
-from ._rounding import UnitTree
+from .decimals import round_significant, shorten_between
+from .rounding import UnitTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import check_count, refuse
-from ._validate import Labelled, Training, check_labels, encode, label_rows
-from .tables.coded import CodedRows, Encoded
-from .tables.crossfit import add_statistics, learn_columns, place_statistics
-from .tables.encoding import Encoding
-from .tables.frames import take_table
-from .tables.gaps import find_indicators, find_telling, wants_indicators
-from .tables.labels import check_sample_weight
-from .tables.learn import MAX_ONE_HOT
-from .tables.normalise import Normalisation, Span, learn_normalisation
-from .tables.passes import Batch, Passes
-from .tables.statistics import Statistics, draw_folds
-from .tables.survey import Kept, Survey
+from .._parameters import check_count, refuse
+from .._validate import Labelled, Training, check_labels, encode, label_rows
+from ..tables.coded import CodedRows, Encoded
+from ..tables.crossfit import add_statistics, learn_columns, place_statistics
+from ..tables.encoding import Encoding
+from ..tables.frames import take_table
+from ..tables.gaps import find_indicators, find_telling, wants_indicators
+from ..tables.labels import check_sample_weight
+from ..tables.learn import MAX_ONE_HOT
+from ..tables.normalise import Normalisation, Span, learn_normalisation
+from ..tables.passes import Batch, Passes
+from ..tables.statistics import Statistics, draw_folds
+from ..tables.survey import Kept, Survey
 
 _ROWS_AT_ONCE = 1 << 20
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-import reference_numbers
-from reference import feature_sum
+from . import numbers
+from .trees import feature_sum
 
 
 def clip_known(z, clip):
@@ -128,7 +128,7 @@ def values(trees, link, base, Z, clip):
     if link == "mean":
         return [sum(membership(tree, z, clip) for tree in trees) / len(trees) for z in Z]
     raw = raw_scores(trees, [0] * len(trees), base, Z, clip)[:, 0]
-    return raw if link == "identity" else [reference_numbers.exp(score) for score in raw]
+    return raw if link == "identity" else [numbers.exp(score) for score in raw]
 
 
 def link(raw):

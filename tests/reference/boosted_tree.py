@@ -8,10 +8,10 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from reference import derive
-from reference_boosted_leaf import Leaf, extend_way, fit_leaf
-from reference_numbers import as_float, clamp, solve_with_ridge
-from reference_responses import select
+from .boosted_leaf import Leaf, extend_way, fit_leaf
+from .numbers import as_float, clamp, solve_with_ridge
+from .responses import select
+from .trees import derive
 
 WEIGHT_UNIT = 2.0**-15
 N_STEPS = 255

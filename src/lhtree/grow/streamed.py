@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._passes import StreamedRows
-from ._pilot import Progress
+from ..model import Model
 from .drawn import Draw, Labels, Plan, draw, draw_again, grow_drawn
-from .model import Model
+from .passes import StreamedRows
+from .pilot import Progress
 
 
 def grow_streamed(

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from reference import derive
-from reference_boosted_tree import Grower, Tree
-from reference_numbers import as_float, clamp, exp, log
+from .boosted_tree import Grower, Tree
+from .numbers import as_float, clamp, exp, log
+from .trees import derive
 
 VALUE_UNIT = 2.0**-12
 ROWS, FIRST_SCORE = 3, 6  # what keys of rounds are derived for

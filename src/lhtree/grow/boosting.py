@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._objective import Objective
-from ._parameters import (
+from .. import _core
+from .._parameters import (
     BOOST_DIRECTIONS,
     UNSEEN,
     check_count,
@@ -21,16 +20,17 @@ from ._parameters import (
     is_real,
     refuse,
 )
-from ._rate import Progress, choose_rate
-from ._validate import Training
+from .._validate import Training
+from ..model import Bins, BoostRecord, Model
+from ..tables.coded import expand, split
+from ..tables.frames import refuse_infinity
+from ..tables.names import find_nearest
+from ..tables.normalise import Normalisation
+from ..tables.sample import sample_rows
+from ..trees import Trees
 from .holdout import Validation, check_fraction, join
-from .model import Bins, BoostRecord, Model
-from .tables.coded import expand, split
-from .tables.frames import refuse_infinity
-from .tables.names import find_nearest
-from .tables.normalise import Normalisation
-from .tables.sample import sample_rows
-from .trees import Trees
+from .objective import Objective
+from .rate import Progress, choose_rate
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._compact import Plan, weigh_penalty
-from ._linear import Linear, Target, find_path_features, fit_leaf
-from ._rounding import MOST_WEIGHT, Rows, UnitTree
-from ._validate import Training
-from .response import scale_down
-from .tables.normalise import Normalisation
-from .trees import Trees
+from .._validate import Training
+from ..response import scale_down
+from ..tables.normalise import Normalisation
+from ..trees import Trees
+from .compact import Plan, weigh_penalty
+from .linear import Linear, Target, find_path_features, fit_leaf
+from .rounding import MOST_WEIGHT, Rows, UnitTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from reference_numbers import as_float, clamp, solve_with_ridge
+from .numbers import as_float, clamp, solve_with_ridge
 
 VALUE_UNIT = 2.0**-12
 MOST_FEATURES = 12

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._decimals import round_significant, shorten_between
-from .tables.normalise import Normalisation
+from ..tables.normalise import Normalisation
+from .decimals import round_significant, shorten_between
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._validate import Training
+from .._validate import Training
+from ..tables.sample import MOST_SAMPLED
 from .holdout import Validation, hold_out
-from .tables.sample import MOST_SAMPLED
 
 Progress = Callable[[float], None] | None
 
@@ -31,7 +31,8 @@ class Run(Protocol):
 
     def __call__(
         self, rate: float, n_rounds: int, validation: Validation | None, patience: int, progress: Progress
-    ) -> dict[str, Any]: ...
+    ) -> dict[str, Any]:
+        """Return what the core returns."""
 
 
 def choose_rate(

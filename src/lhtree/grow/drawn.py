@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._parameters import Settled
-from .model import ForestRecord, Model
-from .tables.coded import Encoded, split
-from .tables.normalise import Normalisation
+from .. import _core
+from .._parameters import Settled
+from ..model import ForestRecord, Model
+from ..tables.coded import Encoded, split
+from ..tables.normalise import Normalisation
 
 Rows = NDArray[np.int64]
 

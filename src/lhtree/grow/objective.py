@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import REGRESSION_LOSSES, choose, is_real, refuse
-from ._validate import Training
-from .model import Model
-from .response import scale_down, scale_up
+from .._parameters import REGRESSION_LOSSES, choose, is_real, refuse
+from .._validate import Training
+from ..model import Model
+from ..response import scale_down, scale_up
 
 Floats = NDArray[np.float64]
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._parameters import Settled
-from ._validate import Training
+from .. import _core
+from .._parameters import Settled
+from .._validate import Training
+from ..model import Model
 from .holdout import mark_rows
-from .model import Model
 from .sampling import spread
 
 if TYPE_CHECKING:
-    from .base import Growth
+    from ..base import Growth
 
 _SIZES = (1, 5, 20, 50)
 _SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried
@@ -38,7 +38,8 @@ Progress = Callable[[float], None] | None
 class Build(Protocol):
     """Grow trees on some rows: a model that can be scored."""
 
-    def __call__(self, training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model: ...
+    def __call__(self, training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
+        """Return the model."""
 
 
 class Pilot:

@@ -1,16 +1,16 @@
-"""The slow twin of trees of all classes (section 9) in plain loops; `reference` has what all trees share."""
+"""The slow twin of trees of all classes (section 9) in plain loops; `trees` has what all trees share."""
 
 import math
 from itertools import pairwise
 
 import numpy as np
 
-import reference
+from . import trees
 
 
 def draw_classes(classes, key):
     """Two of the classes of a block, keyed by its path, 4 for the draws: the lower one first."""
-    draws, n = reference.derive(key, 4), len(classes)
+    draws, n = trees.derive(key, 4), len(classes)
     first = derive_below(draws, 0, n)
     second = derive_below(draws, 1, n - 1)
     second += second >= first
@@ -19,15 +19,15 @@ def draw_classes(classes, key):
 
 def derive_below(draws, number, size):
     """Draw `number` below `size`."""
-    return reference.derive(draws, number) * size >> 64
+    return trees.derive(draws, number) * size >> 64
 
 
 def fisher_between(z, y, weight, pair, taken, options):
     """Fisher's direction between two classes, on the features taken; empty where their means agree."""
     own = (y == pair[0]) | (y == pair[1])
     z, is_target, weight = z[own], y[own] == pair[1], weight[own]
-    kept = reference.keep_features(reference.mean_differences(z, is_target, weight, taken), options.beta)
-    return reference.fisher_direction(z, is_target, weight, kept, options.shrinkage) if kept else {}
+    kept = trees.keep_features(trees.mean_differences(z, is_target, weight, taken), options.beta)
+    return trees.fisher_direction(z, is_target, weight, kept, options.shrinkage) if kept else {}
 
 
 def impurity(y, weight):
@@ -44,7 +44,7 @@ def gini_cut(sums, y, weight, min_samples_leaf):
         left, right = math.fsum(weight[is_left]), math.fsum(weight[~is_left])
         if left >= min_samples_leaf and right >= min_samples_leaf:
             cost = impurity(y[is_left], weight[is_left]) + impurity(y[~is_left], weight[~is_left])
-            cuts.append((cost, low - high, abs(left - right), low, reference.place_midway(low, high)))
+            cuts.append((cost, low - high, abs(left - right), low, trees.place_midway(low, high)))
     best = min(cuts, default=None)
     return best and (best[0], best[-1])
 
@@ -52,14 +52,14 @@ def gini_cut(sums, y, weight, min_samples_leaf):
 def list_candidates(z, y, weight, taken, options, key):
     """The direction between two drawn classes, and every feature alone."""
     direction = fisher_between(z, y, weight, draw_classes(np.unique(y).tolist(), key), taken, options)
-    return reference.list_candidates(direction, taken, options)
+    return trees.list_candidates(direction, taken, options)
 
 
 def find_cut(z, y, weight, taken, options, key):
     """(cost, weights, offset) of the best candidate, the first of equals; None where the block must stay a leaf."""
     best = None
     for weights in list_candidates(z, y, weight, taken, options, key):
-        cut = gini_cut(reference.feature_sum(weights, z), y, weight, options.min_samples_leaf)
+        cut = gini_cut(trees.feature_sum(weights, z), y, weight, options.min_samples_leaf)
         if cut is not None and (best is None or cut[0] < best[0]):
             best = cut[0], weights, cut[1]
     return best
@@ -81,10 +81,10 @@ def smooth(shares, n, prior, smoothing):
 
 def gain_share_alone(weights, offset, z, y, weight):
     """What a single feature earns: by the class its sides tell best, as the best of m (k - 1) features."""
-    is_left = (reference.feature_sum(weights, z) < offset).astype(np.float64)
+    is_left = (trees.feature_sum(weights, z) < offset).astype(np.float64)
     classes = np.unique(y)
     n_choices = z.shape[1] * (len(classes) - 1)
-    return max(reference.credit(is_left, (y == cls).astype(np.float64), weight, n_choices) for cls in classes)
+    return max(trees.credit(is_left, (y == cls).astype(np.float64), weight, n_choices) for cls in classes)
 
 
 def score(shares_of_leaves, n_classes):

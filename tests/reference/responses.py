@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from reference_numbers import as_float, clamp, exp, log
+from .numbers import as_float, clamp, exp, log
 
 LOG_LINK = ("poisson", "gamma")
 

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._boosting import BoostSettings, Grow
-from ._passes import Surveyed, split_rows
-from ._validate import Training
+from .. import _core
+from .._validate import Training
+from ..tables.coded import CodedRows, Encoded, expand
+from ..tables.frames import refuse_infinity
+from ..tables.normalise import Normalisation
+from ..tables.scratch import ScratchFile
+from .boosting import BoostSettings, Grow
 from .holdout import Validation, join
-from .tables.coded import CodedRows, Encoded, expand
-from .tables.frames import refuse_infinity
-from .tables.normalise import Normalisation
-from .tables.scratch import ScratchFile
+from .passes import Surveyed, split_rows
 
 
 def learn_bins(
