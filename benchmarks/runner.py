@@ -12,7 +12,17 @@ from typing import Any, ClassVar
 
 from .common import pages
 from .common.models import choose_build, version_key
-from .common.results import RESULTS, Result, Results, Task, collect, read_json, write_json, write_runs
+from .common.results import (
+    RESULTS,
+    Result,
+    Results,
+    Task,
+    collect,
+    read_json,
+    restore_runs,
+    write_json,
+    write_runs,
+)
 
 Args = argparse.Namespace
 Tell = Callable[[str], None]  # called by a part when it begins a step
@@ -147,6 +157,7 @@ class Fits(Question):
             if not args.show:
                 raise SystemExit("--build selects the results of another build: add --show.")
             choose_build(args.build)
+        restore_runs(self.name)
         tasks = self.plan(args)
         if not args.show:
             self._fit(tasks, args.jobs)

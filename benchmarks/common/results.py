@@ -56,8 +56,11 @@ class Task(NamedTuple):
     @property
     def path(self) -> Path:
         """Where its result is kept."""
-        folder = RESULTS / self.question / self.data / f"{self.model}@{version_key(self.model)}"
-        return folder / f"{self.seed}.json"
+        return self.path_of(version_key(self.model))
+
+    def path_of(self, key: str) -> Path:
+        """Where the result of a version of the model is kept."""
+        return RESULTS / self.question / self.data / f"{self.model}@{key}" / f"{self.seed}.json"
 
     def keep(self, result: Result) -> None:
         """Write the result whole or not at all."""
@@ -80,6 +83,17 @@ def write_runs(question: str, results: Results) -> None:
     """Keep all fits of a question in one file, which other questions read."""
     runs = [{"data": name, "model": model, "splits": splits} for (name, model), splits in results.items()]
     write_json(question, {"keys": {model: version_key(model) for _, model in results}, "runs": runs})
+
+
+def restore_runs(question: str) -> None:
+    """Write the files of all fits that are kept in the one file, which is committed, and nowhere else."""
+    keys = (read_json(question) or {"keys": {}})["keys"]
+    for (data, model), splits in read_runs(question).items():
+        for seed, result in splits.items():
+            path = Task(question, data, model, seed).path_of(keys[model])
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(result))
 
 
 def read_runs(question: str) -> Results:

@@ -1,6 +1,7 @@
 """The runner: lazy questions, drafts, parts that are kept, fits that are resumed."""
 
 import json
+import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -102,6 +103,15 @@ def test_fits_are_resumed(folder):
     assert question.measured == [0, 1, 2]
     assert "3 splits" in read_page(folder / "docs", "splits")
     assert list(results.read_runs("splits")["wine", "cart"]) == [0, 1, 2]
+
+
+def test_fits_are_restored_from_the_file_that_is_committed(folder):
+    answer(Splits())
+    shutil.rmtree(folder / "splits")
+    question = Splits()
+    answer(question)
+    assert question.measured == []
+    assert "3 splits" in read_page(folder / "docs", "splits")
 
 
 def test_another_build_is_only_shown(folder):
