@@ -6,6 +6,11 @@ NB_MODULE(_core, m) {
         "Growing and scoring Learning Hyperplane Trees. Takes exact arrays; lhtree's estimators prepare "
         "them.";
 
+#ifdef NDEBUG
+    // What other libraries keep alive until the interpreter ends is no concern of users.
+    nb::set_leak_warnings(false);
+#endif
+
     lhtree::bind_boosting(m);
     lhtree::bind_compact(m);
     lhtree::bind_growing(m);
