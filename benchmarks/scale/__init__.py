@@ -23,7 +23,7 @@ class Scale(Parts):
         parser.add_argument("--rows", type=int, default=100_000_000, help="of the large table")
         parser.add_argument("--rounds", type=int, default=20, help="of the fits to the large table")
         parser.add_argument(
-            "--sample", type=int, default=20_000_000, help="rows of it for LightGBM, which holds them"
+            "--sample", type=int, default=17_000_000, help="rows of it for LightGBM, which holds them"
         )
 
         parser.add_argument("--dask-rows", type=int, nargs="*", help="of the fits on Dask")
