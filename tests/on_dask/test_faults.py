@@ -40,11 +40,11 @@ def at_message(monkeypatch, actions):
     counts = []
     ask = _exchange.Exchange._ask
 
-    def counted(self, request):
+    def counted(self, requests):
         counts.append(self._number)
         if len(counts) in actions:
             actions[len(counts)](self)
-        return ask(self, request)
+        return ask(self, requests)
 
     monkeypatch.setattr(_exchange.Exchange, "_ask", counted)
     return counts
