@@ -2,13 +2,12 @@
 
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import lhtree
-from support.cluster import assert_same, draw_rows, start_cluster
+from support.cluster import assert_same, draw_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -21,13 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
 ]
 SETTINGS = {"max_iter": 2, "max_depth": 2, "min_samples_leaf": 5, "random_state": 0}
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A cluster of its own: its workers are killed."""
-    with start_cluster() as started:
-        yield started
 
 
 def make_table():
@@ -50,19 +42,76 @@ def at_message(monkeypatch, actions):
     return counts
 
 
-def test_a_worker_that_is_killed_and_one_that_joins(cluster, tmp_path, monkeypatch):
-    n_workers = len(cluster.use(2))
+def fit_and_compare(cluster, folder, monkeypatch, actions):
+    """Fit while something happens at some messages; the model is that of one machine, and workers forget the fit."""
     X, y, given, labels = make_table()
-    at_message(
+    counts = at_message(monkeypatch, actions)
+    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels, client=cluster.client)
+    assert len(counts) > max(actions)
+    assert_same(fitted, lhtree.LHBoostClassifier(**SETTINGS).fit(X, y), folder)
+    assert not cluster.find_left()
+
+
+def test_a_worker_that_is_killed_and_one_that_joins(cluster, tmp_path, monkeypatch):
+    cluster.use(2)
+    actions = {
+        5: lambda exchange: cluster.kill(exchange._held[-1].address),
+        10: lambda exchange: cluster.use(2),
+    }
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
+def test_workers_that_are_retired(cluster, tmp_path, monkeypatch):
+    """By the thread of the fit, and by another one."""
+    cluster.use(3)
+    retired = []
+
+    def retire(exchange):
+        retired.append(cluster.client.retire_workers([exchange._held[-1].address]))
+
+    other = []
+
+    def retire_elsewhere(exchange):
+        other.append(threading.Thread(target=retire, args=(exchange,), daemon=True))
+        other[0].start()
+
+    fit_and_compare(cluster, tmp_path, monkeypatch, {4: retire, 8: retire_elsewhere})
+    other[0].join()
+    assert all(retired)
+    assert len(retired) == 2
+
+
+@pytest.mark.parametrize("message", [5, 9])
+def test_a_worker_that_is_killed_and_another_that_leaves(cluster, tmp_path, monkeypatch, message):
+    cluster.use(3)
+
+    def close(exchange):
+        address = exchange._held[0].address
+        cluster.client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.close_worker(address))
+
+    actions = {4: lambda exchange: cluster.kill(exchange._held[-1].address), message: close}
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
+def test_holders_that_dask_copies(cluster, tmp_path, monkeypatch):
+    """A copy holds nothing; rows that have one are held anew."""
+    cluster.use(2)
+    fit_and_compare(
+        cluster,
+        tmp_path,
         monkeypatch,
         {
-            9: lambda exchange: cluster.kill(exchange._held[-1].address),
-            20: lambda exchange: cluster.use(n_workers),
+            5: lambda exchange: cluster.client.replicate([held.future for held in exchange._held]),
+            9: lambda exchange: cluster.client.rebalance(),
         },
     )
-    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
-    assert_same(fitted, lhtree.LHBoostClassifier(**SETTINGS).fit(X, y), tmp_path)
-    cluster.use(2)
+
+
+def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):
+    _, _, given, labels = make_table()
+    monkeypatch.setattr(_exchange.Exchange, "_ask", lambda exchange, requests: None)
+    with pytest.raises(RuntimeError, match="10 times in a row"):
+        lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     assert not cluster.find_left()
 
 
@@ -79,7 +128,6 @@ def test_a_worker_that_is_killed_while_it_grows_trees(cluster, tmp_path, monkeyp
     monkeypatch.setattr(_forest, "grow_on_workers", grow_and_kill)
     fitted = lhdask.DaskLHForestClassifier(3, random_state=0).fit(given, labels)
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
-    cluster.use(2)
 
 
 def test_rows_that_are_gone(cluster, monkeypatch):
@@ -96,18 +144,17 @@ def test_rows_that_are_gone(cluster, monkeypatch):
         for address in cluster.client.who_has(parts[:1])[parts[0].key]:
             cluster.kill(address)
 
-    at_message(monkeypatch, {9: kill_all})
+    at_message(monkeypatch, {5: kill_all})
     with pytest.raises(RuntimeError, match="cannot compute it again"):
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     for part in parts:
         part.release()
-    cluster.use(2)
     assert not cluster.find_left()
 
 
 def test_ctrl_c(cluster, monkeypatch):
     _, _, given, labels = make_table()
-    at_message(monkeypatch, {9: lambda exchange: signal.raise_signal(signal.SIGINT)})
+    at_message(monkeypatch, {5: lambda exchange: signal.raise_signal(signal.SIGINT)})
     model = lhdask.DaskLHBoostClassifier(**SETTINGS)
     with pytest.raises(KeyboardInterrupt):
         model.fit(given, labels)
@@ -118,7 +165,7 @@ def test_ctrl_c(cluster, monkeypatch):
 def test_a_client_that_is_closed(cluster, monkeypatch):
     _, _, given, labels = make_table()
     client = distributed.Client(cluster.client.scheduler.address, set_as_default=False)
-    at_message(monkeypatch, {9: lambda exchange: client.close()})
+    at_message(monkeypatch, {5: lambda exchange: client.close()})
     with pytest.raises((RuntimeError, distributed.CancelledError)):
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels, client=client)
     assert not cluster.find_left()
@@ -127,10 +174,11 @@ def test_a_client_that_is_closed(cluster, monkeypatch):
 def test_a_client_that_is_closed_while_it_waits(cluster):
     client = distributed.Client(cluster.client.scheduler.address, set_as_default=False)
     with _client.Session(client) as session:
-        future = session.submit(time.sleep, 600)
+        assert distributed.default_client() is client  # whose waits are meant
+        future = session.submit(abs, -1, workers=["tcp://127.0.0.1:1"])  # which is not there
         threading.Timer(0.5, client.close).start()
         with pytest.raises((RuntimeError, distributed.CancelledError)):
-            _client.fetch(client, [future])
+            _client.fetch(session, [future])
 
 
 class Nobody:
@@ -139,7 +187,7 @@ class Nobody:
     status = "running"
 
     def scheduler_info(self, n_workers):
-        return {"workers": {}}
+        return {"workers": {"tcp://127.0.0.1:1": {"status": "closing_gracefully"}}}
 
 
 def test_no_worker_is_left(monkeypatch):
@@ -149,7 +197,7 @@ def test_no_worker_is_left(monkeypatch):
     now += 29.0
     assert patience.look() == set()
     now += 2.0
-    with pytest.raises(RuntimeError, match="no Dask worker has been there for 30 seconds"):
+    with pytest.raises(RuntimeError, match="no Dask worker took tasks for 30 seconds"):
         patience.look()
 
 
