@@ -79,7 +79,9 @@ def write_dask(found: Sequence[Sequence[Any]]) -> dict[str, str]:
     ]
     head = "rows | workers | exchanges per round | kB per level and worker | predicted"
     return {
-        "dask": markdown_table(" | rows | workers or threads | s | s of the busiest processor", times),
+        "dask": markdown_table(
+            " | rows | workers or threads | s elapsed | s of the busiest processor", times
+        ),
         "speedup": figure_table(_compare(fits)),
         "sent": markdown_table(head, sent),
     }

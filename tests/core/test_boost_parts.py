@@ -126,6 +126,21 @@ def test_a_part_that_is_replaced(loss):
     assert n_asked > 16
 
 
+def test_exchanges_of_a_round():
+    """Two for a tree and two for each of its levels: changes, and questions that need no other answer, go together."""
+    X, y = draw_table(11)
+    parts = Parts([100], X, y, Options(max_depth=3, min_samples_leaf=2.0))
+    n_asked = 0
+
+    def answer(requests):
+        nonlocal n_asked
+        n_asked += 1
+        return parts.answer(requests)
+
+    parts.boost(answer, n_rounds=4)
+    assert n_asked == 2 + 4 * (2 + 2 * 3)
+
+
 def test_no_row_to_learn_from():
     X, y = draw_table(7)
     parts = Parts([100], X, y, weight=np.ones(N_ROWS))
