@@ -1,7 +1,11 @@
 """Workers that die or leave, interruptions, lost rows: a fit gives the same model or ends with an error."""
 
+import concurrent.futures
+import pickle
 import signal
 import threading
+import time
+import types
 
 import numpy as np
 import pytest
@@ -105,6 +109,35 @@ def test_holders_that_dask_copies(cluster, tmp_path, monkeypatch):
             9: lambda exchange: cluster.client.rebalance(),
         },
     )
+
+
+class SlowRows:
+    """Rows that count what they are asked."""
+
+    n_asked = 0
+
+    def answer(self, request):
+        self.n_asked += 1
+        time.sleep(0.1)
+        return request
+
+
+def test_a_message_that_meets_itself(monkeypatch):
+    """A holder answers it once, and none that follows changes it does not know."""
+    given = types.SimpleNamespace(make_bins=lambda: None)
+    worker = types.SimpleNamespace(state=types.SimpleNamespace(nthreads=1))
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    monkeypatch.setattr(_exchange, "merge", lambda answers: answers[0])
+    holder, rows = _exchange.Holder([], given, []), SlowRows()
+    holder._parts = [rows]
+    change = b"LH\x01\x0f"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: holder.answer(1, 0, [change]), range(2)))
+    assert answers == [[change]] * 2
+    assert rows.n_asked == 1
+    assert holder.answer(2, 0, [change]) is None
+    assert holder.answer(2, 1, [change]) == [change]
+    assert pickle.loads(pickle.dumps(holder)).answer(3, 2, [change]) is None
 
 
 def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):

@@ -8,9 +8,10 @@ moves or computes the codes, and a new holder is told all messages so far, which
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,9 @@ class Holder:
         self._n_changes = len(history)
         self._n_bytes = sum(part.codes.nbytes for part in parts)
         self._number, self._answers = -1, list[bytes]()
+        self._lock = (
+            threading.Lock()
+        )  # a message that is repeated may meet itself, if the worker has several threads
 
     def __reduce__(self) -> Any:
         return _Empty, ()
@@ -79,25 +83,28 @@ class Holder:
     def __sizeof__(self) -> int:
         return self._n_bytes  # Dask does not move tasks away from large results
 
-    def is_current(self, number: int, n_changes: int) -> bool:
-        """Whether it can answer the message of a number, which follows so many changes; Dask may have made it again."""
-        return number == self._number or n_changes == self._n_changes
+    def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
+        """The answers to messages; to those that are repeated, with the same number, what was answered before.
 
-    def answer(self, number: int, requests: list[bytes]) -> list[bytes]:
-        """The answers to a message; to one that is repeated, with the same number, what was answered before."""
-        if number != self._number:
-            self._answers = merge([[rows.answer(request) for request in requests] for rows in self._parts])
-            self._n_changes += sum(map(_core.changes_rows, requests))
-            self._number = number
-        return self._answers
+        None if it cannot answer messages that follow so many changes: Dask made it again, and it missed some.
+        """
+        with self._lock:
+            if number != self._number:
+                if n_changes != self._n_changes:
+                    return None
+                answers = [[rows.answer(request) for request in requests] for rows in self._parts]
+                self._answers = merge(answers)
+                self._n_changes += sum(map(_core.changes_rows, requests))
+                self._number = number
+            return self._answers
 
 
 class _Empty:
     """What a copy of a holder is."""
 
-    def is_current(self, number: int, n_changes: int) -> bool:
-        """Whether it can answer a message: never."""
-        return False
+    def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
+        """No answer."""
+        return None
 
 
 class _Held(NamedTuple):
@@ -137,7 +144,7 @@ class Exchange:
 
     def _ask(self, requests: list[bytes]) -> list[list[bytes]] | None:
         """The answers; None if a holder was lost on the way, and has been replaced."""
-        answers = self._tell_holders(_answer, requests=requests)
+        own = answers = self._tell_holders(requests)
         while len(answers) > _FAN_IN:
             groups = [answers[first : first + _FAN_IN] for first in range(0, len(answers), _FAN_IN)]
             answers = self._session.map(merge, groups)
@@ -145,7 +152,7 @@ class Exchange:
             found = fetch(self._session, answers, self._check)
             if None not in found:
                 return found
-            gone = self._find_unable()
+            gone = self._find_unable(own)
         except _LostError:
             workers = Patience(self._session.client).look()
             gone = [held for held in self._held if _is_gone(held, workers)]
@@ -157,27 +164,22 @@ class Exchange:
         if any(_is_gone(held, workers) for held in self._held):
             raise _LostError
 
-    def _tell_holders(self, function: Callable[..., Any], **given: Any) -> list[Any]:
-        """Futures of what a function gives for each holder, where it is."""
+    def _tell_holders(self, requests: list[bytes]) -> list[Any]:
+        """Futures of the answers of every holder, where it is."""
         held = self._held
         return self._session.map(
-            function,
+            _answer,
             [one.future for one in held],
             workers=[one.address for one in held],
             number=self._number,
             n_changes=len(self._history),
-            **given,
+            requests=requests,
         )
 
-    def _find_unable(self) -> list[_Held]:
-        """The holders that cannot answer the message, and those that Dask has copied, which it may take for them."""
-        able = fetch(self._session, self._tell_holders(_is_current), self._check)
-        has = self._session.client.who_has([held.future for held in self._held])
-        return [
-            held
-            for held, is_able in zip(self._held, able, strict=True)
-            if not is_able or len(has.get(held.future.key, ())) != 1
-        ]
+    def _find_unable(self, answers: list[Any]) -> list[_Held]:
+        """The holders that could not answer: Dask took a copy for them, or made them again."""
+        found = fetch(self._session, answers, self._check)
+        return [held for held, answer in zip(self._held, found, strict=True) if answer is None]
 
     def _place(self, parts: Sequence[int]) -> None:
         """Let every worker hold those of the parts that it has; others go to workers that hold few."""
@@ -230,14 +232,7 @@ def _is_gone(held: _Held, workers: set[str]) -> bool:
 def _answer(
     holder: Holder | _Empty, number: int, n_changes: int, requests: list[bytes]
 ) -> list[bytes] | None:
-    """The answers of a holder; None if it cannot answer."""
-    if isinstance(holder, _Empty) or not holder.is_current(number, n_changes):
-        return None
-    return holder.answer(number, requests)
-
-
-def _is_current(holder: Holder | _Empty, number: int, n_changes: int) -> bool:
-    return holder.is_current(number, n_changes)
+    return holder.answer(number, n_changes, requests)
 
 
 def merge(answers: Sequence[list[bytes] | None]) -> Any:
