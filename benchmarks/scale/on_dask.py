@@ -1,17 +1,20 @@
 """Boosted fits on Dask: workers against threads, what they send, and LightGBM on the same workers."""
 
+import importlib
 import time
 from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..common.models import version_key
+from ..common.results import read_json, write_json
 from ..runner import Args, Tell
 from .child import make_batch
 
 N_COLUMNS, N_ROUNDS, DEPTH = 20, 20, 5
-SIZES = (1_000_000, 5_000_000)
-_HISTOGRAMS = (11, 14)  # subjects of messages: bins of single features, and steps of hyperplanes
+SIZES = (1_000_000, 5_000_000, 20_000_000)
+QUICK = 20_000
 _PARTITIONS = 4
 _BITS_OF_A_ROW = 8  # of a gradient, and of a hessian: chosen to fit 200,000 rows
 
@@ -22,10 +25,10 @@ class DaskFit(NamedTuple):
     way: str  # "local", "dask" or "lightgbm.dask"
     n_rows: int
     n_workers: int
-    seconds: float  # by the clock
+    seconds: float  # elapsed
     processor_seconds: float  # of the busiest worker, or of the whole process
-    n_messages: int = 0
-    n_bytes: int = 0  # of histograms that a worker sends, per level of a tree
+    n_exchanges: int = 0
+    n_bytes: int = 0  # that a worker sends, per level of a tree
     n_bytes_predicted: int = 0
 
 
@@ -53,10 +56,30 @@ def predict_bytes(n_rows: int, n_workers: int, n_features: int = N_COLUMNS, n_bi
     return round(total / DEPTH)
 
 
-def measure_dask(tell: Tell, args: Args) -> list[DaskFit]:
-    """The same table, in memory and on one and two workers."""
-    sizes = (20_000,) if args.quick else tuple(args.dask_rows or SIZES)
-    return [fit for n_rows in sizes for fit in _measure(tell, n_rows)]
+def choose_sizes(args: Args) -> tuple[int, ...]:
+    """Rows of the tables."""
+    return (QUICK,) if args.quick else tuple(args.dask_rows or SIZES)
+
+
+def measure_dask(tell: Tell, args: Args, folder: str) -> list[Any]:
+    """The same table, in memory and on one and two workers.
+
+    Every size is kept when it is done. A run measures the sizes that this build has no results of, and those that are
+    named, and returns all.
+    """
+    build = version_key("paper_tree")
+    found: list[Any] = []
+    for n_rows in sorted({*choose_sizes(args), *(() if args.quick else SIZES)}):
+        name = f"{folder}/dask/{n_rows}"
+        kept = read_json(name)
+        is_named = n_rows in (args.dask_rows or ())
+        is_kept = kept is not None and kept["build"] == build
+        if n_rows in choose_sizes(args) and (is_named or not is_kept):
+            kept = {"build": build, "found": _measure(tell, n_rows)}
+            write_json(name, kept)
+            is_kept = True
+        found += kept["found"] if is_kept else []
+    return found
 
 
 def _measure(tell: Tell, n_rows: int) -> list[DaskFit]:
@@ -69,17 +92,20 @@ def _measure(tell: Tell, n_rows: int) -> list[DaskFit]:
         "early_stopping": False,
         "random_state": 0,
     }
-    parts = [make_batch(number, n_rows // _PARTITIONS, N_COLUMNS) for number in range(_PARTITIONS)]
-    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    fits, local = [], None
+    size = n_rows // _PARTITIONS
+    X, y = np.empty((_PARTITIONS * size, N_COLUMNS), dtype=np.float32), np.empty(_PARTITIONS * size, np.int8)
+    for number in range(_PARTITIONS):
+        some = slice(number * size, (number + 1) * size)
+        X[some], y[some] = make_batch(number, size, N_COLUMNS)
+    fits, local = [], LHBoostClassifier(**settings).fit(X[:1000], y[:1000])  # warm
     for n_threads in (1, 2):
         tell(f"{n_rows:,} rows, {n_threads} threads")
         begin, used = time.perf_counter(), time.process_time()
         local = LHBoostClassifier(n_jobs=n_threads, **settings).fit(X, y)
         seconds = time.perf_counter() - begin
         fits.append(DaskFit("local", n_rows, n_threads, seconds, time.process_time() - used))
-    expected = local.predict_proba(X[:1000])  # type: ignore[union-attr]
-    del X, y, parts
+    expected = local.predict_proba(X[:1000])
+    del X, y
     for n_workers in (1, 2):
         fits += _measure_workers(tell, n_rows, n_workers, settings, expected)
     return fits
@@ -107,6 +133,8 @@ def _measure_workers(
         y = da.concatenate([da.from_delayed(part[1], (size,), np.int8) for part in made])
         X, y = client.persist([X, y])
         wait([X, y])
+        for module in ("lhtree.dask", "lightgbm"):
+            client.run(importlib.import_module, module)
         tell(f"{n_rows:,} rows, {n_workers} workers")
         with _counting() as counted:
             times = _Times(client)
@@ -114,14 +142,13 @@ def _measure_workers(
             seconds = times.read()
         if not np.array_equal(model.predict_proba(X[:1000]).compute(), expected):
             raise RuntimeError("the model on Dask is not that of one machine")
-        sent = sum(counted[subject] for subject in _HISTOGRAMS) / (N_ROUNDS * DEPTH * n_workers)
         ours = DaskFit(
             "dask",
             n_rows,
             n_workers,
             *seconds,
-            counted["messages"],
-            round(sent),
+            counted["exchanges"],
+            round(counted["bytes"] / (N_ROUNDS * DEPTH * n_workers)),
             predict_bytes(n_rows, n_workers),
         )
         tell(f"{n_rows:,} rows, {n_workers} workers, lightgbm.dask")
@@ -133,7 +160,7 @@ def _measure_workers(
 
 
 class _Times:
-    """Seconds by the clock, and of the processor of the busiest worker."""
+    """Elapsed seconds, and those of the processor of the busiest worker."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -148,18 +175,18 @@ class _Times:
 
 
 class _counting:  # noqa: N801  # a context
-    """Counts messages, and the bytes of their answers by subject."""
+    """Counts exchanges, and the bytes of all answers."""
 
-    def __enter__(self) -> Counter[Any]:
+    def __enter__(self) -> Counter[str]:
         from lhtree.dask import _exchange
 
         self._exchange, self._call = _exchange.Exchange, _exchange.Exchange.__call__
-        counted: Counter[Any] = Counter()
+        counted: Counter[str] = Counter()
 
-        def call(exchange: Any, request: bytes) -> list[bytes]:
-            answers = self._call(exchange, request)
-            counted["messages"] += 1
-            counted[request[3]] += sum(map(len, answers))
+        def call(exchange: Any, requests: list[bytes]) -> list[list[bytes]]:
+            answers = self._call(exchange, requests)
+            counted["exchanges"] += 1
+            counted["bytes"] += sum(len(answer) for part in answers for answer in part)
             return answers
 
         self._exchange.__call__ = call  # type: ignore[method-assign]

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..common.pages import Figure, figure_table, markdown_table
-from .on_dask import DaskFit
+from .on_dask import N_ROUNDS, DaskFit
 from .out_of_core import Fit
 
 _MOST_BYTES = 3e9
+_LEAST_SPEEDUP, _LARGE = 1.5, 5_000_000  # of two workers, from so many rows on
 _ON_DASK = {"local": "lhtree, threads", "dask": "lhtree.dask", "lightgbm.dask": "lightgbm.dask"}
 _WAYS = {"memory": "lhtree, fit", "batches": "lhtree, fit_batches", "lightgbm": "LightGBM"}
 
@@ -65,19 +66,36 @@ def write_dask(found: Sequence[Sequence[Any]]) -> dict[str, str]:
         ]
         for fit in fits
     ]
+    ours = [fit for fit in fits if fit.way == "dask"]
     sent = [
         [
             f"{fit.n_rows:,}",
             f"{fit.n_workers}",
-            f"{fit.n_messages}",
+            f"{fit.n_exchanges / N_ROUNDS:.1f}",
             f"{fit.n_bytes / 1e3:.0f}",
             f"{fit.n_bytes_predicted / 1e3:.0f}",
         ]
-        for fit in fits
-        if fit.way == "dask"
+        for fit in ours
     ]
-    head = "rows | workers | messages | kB per level and worker | predicted"
+    head = "rows | workers | exchanges per round | kB per level and worker | predicted"
     return {
-        "dask": markdown_table(" | rows | workers or threads | s | s of the busiest processor", times),
+        "dask": markdown_table(
+            " | rows | workers or threads | s elapsed | s of the busiest processor", times
+        ),
+        "speedup": figure_table(_compare(fits)),
         "sent": markdown_table(head, sent),
     }
+
+
+def _compare(fits: Sequence[DaskFit]) -> list[Figure]:
+    """How much faster two workers are than one, for every size."""
+    seconds = {(fit.way, fit.n_rows, fit.n_workers): fit.seconds for fit in fits}
+    return [
+        Figure(
+            f"{_ON_DASK[way]}, {n_rows:,} rows: two {'threads' if way == 'local' else 'workers'} over one",
+            seconds[way, n_rows, 1] / seconds[way, n_rows, 2],
+            _LEAST_SPEEDUP if way == "dask" and n_rows >= _LARGE else None,
+        )
+        for n_rows in sorted({fit.n_rows for fit in fits})
+        for way in _ON_DASK
+    ]

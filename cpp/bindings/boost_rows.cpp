@@ -132,13 +132,19 @@ std::unique_ptr<BoostRows> make_rows(const Bytes& codes, std::shared_ptr<BoostBi
 }
 
 // Who is asked in a fit: rows of this process, or a function of Python.
-std::vector<std::string> ask_python(const nb::callable& exchange, const std::string& request) {
+std::vector<std::vector<std::string>> ask_python(const nb::callable& exchange,
+                                                 const std::vector<std::string>& requests) {
     const nb::gil_scoped_acquire gil;
-    std::vector<std::string> answers;
-    for (const nb::handle answer : exchange(nb::bytes(request.data(), request.size()))) {
-        require(nb::isinstance<nb::bytes>(answer), "exchange returns something other than bytes");
-        const auto bytes = nb::borrow<nb::bytes>(answer);
-        answers.emplace_back(bytes.c_str(), bytes.size());
+    nb::list given;
+    for (const std::string& request : requests) given.append(nb::bytes(request.data(), request.size()));
+    std::vector<std::vector<std::string>> answers;
+    for (const nb::handle part : exchange(given)) {
+        answers.emplace_back();
+        for (const nb::handle answer : part) {
+            require(nb::isinstance<nb::bytes>(answer), "exchange returns something other than bytes");
+            const auto bytes = nb::borrow<nb::bytes>(answer);
+            answers.back().emplace_back(bytes.c_str(), bytes.size());
+        }
     }
     return answers;
 }
@@ -164,8 +170,8 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
         }));
     }
     const auto callable = nb::cast<nb::callable>(rows);
-    const boost::Exchange exchange = [&](const std::string& request) {
-        return ask_python(callable, request);
+    const boost::Exchange exchange = [&](const std::vector<std::string>& requests) {
+        return ask_python(callable, requests);
     };
     return give_boosted(watched(progress, [&](Watch& watch) {
         boost::RemoteRows remote(bins.bins, plan.objective, n_classes, exchange, watch);
@@ -228,13 +234,15 @@ void bind_boost_rows(nb::module_& m) {
         .def("answer", &BoostRows::answer, "request"_a,
              "The answer of these rows to a message of boost_rows. A malformed message is a ValueError and "
              "changes nothing.");
-    m.def("boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
-          "quantile"_a = 0.5, "n_classes"_a = 0, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a,
-          "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(), "n_threads"_a = 1,
-          "progress"_a.none() = nb::none(),
-          "Boost trees on rows that are coded already: BoostRows, or a function that hands a message (bytes) "
-          "to the BoostRows of all parts of a table and returns their answers (an iterable of bytes), in any "
-          "order, merged or not. Returns what boost does, but for the bins.");
+    m.def(
+        "boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
+        "quantile"_a = 0.5, "n_classes"_a = 0, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a,
+        "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(), "n_threads"_a = 1,
+        "progress"_a.none() = nb::none(),
+        "Boost trees on rows that are coded already: BoostRows, or a function that hands messages (a list of "
+        "bytes) to the BoostRows of all parts of a table and returns what each part answers to them (an "
+        "iterable of lists of bytes), the parts in any order, merged or not. Returns what boost does, but "
+        "for the bins.");
     m.def(
         "merge_answers", &merge_answers, "answers"_a,
         "The answers of some parts to the same message as one, so that answers can be added up on the way.");

@@ -131,7 +131,7 @@ struct Boosting {
                 hostile.emplace_back(part, 1);
             }
             Random random(seed);
-            const boost::Exchange exchange = [&](const std::string& request) {
+            const auto answer = [&](const std::string& request) {
                 for (int i = 0; i < 20; ++i) {
                     std::string changed = request;
                     changed[3 + random.below(changed.size() - 3)] = static_cast<char>(random.below(256));
@@ -152,7 +152,12 @@ struct Boosting {
                     } catch (const boost::MessageError&) {
                     }
                 }
-                return std::vector<std::string>{boost::merge_answers(answers)};
+                return boost::merge_answers(answers);
+            };
+            const boost::Exchange exchange = [&](const std::vector<std::string>& requests) {
+                std::vector<std::string> answers;
+                for (const std::string& request : requests) answers.push_back(answer(request));
+                return std::vector<std::vector<std::string>>{answers};
             };
             Watch watch;
             boost::RemoteRows rows(all.bins, plan.objective, all.n_classes, exchange, watch);

@@ -73,7 +73,7 @@ class BoostRows:
 
 def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantile: float = 0.5, n_classes: int = 0, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, progress: Callable | None = None) -> dict:
     """
-    Boost trees on rows that are coded already: BoostRows, or a function that hands a message (bytes) to the BoostRows of all parts of a table and returns their answers (an iterable of bytes), in any order, merged or not. Returns what boost does, but for the bins.
+    Boost trees on rows that are coded already: BoostRows, or a function that hands messages (a list of bytes) to the BoostRows of all parts of a table and returns what each part answers to them (an iterable of lists of bytes), the parts in any order, merged or not. Returns what boost does, but for the bins.
     """
 
 def merge_answers(answers: Sequence[bytes]) -> bytes:

@@ -112,18 +112,33 @@ def test_a_part_that_is_replaced(loss):
     parts, fresh = Parts([80], X, y, loss=loss), Parts([80], X, y, loss=loss)
     n_asked = 0
 
-    def answer(request):
+    def answer(requests):
         nonlocal n_asked
         n_asked += 1
-        if n_asked in (20, 33):  # the second part is gone: the history so far is told to another
+        if n_asked in (10, 16):  # the second part is gone: the history so far is told to another
             lost = fresh.parts[1]
             for earlier in filter(_core.changes_rows, parts.requests):
                 lost.answer(earlier)
             parts.parts[1] = lost
-        return parts.answer(request)
+        return parts.answer(requests)
 
     assert_same_model(whole, parts.boost(answer, n_rounds=3))
-    assert n_asked > 33
+    assert n_asked > 16
+
+
+def test_exchanges_of_a_round():
+    """Two for a tree and two for each of its levels: changes, and questions that need no other answer, go together."""
+    X, y = draw_table(11)
+    parts = Parts([100], X, y, Options(max_depth=3, min_samples_leaf=2.0))
+    n_asked = 0
+
+    def answer(requests):
+        nonlocal n_asked
+        n_asked += 1
+        return parts.answer(requests)
+
+    parts.boost(answer, n_rounds=4)
+    assert n_asked == 2 + 4 * (2 + 2 * 3)
 
 
 def test_no_row_to_learn_from():
@@ -146,20 +161,22 @@ def test_errors_of_the_exchange():
     X, y = draw_table(8)
     parts = Parts([100], X, y)
 
-    def fail(request):
+    def fail(requests):
         raise RuntimeError("the wire is cut")
 
     with pytest.raises(RuntimeError, match="the wire is cut"):
         parts.boost(fail)
     with pytest.raises(ValueError, match="there is no answer"):
-        parts.boost(lambda request: [])
+        parts.boost(lambda requests: [])
     with pytest.raises(ValueError, match="other than bytes"):
-        parts.boost(lambda request: ["text"])
+        parts.boost(lambda requests: [["text"]])
+    with pytest.raises(ValueError, match="an answer is not to all messages"):
+        parts.boost(lambda requests: [[]])
     survey = []
 
-    def repeat(request):
-        survey.append(request)
-        return [parts.parts[0].answer(survey[0])]
+    def repeat(requests):
+        survey.append(requests[0])
+        return [[parts.parts[0].answer(survey[0])] * len(requests)]
 
     with pytest.raises(ValueError, match="it answers another message"):
         parts.boost(repeat)
@@ -204,14 +221,15 @@ def test_malformed_answers_are_errors():
     for number in range(60):
         n_asked = 0
 
-        def answer(request, number=number):
+        def answer(requests, number=number):
             nonlocal n_asked
-            n_asked += 1
-            answers = parts.answer(request)
-            if n_asked == number % 20 + 3:
-                changed = bytearray(answers[0])
-                changed[random.integers(0, len(changed))] ^= 1 << int(random.integers(8))
-                answers[0] = bytes(changed) if number % 3 else bytes(changed[:-1])
+            answers = parts.answer(requests)
+            for i, own in enumerate(answers[0]):
+                n_asked += 1
+                if n_asked == number % 20 + 3:
+                    changed = bytearray(own)
+                    changed[random.integers(0, len(changed))] ^= 1 << int(random.integers(8))
+                    answers[0][i] = bytes(changed) if number % 3 else bytes(changed[:-1])
             return answers
 
         try:

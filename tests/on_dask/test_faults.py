@@ -1,14 +1,17 @@
 """Workers that die or leave, interruptions, lost rows: a fit gives the same model or ends with an error."""
 
+import concurrent.futures
+import pickle
 import signal
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 
 import lhtree
-from support.cluster import assert_same, draw_rows, start_cluster
+from support.cluster import assert_same, draw_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -23,13 +26,6 @@ pytestmark = [
 SETTINGS = {"max_iter": 2, "max_depth": 2, "min_samples_leaf": 5, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """A cluster of its own: its workers are killed."""
-    with start_cluster() as started:
-        yield started
-
-
 def make_table():
     X, y, _ = draw_rows()
     return X, (y > 0), da.from_array(X, chunks=(80, 4)), da.from_array(y > 0, chunks=80)
@@ -40,29 +36,115 @@ def at_message(monkeypatch, actions):
     counts = []
     ask = _exchange.Exchange._ask
 
-    def counted(self, request):
+    def counted(self, requests):
         counts.append(self._number)
         if len(counts) in actions:
             actions[len(counts)](self)
-        return ask(self, request)
+        return ask(self, requests)
 
     monkeypatch.setattr(_exchange.Exchange, "_ask", counted)
     return counts
 
 
-def test_a_worker_that_is_killed_and_one_that_joins(cluster, tmp_path, monkeypatch):
-    n_workers = len(cluster.use(2))
+def fit_and_compare(cluster, folder, monkeypatch, actions):
+    """Fit while something happens at some messages; the model is that of one machine, and workers forget the fit."""
     X, y, given, labels = make_table()
-    at_message(
+    counts = at_message(monkeypatch, actions)
+    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels, client=cluster.client)
+    assert len(counts) > max(actions)
+    assert_same(fitted, lhtree.LHBoostClassifier(**SETTINGS).fit(X, y), folder)
+    assert not cluster.find_left()
+
+
+def test_a_worker_that_is_killed_and_one_that_joins(cluster, tmp_path, monkeypatch):
+    cluster.use(2)
+    actions = {
+        5: lambda exchange: cluster.kill(exchange._held[-1].address),
+        10: lambda exchange: cluster.use(2),
+    }
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
+def test_workers_that_are_retired(cluster, tmp_path, monkeypatch):
+    """By the thread of the fit, and by another one."""
+    cluster.use(3)
+    retired = []
+
+    def retire(exchange):
+        retired.append(cluster.client.retire_workers([exchange._held[-1].address]))
+
+    other = []
+
+    def retire_elsewhere(exchange):
+        other.append(threading.Thread(target=retire, args=(exchange,), daemon=True))
+        other[0].start()
+
+    fit_and_compare(cluster, tmp_path, monkeypatch, {4: retire, 8: retire_elsewhere})
+    other[0].join()
+    assert all(retired)
+    assert len(retired) == 2
+
+
+@pytest.mark.parametrize("message", [5, 9])
+def test_a_worker_that_is_killed_and_another_that_leaves(cluster, tmp_path, monkeypatch, message):
+    cluster.use(3)
+
+    def close(exchange):
+        address = exchange._held[0].address
+        cluster.client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.close_worker(address))
+
+    actions = {4: lambda exchange: cluster.kill(exchange._held[-1].address), message: close}
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
+def test_holders_that_dask_copies(cluster, tmp_path, monkeypatch):
+    """A copy holds nothing; rows that have one are held anew."""
+    cluster.use(2)
+    fit_and_compare(
+        cluster,
+        tmp_path,
         monkeypatch,
         {
-            9: lambda exchange: cluster.kill(exchange._held[-1].address),
-            20: lambda exchange: cluster.use(n_workers),
+            5: lambda exchange: cluster.client.replicate([held.future for held in exchange._held]),
+            9: lambda exchange: cluster.client.rebalance(),
         },
     )
-    fitted = lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
-    assert_same(fitted, lhtree.LHBoostClassifier(**SETTINGS).fit(X, y), tmp_path)
-    cluster.use(2)
+
+
+class SlowRows:
+    """Rows that count what they are asked."""
+
+    n_asked = 0
+
+    def answer(self, request):
+        self.n_asked += 1
+        time.sleep(0.1)
+        return request
+
+
+def test_a_message_that_meets_itself(monkeypatch):
+    """A holder answers it once, and none that follows changes it does not know."""
+    given = types.SimpleNamespace(make_bins=lambda: None)
+    worker = types.SimpleNamespace(state=types.SimpleNamespace(nthreads=1))
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    monkeypatch.setattr(_exchange, "merge", lambda answers: answers[0])
+    holder, rows = _exchange.Holder([], given, []), SlowRows()
+    holder._parts = [rows]
+    change = b"LH\x01\x0f"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: holder.answer(1, 0, [change]), range(2)))
+    assert answers == [[change]] * 2
+    assert rows.n_asked == 1
+    assert holder.answer(2, 0, [change]) is None
+    assert holder.answer(2, 1, [change]) == [change]
+    assert pickle.loads(pickle.dumps(holder)).answer(3, 2, [change]) is None
+
+
+def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):
+    _, _, given, labels = make_table()
+    monkeypatch.setattr(_exchange.Exchange, "_ask", lambda exchange, requests: None)
+    with pytest.raises(RuntimeError, match="10 times in a row"):
+        lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     assert not cluster.find_left()
 
 
@@ -79,7 +161,6 @@ def test_a_worker_that_is_killed_while_it_grows_trees(cluster, tmp_path, monkeyp
     monkeypatch.setattr(_forest, "grow_on_workers", grow_and_kill)
     fitted = lhdask.DaskLHForestClassifier(3, random_state=0).fit(given, labels)
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
-    cluster.use(2)
 
 
 def test_rows_that_are_gone(cluster, monkeypatch):
@@ -96,18 +177,17 @@ def test_rows_that_are_gone(cluster, monkeypatch):
         for address in cluster.client.who_has(parts[:1])[parts[0].key]:
             cluster.kill(address)
 
-    at_message(monkeypatch, {9: kill_all})
+    at_message(monkeypatch, {5: kill_all})
     with pytest.raises(RuntimeError, match="cannot compute it again"):
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     for part in parts:
         part.release()
-    cluster.use(2)
     assert not cluster.find_left()
 
 
 def test_ctrl_c(cluster, monkeypatch):
     _, _, given, labels = make_table()
-    at_message(monkeypatch, {9: lambda exchange: signal.raise_signal(signal.SIGINT)})
+    at_message(monkeypatch, {5: lambda exchange: signal.raise_signal(signal.SIGINT)})
     model = lhdask.DaskLHBoostClassifier(**SETTINGS)
     with pytest.raises(KeyboardInterrupt):
         model.fit(given, labels)
@@ -118,7 +198,7 @@ def test_ctrl_c(cluster, monkeypatch):
 def test_a_client_that_is_closed(cluster, monkeypatch):
     _, _, given, labels = make_table()
     client = distributed.Client(cluster.client.scheduler.address, set_as_default=False)
-    at_message(monkeypatch, {9: lambda exchange: client.close()})
+    at_message(monkeypatch, {5: lambda exchange: client.close()})
     with pytest.raises((RuntimeError, distributed.CancelledError)):
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels, client=client)
     assert not cluster.find_left()
@@ -127,10 +207,11 @@ def test_a_client_that_is_closed(cluster, monkeypatch):
 def test_a_client_that_is_closed_while_it_waits(cluster):
     client = distributed.Client(cluster.client.scheduler.address, set_as_default=False)
     with _client.Session(client) as session:
-        future = session.submit(time.sleep, 600)
+        assert distributed.default_client() is client  # whose waits are meant
+        future = session.submit(abs, -1, workers=["tcp://127.0.0.1:1"])  # which is not there
         threading.Timer(0.5, client.close).start()
         with pytest.raises((RuntimeError, distributed.CancelledError)):
-            _client.fetch(client, [future])
+            _client.fetch(session, [future])
 
 
 class Nobody:
@@ -139,7 +220,7 @@ class Nobody:
     status = "running"
 
     def scheduler_info(self, n_workers):
-        return {"workers": {}}
+        return {"workers": {"tcp://127.0.0.1:1": {"status": "closing_gracefully"}}}
 
 
 def test_no_worker_is_left(monkeypatch):
@@ -149,7 +230,7 @@ def test_no_worker_is_left(monkeypatch):
     now += 29.0
     assert patience.look() == set()
     now += 2.0
-    with pytest.raises(RuntimeError, match="no Dask worker has been there for 30 seconds"):
+    with pytest.raises(RuntimeError, match="no Dask worker took tasks for 30 seconds"):
         patience.look()
 
 

@@ -111,11 +111,12 @@ class Parts:
             self.parts.append(_core.BoostRows(coded, self.bins, first_row=first, **self.given, **own))
         self.requests = []
 
-    def answer(self, request):
+    def answer(self, requests):
         """The answers of all parts, two of them merged already."""
-        self.requests.append(request)
-        answers = [part.answer(request) for part in self.parts]
-        return [*answers[:1], *([_core.merge_answers(answers[1:])] if answers[1:] else [])]
+        self.requests += requests
+        answers = [[part.answer(request) for request in requests] for part in self.parts]
+        merged = [_core.merge_answers(list(some)) for some in zip(*answers[1:], strict=True)]
+        return [*answers[:1], *([merged] if merged else [])]
 
     def boost(self, rows=None, *, n_rounds=5, **given):
         """Boost in the core."""

@@ -11,31 +11,42 @@ import lhtree
 
 
 class Cluster:
-    """Workers of one thread each, more of them when a test asks for them."""
+    """Workers of one thread each, as many as a test asks for."""
 
     def __init__(self, cluster, client):
         self._cluster, self.client = cluster, client
 
     def use(self, n_workers):
-        """Have so many workers, or more where there are more already; their addresses."""
-        if len(self._cluster.workers) < n_workers:
+        """Have so many workers; their addresses.
+
+        The nanny of a worker that was killed starts it again. That of one that was retired is closed, but the cluster
+        goes on counting it.
+        """
+
+        def are_there():
+            for name, nanny in list(self._cluster.workers.items()):
+                if nanny.status.name in ("closed", "failed"):
+                    self._cluster.worker_spec.pop(name, None)
             self._cluster.scale(n_workers)
-        wait_until(lambda: len(self.addresses()) >= n_workers)
+            return len(self.addresses()) == n_workers
+
+        assert wait_until(are_there), "workers did not start"
         return self.addresses()
 
     def addresses(self):
         return sorted(self.client.nthreads())
 
     def kill(self, address):
-        """Kill a worker's process, so that it cannot say good-bye."""
+        """Kill a worker's process, so that it cannot say good-bye; returns when Dask knows."""
         os.kill(self.client.run(os.getpid, workers=[address])[address], 9)
+        assert wait_until(lambda: address not in self.addresses()), "a killed worker is still there"
 
     def find_left(self):
         """Results that workers still have."""
         left = {}
 
         def is_empty():
-            found = self.client.run(lambda dask_worker: sorted(map(str, dask_worker.data)))
+            found = self.client.has_what()
             left.clear()
             left.update({address: keys for address, keys in found.items() if keys})
             return not left
@@ -44,13 +55,13 @@ class Cluster:
         return left
 
 
-def wait_until(is_true, seconds=120):
+def wait_until(is_true, seconds=100):
     """Wait, but not for ever; whether it became true."""
     end = time.monotonic() + seconds
     while not is_true():
         if time.monotonic() > end:
             return False
-        time.sleep(0.05)
+        time.sleep(0.1)
     return True
 
 

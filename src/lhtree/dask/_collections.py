@@ -24,7 +24,7 @@ class Table:
 
     def __init__(self, session: Session, parts: list[Any]) -> None:
         self.session, self.parts = session, parts
-        counts = fetch(session.client, [session.submit(_count, part) for part in parts])
+        counts = fetch(session, [session.submit(_count, part) for part in parts])
         for number, (n_rows, others) in enumerate(counts):
             for name, n_others in others.items():
                 if n_others != n_rows:

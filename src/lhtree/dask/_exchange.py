@@ -1,12 +1,16 @@
 """Messages to the rows of a boosted fit, which stay on the workers that have them.
 
 A worker has one holder of its rows, the result of a task, so that Dask lets go of it with the fit. Every message is a
-task at each holder; their answers are merged by a tree of tasks. If a worker dies, Dask computes its rows again
-elsewhere, and a new holder is told all that changed the rows so far, so the model stays the same.
+task at each holder; their answers are merged by a tree of tasks. What a holder knows beyond the codes of its rows are
+the messages that changed them, and the client keeps these. So a holder never moves: if its worker dies or leaves, Dask
+moves or computes the codes, and a new holder is told all messages so far, which makes the model the same.
 """
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,9 +19,10 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._extras import import_extra
-from ._client import Patience, Session, fetch, is_lost, raise_error, wait_for, wait_some
+from ._client import SECONDS, Patience, Session, fetch, wait_for
 
 _FAN_IN = 4  # answers that are merged at once, or that the client gets
+_MOST_TRIES = 10  # of a message
 
 
 class Given(NamedTuple):
@@ -43,7 +48,10 @@ class Coded(NamedTuple):
 
 
 class Holder:
-    """The rows of one worker, which answer messages."""
+    """The rows of one worker, which answer messages.
+
+    Dask copies the results of a worker that leaves to another one. Of a holder it gets one that is empty.
+    """
 
     def __init__(self, parts: Sequence[Coded], given: Given, history: Sequence[bytes]) -> None:
         bins = given.make_bins()
@@ -62,14 +70,41 @@ class Holder:
         for request in history:
             for rows in self._parts:
                 rows.answer(request)
-        self._number, self._answer = -1, b""
+        self._n_changes = len(history)
+        self._n_bytes = sum(part.codes.nbytes for part in parts)
+        self._number, self._answers = -1, list[bytes]()
+        self._lock = (
+            threading.Lock()
+        )  # a message that is repeated may meet itself, if the worker has several threads
 
-    def answer(self, number: int, request: bytes) -> bytes:
-        """The answer to a message; to one that is repeated, with the same number, what was answered before."""
-        if number != self._number:
-            self._answer = _core.merge_answers([rows.answer(request) for rows in self._parts])
-            self._number = number
-        return self._answer
+    def __reduce__(self) -> Any:
+        return _Empty, ()
+
+    def __sizeof__(self) -> int:
+        return self._n_bytes  # Dask does not move tasks away from large results
+
+    def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
+        """The answers to messages; to those that are repeated, with the same number, what was answered before.
+
+        None if it cannot answer messages that follow so many changes: Dask made it again, and it missed some.
+        """
+        with self._lock:
+            if number != self._number:
+                if n_changes != self._n_changes:
+                    return None
+                answers = [[rows.answer(request) for request in requests] for rows in self._parts]
+                self._answers = merge(answers)
+                self._n_changes += sum(map(_core.changes_rows, requests))
+                self._number = number
+            return self._answers
+
+
+class _Empty:
+    """What a copy of a holder is."""
+
+    def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
+        """No answer."""
+        return None
 
 
 class _Held(NamedTuple):
@@ -80,110 +115,128 @@ class _Held(NamedTuple):
     parts: list[int]
 
 
+class _LostError(Exception):
+    """Some holders are lost."""
+
+
 class Exchange:
-    """Hands a message to all rows and returns their answers, some of them merged."""
+    """Hands messages to all rows and returns their answers, some of them merged."""
 
     def __init__(self, session: Session, coded: Sequence[Any], given: Any) -> None:
         self._session, self._coded, self._given = session, list(coded), given
         self._history: list[bytes] = []
         self._number = 0
         self._held: list[_Held] = []
-        self.n_messages, self.n_bytes = 0, 0  # of answers that reached the client
         self._place(range(len(self._coded)))
 
-    def __call__(self, request: bytes) -> list[bytes]:
-        """The answers to a message."""
+    def __call__(self, requests: list[bytes]) -> list[list[bytes]]:
+        """What the rows answer to each of the messages."""
         self._number += 1
-        answers = self._ask(request)
-        while answers is None:  # a worker was lost on the way
-            answers = self._ask(request)
-        if _core.changes_rows(request):
-            self._history.append(request)
-        self.n_messages += 1
-        self.n_bytes += sum(map(len, answers))
-        return answers
+        for _ in range(_MOST_TRIES):
+            answers = self._ask(requests)
+            if answers is not None:
+                self._history += filter(_core.changes_rows, requests)
+                return answers
+        raise RuntimeError(
+            f"Dask lost workers, or what they held, {_MOST_TRIES} times in a row, so the fit ends: give workers more "
+            "memory."
+        )
 
-    def _ask(self, request: bytes) -> list[bytes] | None:
-        """The answers; None if a worker was lost on the way, and has been replaced."""
-        submit = self._session.submit
-        answers = [
-            submit(_answer, held.future, self._number, request, workers=[held.address]) for held in self._held
-        ]
+    def _ask(self, requests: list[bytes]) -> list[list[bytes]] | None:
+        """The answers; None if a holder was lost on the way, and has been replaced."""
+        own = answers = self._tell_holders(requests)
         while len(answers) > _FAN_IN:
-            answers = [
-                submit(_merge, answers[first : first + _FAN_IN]) for first in range(0, len(answers), _FAN_IN)
-            ]
-        patience, waiting = Patience(self._session.client), answers
-        while waiting:
-            is_done = wait_some(waiting)
-            lost = [future for future in waiting if future.status != "finished" and is_lost(future)]
-            if lost or not is_done:
-                workers = patience.look()
-                if self._replace([held for held in self._held if _is_gone(held, workers)]) or lost:
-                    return None
-            for future in waiting:
-                if future.status == "error":
-                    raise_error(future)
-            waiting = [future for future in waiting if future.status != "finished"]
-        return fetch(self._session.client, answers)
-
-    def _replace(self, gone: list[_Held]) -> bool:
-        """Let others hold the rows of holders that are gone; whether there were any."""
+            groups = [answers[first : first + _FAN_IN] for first in range(0, len(answers), _FAN_IN)]
+            answers = self._session.map(merge, groups)
+        try:
+            found = fetch(self._session, answers, self._check)
+            if None not in found:
+                return found
+            gone = self._find_unable(own)
+        except _LostError:
+            workers = Patience(self._session.client).look()
+            gone = [held for held in self._held if _is_gone(held, workers)]
         self._held = [held for held in self._held if held not in gone]
-        if gone:
-            self._place([part for held in gone for part in held.parts])
-        return bool(gone)
+        self._place([part for held in gone for part in held.parts])
+        return None
+
+    def _check(self, workers: set[str]) -> None:
+        if any(_is_gone(held, workers) for held in self._held):
+            raise _LostError
+
+    def _tell_holders(self, requests: list[bytes]) -> list[Any]:
+        """Futures of the answers of every holder, where it is."""
+        held = self._held
+        return self._session.map(
+            _answer,
+            [one.future for one in held],
+            workers=[one.address for one in held],
+            number=self._number,
+            n_changes=len(self._history),
+            requests=requests,
+        )
+
+    def _find_unable(self, answers: list[Any]) -> list[_Held]:
+        """The holders that could not answer: Dask took a copy for them, or made them again."""
+        found = fetch(self._session, answers, self._check)
+        return [held for held, answer in zip(self._held, found, strict=True) if answer is None]
 
     def _place(self, parts: Sequence[int]) -> None:
-        """Let every worker hold those of the parts that it has."""
-        client = self._session.client
+        """Let every worker hold those of the parts that it has; others go to workers that hold few."""
+        session, patience = self._session, Patience(self._session.client)
         while parts:
-            wait_for(client, [self._coded[part] for part in parts])
-            has = client.who_has([self._coded[part] for part in parts])
+            wait_for(session, [self._coded[part] for part in parts])
+            has = session.client.who_has([self._coded[part] for part in parts])
+            workers = patience.look()
+            if not workers:
+                time.sleep(SECONDS)
+                continue
+            n_parts = Counter(dict.fromkeys(workers, 0))
+            for held in self._held:
+                n_parts[held.address] += len(held.parts)
             by_worker: dict[str, list[int]] = {}
             for part in parts:
-                for address in list(has.get(self._coded[part].key, ()))[:1]:
-                    by_worker.setdefault(address, []).append(part)
-            begun = [
-                _Held(
-                    self._session.submit(
-                        Holder,
-                        [self._coded[part] for part in own],
-                        self._given,
-                        self._history,
-                        workers=[address],
-                    ),
-                    address,
-                    own,
-                )
-                for address, own in by_worker.items()
-            ]
-            kept = [held for held in begun if _await(client, held)]
+                having = workers.intersection(has.get(self._coded[part].key, ()))
+                address = min(having or workers, key=lambda one: (n_parts[one], one))
+                by_worker.setdefault(address, []).append(part)
+                n_parts[address] += 1
+            begun = [self._begin(address, own) for address, own in by_worker.items()]
+            kept = [held for held in begun if self._await(held)]
             self._held += kept
             placed = {part for held in kept for part in held.parts}
             parts = [part for part in parts if part not in placed]
 
+    def _begin(self, address: str, parts: list[int]) -> _Held:
+        coded = [self._coded[part] for part in parts]
+        future = self._session.submit(Holder, coded, self._given, self._history, workers=[address])
+        return _Held(future, address, parts)
 
-def _await(client: Any, held: _Held) -> bool:
-    """Wait until a holder is there; False if its worker is gone."""
-    patience = Patience(client)
-    while held.future.status != "finished":
-        if not wait_some([held.future]) and held.address not in patience.look():
+    def _await(self, held: _Held) -> bool:
+        """Wait until a holder is there; False if its worker is gone."""
+
+        def check(workers: set[str]) -> None:
+            if held.address not in workers:
+                raise _LostError
+
+        try:
+            wait_for(self._session, [held.future], check)
+        except _LostError:
             return False
-        if is_lost(held.future):
-            return False
-        if held.future.status == "error":
-            raise_error(held.future)
-    return True
+        return True
 
 
 def _is_gone(held: _Held, workers: set[str]) -> bool:
     return held.address not in workers or held.future.status != "finished"
 
 
-def _answer(holder: Holder, number: int, request: bytes) -> bytes:
-    return holder.answer(number, request)
+def _answer(
+    holder: Holder | _Empty, number: int, n_changes: int, requests: list[bytes]
+) -> list[bytes] | None:
+    return holder.answer(number, n_changes, requests)
 
 
-def _merge(answers: list[bytes]) -> bytes:
-    return _core.merge_answers(answers)
+def merge(answers: Sequence[list[bytes] | None]) -> Any:
+    """What several answered to the same messages, as one; None if one of them could not answer."""
+    if None in answers:
+        return None
+    return [_core.merge_answers(list(of_all)) for of_all in zip(*answers, strict=True)]

@@ -76,7 +76,7 @@ class _DaskForest(BaseForest):
                 X.session.submit(_add_part, X.parts[part], rows, given, add, numbers, bits, n_rows)
             )
             first += n_rows
-        return tuple(map(np.concatenate, zip(*fetch(X.session.client, futures), strict=True)))
+        return tuple(map(np.concatenate, zip(*fetch(X.session, futures), strict=True)))
 
 
 def _add_part(

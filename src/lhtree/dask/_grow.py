@@ -49,7 +49,7 @@ def grow_on_workers(
         futures.append(session.submit(_grow, rows, given, drawn))
     grown: list[dict[str, Any]] = []
     for future in futures:
-        grown += fetch(session.client, [future])[0]
+        grown += fetch(session, [future])[0]
         if progress is not None:
             progress(len(grown) * (1 if plan.is_joint else len(labels.targets)))
     return grown

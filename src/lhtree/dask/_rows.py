@@ -77,7 +77,7 @@ class WorkerRows:
 
     def load(self) -> Encoded:
         """The rows themselves."""
-        return join_rows(fetch(self.session.client, self.map(take)))
+        return join_rows(fetch(self.session, self.map(take)))
 
     def expand(self) -> NDArray[Any]:
         """All features of the rows, shape (n, m)."""
@@ -86,7 +86,7 @@ class WorkerRows:
     def ask(self, model: Model, method: str) -> Any:
         """What ``model.ask`` gives for the rows."""
         given = self.session.submit(keep, model)
-        found = fetch(self.session.client, self.map(_ask, given, method))
+        found = fetch(self.session, self.map(_ask, given, method))
         if isinstance(found[0], tuple):
             return tuple(map(np.concatenate, zip(*found, strict=True)))
         return np.concatenate(found)

@@ -28,7 +28,7 @@ from ._rows import Rows, WorkerRows, keep, take
 def prepare(estimator: Any, table: Table) -> Training:
     """What ``check_training`` gives for all rows in one place."""
     session, owner = table.session, type(estimator).__name__
-    labels = fetch(session.client, [session.submit(_take_labels, part) for part in table.parts])
+    labels = fetch(session, [session.submit(_take_labels, part) for part in table.parts])
     y, weight = (_join_labels([label[i] for label in labels]) for i in (0, 1))
     kept = [None] * len(table.parts) if weight is None else np.split(weight != 0, table.first_row[1:-1])
     looks = [
@@ -37,7 +37,7 @@ def prepare(estimator: Any, table: Table) -> Training:
         if n_rows
     ]
     encoding = settle_encoding(
-        fetch(session.client, looks),
+        fetch(session, looks),
         max_one_hot=getattr(estimator, "max_one_hot", MAX_ONE_HOT),
         missing_indicator=wants_indicators(
             getattr(estimator, "missing_indicator", False), estimator.direction
@@ -116,7 +116,7 @@ def _cross_fit(training: Training, responses: NDArray[np.generic]) -> Training:
 
 def _load_numbers(X: WorkerRows, places: Sequence[int] | Rows) -> NDArray[np.float64]:
     """Some of the features that are numbers, of all rows, shape (n, n_places)."""
-    return np.concatenate(fetch(X.session.client, X.map(_take_numbers, np.asarray(places))))
+    return np.concatenate(fetch(X.session, X.map(_take_numbers, np.asarray(places))))
 
 
 def _take_numbers(part: Encoded, rows: Rows | None, places: Rows) -> NDArray[Any]:
@@ -134,7 +134,7 @@ def _place(
 def find_span(X: Any) -> Span:
     """Ranges of the features of all rows; infinities are refused."""
     span = Span.unknown(X.shape[1])
-    for low, high in fetch(X.session.client, X.map(_find_extremes)):
+    for low, high in fetch(X.session, X.map(_find_extremes)):
         span = Span(np.fmin(span.low, low), np.fmax(span.high, high))
     if np.isinf(span.low).any() or np.isinf(span.high).any():
         _refuse_infinity(X)
@@ -154,7 +154,7 @@ def _find_extremes(part: Encoded, rows: Rows | None) -> tuple[NDArray[Any], NDAr
 
 def _refuse_infinity(X: WorkerRows) -> None:
     """Raise the error for the first row with an infinity."""
-    for place, row in zip(X.divide(), fetch(X.session.client, X.map(_find_infinity)), strict=True):
+    for place, row in zip(X.divide(), fetch(X.session, X.map(_find_infinity)), strict=True):
         if row is not None:
             refuse_infinity(row[1][None], np.array([X.first[place[0]] + row[0]]))
 

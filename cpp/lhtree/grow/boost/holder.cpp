@@ -90,7 +90,7 @@ std::string Holder::answer_settled(const std::string& request) {
         }
         case Subject::count_rows:
             from.end();
-            return give(rows.count_rows(n_blocks));
+            return give(rows.count_rows(n_blocks)());
         case Subject::count_codes: {
             const std::size_t first = from.below(bins.slots.size(), "a slot is out of range");
             const std::size_t last = from.below(bins.slots.size() + 1, "a slot is out of range");
@@ -99,12 +99,12 @@ std::string Holder::answer_settled(const std::string& request) {
             from.end();
             require_message(first < last && blocks.size() <= n_blocks,
                             "nothing, or too much, is to be counted");
-            return give(rows.count_codes(blocks, first, last));
+            return give(rows.count_codes(blocks, first, last)());
         }
         case Subject::measure: {
             const auto features = read_features(from, bins, n_blocks);
             from.end();
-            return give(rows.measure(features));
+            return give(rows.measure(features)());
         }
         case Subject::measure_leaves: {
             const auto features = read_features(from, bins, n_blocks);

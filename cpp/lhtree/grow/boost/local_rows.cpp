@@ -166,12 +166,14 @@ void LocalRows::begin_all(std::size_t score) {
     });
 }
 
-std::vector<std::int64_t> LocalRows::count_rows(std::size_t n_blocks) {
-    std::vector<std::int64_t> counts(n_blocks, 0);
-    for (const Chunk& chunk : chunks_)
-        for (std::size_t block = 0; block < n_blocks; ++block)
-            counts[block] += chunk.blocks[block].middle - chunk.blocks[block].begin;
-    return counts;
+Later<std::vector<std::int64_t>> LocalRows::count_rows(std::size_t n_blocks) {
+    return [this, n_blocks] {
+        std::vector<std::int64_t> counts(n_blocks, 0);
+        for (const Chunk& chunk : chunks_)
+            for (std::size_t block = 0; block < n_blocks; ++block)
+                counts[block] += chunk.blocks[block].middle - chunk.blocks[block].begin;
+        return counts;
+    };
 }
 
 // One histogram of each size, filled by add(chunk, histograms).
@@ -189,16 +191,18 @@ std::vector<Histogram> LocalRows::gather_sums(const std::vector<std::size_t>& si
         });
 }
 
-std::vector<Histogram> LocalRows::count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
-                                              std::size_t last) {
-    const Slots& slots = bins().slots;
-    const std::vector<std::size_t> sizes(blocks.size(), slots.begin(last) - slots.begin(first));
-    return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
-        for (std::size_t i = 0; i < blocks.size(); ++i)
-            histograms[i].count([&](auto* sums) {
-                boost::count_codes(part_of(chunk, chunk.blocks[blocks[i]]), slots, first, last, sums);
-            });
-    });
+Later<std::vector<Histogram>> LocalRows::count_codes(const std::vector<std::size_t>& blocks,
+                                                     std::size_t first, std::size_t last) {
+    return [this, blocks, first, last] {
+        const Slots& slots = bins().slots;
+        const std::vector<std::size_t> sizes(blocks.size(), slots.begin(last) - slots.begin(first));
+        return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
+            for (std::size_t i = 0; i < blocks.size(); ++i)
+                histograms[i].count([&](auto* sums) {
+                    boost::count_codes(part_of(chunk, chunk.blocks[blocks[i]]), slots, first, last, sums);
+                });
+        });
+    };
 }
 
 template <class AnyMoments>
@@ -220,8 +224,8 @@ std::vector<AnyMoments> LocalRows::gather_moments(const std::vector<std::vector<
         });
 }
 
-std::vector<Moments> LocalRows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
-    return gather_moments<Moments>(drawn);
+Later<std::vector<Moments>> LocalRows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
+    return [this, drawn] { return gather_moments<Moments>(drawn); };
 }
 
 std::vector<LeafMoments> LocalRows::measure_leaves(const std::vector<std::vector<std::int32_t>>& features) {

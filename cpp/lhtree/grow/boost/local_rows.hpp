@@ -46,15 +46,15 @@ class LocalRows : public Rows {
     Steepness differentiate(std::size_t score) override;
     Sums begin_tree(const Sampling& sampling, const Quanta& quanta) override;
     void begin_all(std::size_t score) override;
-    std::vector<std::int64_t> count_rows(std::size_t n_blocks) override;
-    std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn) override;
+    Later<std::vector<std::int64_t>> count_rows(std::size_t n_blocks) override;
+    Later<std::vector<Moments>> measure(const std::vector<std::vector<std::int32_t>>& drawn) override;
     std::vector<LeafMoments> measure_leaves(const std::vector<std::vector<std::int32_t>>& features) override;
     std::vector<Histogram> count_steps(const std::vector<Direction>& directions) override;
     void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) override;
     std::vector<double> select(std::size_t n_blocks) override;
     SplitSums sum_losses(bool of_held) override;
-    std::vector<Histogram> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
-                                       std::size_t last) override;
+    Later<std::vector<Histogram>> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
+                                              std::size_t last) override;
 
     // Of every block of the level, the weight of its residuals by the digit that follows these digits.
     std::vector<DigitWeights> weigh_digits(const std::vector<Digits>& digits);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lhtree/grow/boost/answers.hpp"
-
 namespace lhtree::boost {
 
 namespace {
@@ -19,16 +17,44 @@ void check_sizes(const Items& items, std::size_t n_items, const Size& size_is_ri
 }  // namespace
 
 template <class Answer, class Write>
-Answer RemoteRows::ask(Subject subject, const Write& write_rest) {
-    watch_.check();
+Later<Answer> RemoteRows::ask_later(Subject subject, const Write& write_rest) {
     Writer to(subject);
     write_rest(to);
-    return read_answers<Answer>(subject, exchange_(to.take()));
+    const std::size_t number = n_sent_ + waiting_.size();
+    waiting_.push_back(to.take());
+    return [this, subject, number] {
+        if (number >= n_sent_) send();
+        const auto answers = answers_.extract(number);
+        return read_answers<Answer>(subject, answers.mapped());
+    };
+}
+
+template <class Answer, class Write>
+Answer RemoteRows::ask(Subject subject, const Write& write_rest) {
+    return ask_later<Answer>(subject, write_rest)();
 }
 
 template <class Answer>
 Answer RemoteRows::ask(Subject subject) {
     return ask<Answer>(subject, [](Writer&) {});
+}
+
+template <class Write>
+void RemoteRows::tell(Subject subject, const Write& write_rest) {
+    told_.push_back(ask_later<Done>(subject, write_rest));
+}
+
+void RemoteRows::send() {
+    watch_.check();
+    for (std::vector<std::string>& part : exchange_(waiting_)) {
+        require_message(part.size() == waiting_.size(), "an answer is not to all messages");
+        for (std::size_t i = 0; i < part.size(); ++i) answers_[n_sent_ + i].push_back(std::move(part[i]));
+    }
+    require_message(answers_.count(n_sent_) == 1, "there is no answer");
+    n_sent_ += waiting_.size();
+    waiting_.clear();
+    for (const Later<Done>& is_done : told_) is_done();
+    told_.clear();
 }
 
 RemoteRows::RemoteRows(const Bins& bins, const Objective& objective, std::size_t n_classes,
@@ -42,7 +68,7 @@ RemoteRows::RemoteRows(const Bins& bins, const Objective& objective, std::size_t
       units_(survey_) {
     if (!(survey_.largest[0] > 0.0))
         throw std::invalid_argument("there is no row to learn from: all are held back or weigh nothing");
-    ask<Done>(Subject::settle, [&](Writer& to) { write(to, units_); });
+    tell(Subject::settle, [&](Writer& to) { write(to, units_); });
 }
 
 std::vector<WideSum> RemoteRows::weigh_classes() {
@@ -60,14 +86,14 @@ SplitSums RemoteRows::sum_responses(double unit) {
 }
 
 void RemoteRows::begin(const std::vector<double>& first, const double (&loss_unit)[2]) {
-    ask<Done>(Subject::begin, [&](Writer& to) {
+    tell(Subject::begin, [&](Writer& to) {
         for (const double score : first) to.fixed(score);
         for (const double unit : loss_unit) to.fixed(unit);
     });
 }
 
 void RemoteRows::begin_round() {
-    if (objective_.loss == Loss::softmax) ask<Done>(Subject::begin_round);
+    if (objective_.loss == Loss::softmax) tell(Subject::begin_round, [](Writer&) {});
 }
 
 Steepness RemoteRows::differentiate(std::size_t score) {
@@ -82,33 +108,41 @@ Sums RemoteRows::begin_tree(const Sampling& sampling, const Quanta& quanta) {
 }
 
 void RemoteRows::begin_all(std::size_t score) {
-    ask<Done>(Subject::begin_all, [&](Writer& to) { to.whole(score); });
+    tell(Subject::begin_all, [&](Writer& to) { to.whole(score); });
 }
 
-std::vector<std::int64_t> RemoteRows::count_rows(std::size_t n_blocks) {
-    auto counts = ask<std::vector<std::int64_t>>(Subject::count_rows);
-    require_message(counts.size() == n_blocks, "an answer is not of all blocks");
-    return counts;
+Later<std::vector<std::int64_t>> RemoteRows::count_rows(std::size_t n_blocks) {
+    return [n_blocks, count = ask_later<std::vector<std::int64_t>>(Subject::count_rows, [](Writer&) {})] {
+        auto counts = count();
+        require_message(counts.size() == n_blocks, "an answer is not of all blocks");
+        return counts;
+    };
 }
 
-std::vector<Histogram> RemoteRows::count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
-                                               std::size_t last) {
-    auto histograms = ask<std::vector<Histogram>>(Subject::count_codes, [&](Writer& to) {
+Later<std::vector<Histogram>> RemoteRows::count_codes(const std::vector<std::size_t>& blocks,
+                                                      std::size_t first, std::size_t last) {
+    auto count = ask_later<std::vector<Histogram>>(Subject::count_codes, [&](Writer& to) {
         to.whole(first);
         to.whole(last);
         to.whole(blocks.size());
         for (const std::size_t block : blocks) to.whole(block);
     });
     const std::size_t size = bins().slots.begin(last) - bins().slots.begin(first);
-    check_sizes(histograms, blocks.size(), [&](std::size_t i) { return histograms[i].size() == size; });
-    return histograms;
+    return [size, n_blocks = blocks.size(), count = std::move(count)] {
+        auto histograms = count();
+        check_sizes(histograms, n_blocks, [&](std::size_t i) { return histograms[i].size() == size; });
+        return histograms;
+    };
 }
 
-std::vector<Moments> RemoteRows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
-    auto moments = ask<std::vector<Moments>>(Subject::measure, [&](Writer& to) { write(to, drawn); });
-    check_sizes(moments, drawn.size(),
-                [&](std::size_t i) { return moments[i].hessian_value.size() == drawn[i].size(); });
-    return moments;
+Later<std::vector<Moments>> RemoteRows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
+    auto measure = ask_later<std::vector<Moments>>(Subject::measure, [&](Writer& to) { write(to, drawn); });
+    return [drawn, measure = std::move(measure)] {
+        auto moments = measure();
+        check_sizes(moments, drawn.size(),
+                    [&](std::size_t i) { return moments[i].hessian_value.size() == drawn[i].size(); });
+        return moments;
+    };
 }
 
 std::vector<LeafMoments> RemoteRows::measure_leaves(const std::vector<std::vector<std::int32_t>>& features) {
@@ -128,7 +162,7 @@ std::vector<Histogram> RemoteRows::count_steps(const std::vector<Direction>& dir
 }
 
 void RemoteRows::part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) {
-    ask<Done>(Subject::part, [&](Writer& to) { write(to, cuts, leaves); });
+    tell(Subject::part, [&](Writer& to) { write(to, cuts, leaves); });
 }
 
 std::vector<double> RemoteRows::select(std::size_t n_blocks) {

@@ -1,17 +1,20 @@
 // Rows that are elsewhere, in several parts: every question becomes a message to all parts, every answer the
-// sum of theirs.
+// sum of theirs. What only changes the rows waits for the next question.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "lhtree/grow/boost/answers.hpp"
 #include "lhtree/grow/boost/loss.hpp"
 #include "lhtree/grow/boost/requests.hpp"
 
 namespace lhtree::boost {
 
-// Hands a message to every part of the rows; their answers, in any order, some of them merged already.
-using Exchange = std::function<std::vector<std::string>(const std::string&)>;
+// Hands messages to every part of the rows; what each part answers to all of them, the parts in any order,
+// some of them merged already.
+using Exchange = std::function<std::vector<std::vector<std::string>>(const std::vector<std::string>&)>;
 
 class RemoteRows : public Rows {
   public:
@@ -28,8 +31,8 @@ class RemoteRows : public Rows {
     Steepness differentiate(std::size_t score) override;
     Sums begin_tree(const Sampling& sampling, const Quanta& quanta) override;
     void begin_all(std::size_t score) override;
-    std::vector<std::int64_t> count_rows(std::size_t n_blocks) override;
-    std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn) override;
+    Later<std::vector<std::int64_t>> count_rows(std::size_t n_blocks) override;
+    Later<std::vector<Moments>> measure(const std::vector<std::vector<std::int32_t>>& drawn) override;
     std::vector<LeafMoments> measure_leaves(const std::vector<std::vector<std::int32_t>>& features) override;
     std::vector<Histogram> count_steps(const std::vector<Direction>& directions) override;
     void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) override;
@@ -37,22 +40,32 @@ class RemoteRows : public Rows {
     SplitSums sum_losses(bool of_held) override;
 
   protected:
-    std::vector<Histogram> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
-                                       std::size_t last) override;
+    Later<std::vector<Histogram>> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
+                                              std::size_t last) override;
 
   private:
     Objective objective_;
     std::size_t n_classes_;
     const Exchange& exchange_;
     Watch& watch_;
+    std::vector<std::string> waiting_;  // messages
+    std::size_t n_sent_ = 0;
+    std::map<std::size_t, std::vector<std::string>> answers_;  // not yet read, by the number of the message
+    std::vector<Later<Done>> told_;
     WeightSurvey survey_;
     WeightUnits units_;
 
     // Asks all parts; write(to) adds what belongs to the subject.
     template <class Answer, class Write>
+    Later<Answer> ask_later(Subject subject, const Write& write_rest);
+    template <class Answer, class Write>
     Answer ask(Subject subject, const Write& write_rest);
     template <class Answer>
     Answer ask(Subject subject);
+    // Tells all parts what changes their rows.
+    template <class Write>
+    void tell(Subject subject, const Write& write_rest);
+    void send();
 };
 
 }  // namespace lhtree::boost

@@ -17,17 +17,19 @@ void Steepness::merge(const Steepness& other) {
     hessian = std::max(hessian, other.hessian);
 }
 
-std::vector<Histogram> Rows::count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
-                                        std::size_t last) {
-    auto counted = count_codes(blocks, bins_.slots.of(first), bins_.slots.of(last - 1) + 1);
-    if (!bins_.slots.any_coded()) return counted;
-    std::vector<Histogram> histograms;
-    for (const Histogram& codes : counted) {
-        histograms.emplace_back(bins_.ptr[last] - bins_.ptr[first], codes.is_lean());
-        histograms.back().spread(
-            codes, [&](const auto* from, auto* to) { spread_codes(bins_, first, last, from, to); });
-    }
-    return histograms;
+Later<std::vector<Histogram>> Rows::count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
+                                               std::size_t last) {
+    auto count = count_codes(blocks, bins_.slots.of(first), bins_.slots.of(last - 1) + 1);
+    if (!bins_.slots.any_coded()) return count;
+    return [this, first, last, count = std::move(count)] {
+        std::vector<Histogram> histograms;
+        for (const Histogram& codes : count()) {
+            histograms.emplace_back(bins_.ptr[last] - bins_.ptr[first], codes.is_lean());
+            histograms.back().spread(
+                codes, [&](const auto* from, auto* to) { spread_codes(bins_, first, last, from, to); });
+        }
+        return histograms;
+    };
 }
 
 }  // namespace lhtree::boost

@@ -2,6 +2,7 @@
 // the model does not depend on how the rows are split.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -39,6 +40,11 @@ struct Steepness {
     void merge(const Steepness& other);
 };
 
+// An answer that is called for before the rows change. What is asked of rows elsewhere travels when the first
+// answer is called for, so several questions take one exchange.
+template <class Answer>
+using Later = std::function<Answer()>;
+
 class Rows {
   public:
     Rows(const Bins& bins, std::size_t n_scores) : bins_(bins), n_scores_(n_scores) {}
@@ -70,12 +76,12 @@ class Rows {
     virtual void begin_all(std::size_t score) = 0;
 
     // Rows that take part in every block of the level.
-    virtual std::vector<std::int64_t> count_rows(std::size_t n_blocks) = 0;
+    virtual Later<std::vector<std::int64_t>> count_rows(std::size_t n_blocks) = 0;
     // Histograms of features first … last - 1 of some blocks of the level.
-    std::vector<Histogram> count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
-                                      std::size_t last);
+    Later<std::vector<Histogram>> count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
+                                             std::size_t last);
     // Moments of the features drawn for every block; none where none are drawn.
-    virtual std::vector<Moments> measure(const std::vector<std::vector<std::int32_t>>& drawn) = 0;
+    virtual Later<std::vector<Moments>> measure(const std::vector<std::vector<std::int32_t>>& drawn) = 0;
     // The same for leaves.
     virtual std::vector<LeafMoments> measure_leaves(
         const std::vector<std::vector<std::int32_t>>& features) = 0;
@@ -91,8 +97,8 @@ class Rows {
 
   protected:
     // Histograms of the codes of slots first … last - 1 of some blocks of the level.
-    virtual std::vector<Histogram> count_codes(const std::vector<std::size_t>& blocks, std::size_t first,
-                                               std::size_t last) = 0;
+    virtual Later<std::vector<Histogram>> count_codes(const std::vector<std::size_t>& blocks,
+                                                      std::size_t first, std::size_t last) = 0;
 
   private:
     const Bins& bins_;

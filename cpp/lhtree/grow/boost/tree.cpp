@@ -58,6 +58,7 @@ class Grower {
         if (selects_) level_[0].value = rows_.select(1)[0];
         for (std::size_t depth = 0; !level_.empty(); ++depth) {
             cuts_.assign(level_.size(), std::nullopt);
+            count_rows_ = count_rows();
             if (depth < options_.max_depth && !usable_.empty()) decide();
             finish_level();
         }
@@ -77,8 +78,19 @@ class Grower {
     std::size_t n_tried_;
     Blocks blocks_;
     std::vector<Block> level_;
-    std::vector<std::optional<Cut>> cuts_;  // of the blocks of the level
-    std::vector<Histogram> histograms_;     // of the blocks of the level; empty: not known
+    Later<std::vector<std::int64_t>> count_rows_;  // of the blocks of the level
+    std::vector<std::optional<Cut>> cuts_;         // of the blocks of the level
+    std::vector<Histogram> histograms_;            // of the blocks of the level; empty: not known
+
+    // Rows of the blocks of the level; where each weighs 1, their sums say it.
+    Later<std::vector<std::int64_t>> count_rows() {
+        if (!rows_.units().are_ones) return rows_.count_rows(level_.size());
+        return [this] {
+            std::vector<std::int64_t> counts;
+            for (const Block& block : level_) counts.push_back(block.totals.sums.weight);
+            return counts;
+        };
+    }
 
     bool may_part(std::size_t block) const { return judge_.may_part(level_[block].totals.sums); }
 
@@ -94,8 +106,10 @@ class Grower {
             if (drawn[block].size() < 2) drawn[block].clear();
         }
         if (open.empty()) return;
+        const bool is_directed = options_.n_directed > 1;
+        const auto measure = is_directed ? rows_.measure(drawn) : Later<std::vector<Moments>>();
         cut_features(open, tried);
-        if (options_.n_directed > 1) cut_directions(open, drawn);
+        if (is_directed) cut_directions(open, drawn, measure());
     }
 
     void cut_features(const std::vector<std::size_t>& open,
@@ -115,7 +129,7 @@ class Grower {
             };
             while (last < m && bytes(last + 1) <= most_histogram_bytes) ++last;
             std::vector<Histogram> some(level_.size());
-            auto counted = rows_.count_bins(open, first, last);
+            auto counted = rows_.count_bins(open, first, last)();
             for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
             scan(open, tried, some, first, last);
             first = last;
@@ -133,7 +147,7 @@ class Grower {
         } else {
             counted = open;
         }
-        auto found = rows_.count_bins(counted, 0, bins_.n_features());
+        auto found = rows_.count_bins(counted, 0, bins_.n_features())();
         std::vector<Histogram> histograms(level_.size());
         for (std::size_t i = 0; i < counted.size(); ++i) {
             const std::size_t block = counted[i], other = block ^ 1;
@@ -167,8 +181,8 @@ class Grower {
     }
 
     void cut_directions(const std::vector<std::size_t>& open,
-                        const std::vector<std::vector<std::int32_t>>& drawn) {
-        const std::vector<Moments> moments = rows_.measure(drawn);
+                        const std::vector<std::vector<std::int32_t>>& drawn,
+                        const std::vector<Moments>& moments) {
         std::vector<Direction> directions(level_.size());
         for (const std::size_t block : open)
             if (!drawn[block].empty()) directions[block] = judge_.direct(moments[block], drawn[block]);
@@ -201,8 +215,8 @@ class Grower {
 
     // Notes the blocks of the level, parts their rows, and goes on to their children.
     void finish_level() {
-        const std::vector<std::int64_t> n_rows = rows_.count_rows(level_.size());
         const std::vector<Leaf> leaves = settle_leaves();
+        const std::vector<std::int64_t> n_rows = count_rows_();
         auto left = static_cast<std::int32_t>(blocks_.size() + level_.size());
         std::vector<Block> next;
         std::vector<Histogram> parents;
