@@ -130,7 +130,6 @@ READABLE = {
         "EBM",
         "interpret.glassbox.ExplainableBoostingClassifier",
         distribution="interpret-core",
-        outer_bags=4,
         n_jobs=1,
     ),
     "compact": _model("compact tree", "lhtree.CompactLHTClassifier", n_jobs=1),
