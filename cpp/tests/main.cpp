@@ -1,6 +1,7 @@
 // Tests of the core without Python; ctest runs them, also under the sanitizers.
 #include "test_boost.hpp"
 #include "test_boosted.hpp"
+#include "test_compact.hpp"
 #include "test_cuts.hpp"
 #include "test_kernels.hpp"
 #include "test_narrow.hpp"
@@ -15,6 +16,7 @@ int main() {
     lhtree::test_kernels();
     lhtree::test_parts();
     lhtree::test_cuts();
+    lhtree::test_compact();
     lhtree::test_narrow();
     lhtree::test_trees();
     lhtree::test_parted();

@@ -1,9 +1,11 @@
 // Kernels of all instruction sets give the same bits, in the order the specification fixes.
 #pragma once
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
 #include "check.hpp"
+#include "lhtree/shared/elementary.hpp"
 #include "lhtree/shared/kernels/dispatch.hpp"
 #include "lhtree/shared/normalise.hpp"
 #include "standard.hpp"
@@ -176,11 +178,58 @@ void test_normalise() {
     CHECK(normalise(none, centre.data(), scale.data(), 2, watch, z.data()));
 }
 
+// Products as dot gives them, and the loss and its derivatives value by value.
+inline void test_regressions() {
+    Random random(4);
+    for (const std::size_t n : {8, 64, 264, 1000})
+        for (std::size_t p = 1; p <= 10; ++p) {
+            std::vector<std::vector<double>> values(p, std::vector<double>(n));
+            std::vector<const double*> columns;
+            for (std::vector<double>& column : values) {
+                for (double& value : column) value = random.normal() * (random.below(9) ? 1.0 : 500.0);
+                columns.push_back(column.data());
+            }
+            std::vector<double> weight(n), side(n), slopes(p), naive(p * p), weighted(n);
+            for (double& one : weight) one = random.uniform();
+            for (double& one : side) one = static_cast<double>(random.below(2));
+            for (double& one : slopes) one = random.normal();
+            const GrowKernels& first = *all_grow_kernels[0];
+            for (std::size_t a = 0; a < p; ++a)
+                for (std::size_t b = 0; b <= a; ++b) {
+                    for (std::size_t i = 0; i < n; ++i) weighted[i] = weight[i] * columns[a][i];
+                    naive[a * p + b] = first.dot(weighted.data(), columns[b], n);
+                }
+            std::vector<double> slope_by(n), curve_by(n);
+            double sum = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                double f = 0.5;
+                for (std::size_t term = 0; term < p; ++term) f += slopes[term] * columns[term][i];
+                const double e = elementary::exp(-std::abs(f)), inverse = 1.0 / (1.0 + e), low = e * inverse;
+                slope_by[i] = weight[i] * ((f < 0.0 ? low : inverse) - side[i]);
+                curve_by[i] = weight[i] * (low * inverse);
+                sum += weight[i] * (std::max(f, 0.0) - side[i] * f + std::log1p(e));
+            }
+            double loss = 0.0;
+            for (const GrowKernels* kernel : all_grow_kernels) {
+                std::vector<double> products(p * p), room(8 * p * p), slope(n), curve(n);
+                kernel->weighted_products(columns.data(), p, weight.data(), n, products.data(), room.data());
+                CHECK(same_bits(products, naive));
+                const double own = kernel->logistic({columns.data(), slopes.data(), p, 0.5}, weight.data(),
+                                                    side.data(), n, slope.data(), curve.data());
+                CHECK(same_bits(slope, slope_by) && same_bits(curve, curve_by));
+                CHECK_NEAR(own, sum, 1e-9 * sum);
+                CHECK(kernel == &first || own == loss);
+                loss = own;
+            }
+        }
+}
+
 inline void test_kernels() {
     std::printf("kernels: portable and standard against %s\n", instruction_set());
     test_feature_sums();
     test_row_sums();
     test_extremes();
+    test_regressions();
     test_normalise<double>();
     test_normalise<float>();
 }

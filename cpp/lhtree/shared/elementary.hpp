@@ -1,7 +1,7 @@
 // exp and log from nothing but IEEE additions, multiplications, divisions and bits, in a fixed order: the
 // same result on every machine, unlike those of the C library. Within one unit in the last place; no
-// branches in exp, so that loops over it become vectors. Every file has functions of its own: shared ones
-// could come from a file for another instruction set.
+// branches in exp_in_range, so that loops over it become vectors, unlike loops over exp with GCC. Every file
+// has functions of its own: shared ones could come from a file for another instruction set.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -29,11 +29,9 @@ inline double from_bits(std::uint64_t bits) {
 
 }  // namespace detail
 
-// e^x: 0 far below (x < -745.14), infinity far above (x > 709.79); NaN stays NaN.
-inline double exp(double x) {
+// e^x for x from -746 to 710, or NaN.
+inline double exp_in_range(double x) {
     using namespace detail;
-    x = x < -746.0 ? -746.0 : x;
-    x = x > 710.0 ? 710.0 : x;
     // x = k ln 2 + r with |r| ≤ ln 2 / 2. Adding 1.5 · 2^52 rounds to a whole number, in the lowest bits.
     constexpr double rounder = 0x1.8p52;
     const double rounded = x * 0x1.71547652b82fep0 + rounder;
@@ -58,6 +56,13 @@ inline double exp(double x) {
     const std::uint64_t whole = bits_of(rounded) - bits_of(rounder);
     const std::uint64_t half = ((whole + 2048) >> 1) - 1024;
     return power * from_bits((half + 1023) << 52) * from_bits((whole - half + 1023) << 52);
+}
+
+// e^x: 0 far below (x < -745.14), infinity far above (x > 709.79); NaN stays NaN.
+inline double exp(double x) {
+    x = x < -746.0 ? -746.0 : x;
+    x = x > 710.0 ? 710.0 : x;
+    return exp_in_range(x);
 }
 
 // ln x: -infinity at 0, NaN below; infinity and NaN stay what they are.

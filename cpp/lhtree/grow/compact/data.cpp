@@ -21,14 +21,21 @@ Data::Data(const Rows& z, const double* weight, const Labels& labels, const Opti
     : n_features_(z.n_features), options_(options), labels_(labels), weight_(z.n_rows, 1.0) {
     if (weight) std::copy(weight, weight + z.n_rows, weight_.begin());
     double total = 0.0;
-    for (const double one : weight_) total += one;
+    for (const double one : weight_) {
+        total += one;
+        has_whole_weights_ &= std::nearbyint(one) == one;
+    }
+    has_whole_weights_ &= total < 0x1p52;
     lambda_ = options.penalty * penalty_unit * elementary::log(std::max(total, 2.0));
     columns_.resize(n_features_ * z.n_rows);
     codes_.resize(n_features_ * z.n_rows);
     n_codes_.resize(n_features_);
+    is_wide_.resize(n_features_);
     run(n_features_, n_threads, watch, [&](std::size_t feature) {
         float* const column = &columns_[feature * z.n_rows];
         for (std::size_t row = 0; row < z.n_rows; ++row) column[row] = z[row][feature];
+        is_wide_[feature] =
+            std::any_of(column, column + z.n_rows, [](float value) { return std::abs(value) > clip; });
         code_column(feature, total);
     });
 }

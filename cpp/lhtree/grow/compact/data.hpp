@@ -47,6 +47,8 @@ class Data {
     const float* column(std::size_t feature) const { return &columns_[feature * n_rows()]; }
     const std::uint8_t* codes(std::size_t feature) const { return &codes_[feature * n_rows()]; }
     std::size_t n_codes(std::size_t feature) const { return n_codes_[feature]; }
+    bool is_wide(std::size_t feature) const { return is_wide_[feature]; }  // some values are beyond ±clip
+    bool has_whole_weights() const { return has_whole_weights_; }
 
     double weigh(const RowNumbers& rows) const;
     Estimate estimate(const RowNumbers& rows) const;
@@ -68,6 +70,8 @@ class Data {
     std::vector<float> columns_;
     std::vector<std::uint8_t> codes_;
     std::vector<std::size_t> n_codes_;
+    std::vector<std::uint8_t> is_wide_;
+    bool has_whole_weights_ = true;
 
     static double number_cost(double error);
     void code_column(std::size_t feature, double total);

@@ -1,7 +1,5 @@
 #include "lhtree/grow/compact/logistic.hpp"
 
-#include <cmath>
-
 #include "lhtree/grow/decisions/ridge.hpp"
 #include "lhtree/grow/kernels/kernels.hpp"
 #include "lhtree/shared/elementary.hpp"
@@ -9,20 +7,6 @@
 namespace lhtree::compact {
 
 namespace {
-
-// Loss and derivatives by f of every row.
-void evaluate(const Problem& problem, const std::vector<const Column*>& columns, Logistic& fit) {
-    const std::size_t n_padded = problem.n_padded();
-    Column f(n_padded, fit.bias);
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        const double slope = fit.slopes[j], *const column = columns[j]->data();
-        for (std::size_t i = 0; i < n_padded; ++i) f[i] += slope * column[i];
-    }
-    fit.slope_by.resize(n_padded);
-    fit.curve_by.resize(n_padded);
-    fit.loss = grow_kernels().logistic(f.data(), problem.weight().data(), problem.side().data(), n_padded,
-                                       fit.slope_by.data(), fit.curve_by.data());
-}
 
 double ridged(const Logistic& fit, double rho) {
     double squares = 0.0;
@@ -32,45 +16,79 @@ double ridged(const Logistic& fit, double rho) {
 
 }  // namespace
 
-double find_bias(const Problem& problem) {
-    return elementary::log(problem.wrong_if_left() / problem.wrong_if_right());
+Fitter::Fitter(const Problem& problem, Watch& watch)
+    : problem_(problem), watch_(watch), ones_(problem.n_padded(), 1.0), sums_(problem.n_padded()) {
+    for (Derivatives* one : {&at_bias_, &room_[0], &room_[1]}) {
+        one->slope_by.resize(problem.n_padded());
+        one->curve_by.resize(problem.n_padded());
+    }
+    bias_.bias = elementary::log(problem_.wrong_if_left() / problem_.wrong_if_right());
+    evaluate({}, bias_, at_bias_);
 }
 
-void fit_logistic(const Problem& problem, const std::vector<const Column*>& columns, Logistic& fit,
-                  Watch& watch) {
-    const std::size_t p = columns.size(), size = p + 1, n_padded = problem.n_padded();
-    const double total = problem.total(), rho = ridge * total;
-    fit.slopes.resize(p, 0.0);
-    // What was fitted without the last column is known with a slope of 0.
-    if (fit.slope_by.empty()) evaluate(problem, columns, fit);
-    if (p == 0) return;
+// Loss and derivatives by f of every row.
+void Fitter::evaluate(const Columns& columns, Logistic& fit, Derivatives& found) const {
+    fit.loss = grow_kernels().logistic({columns.data(), fit.slopes.data(), fit.slopes.size(), fit.bias},
+                                       problem_.weight().data(), problem_.side().data(), problem_.n_padded(),
+                                       found.slope_by.data(), found.curve_by.data());
+}
+
+Logistic Fitter::fit_bias() {
+    now_ = &at_bias_;
+    return bias_;
+}
+
+void Fitter::fit(const Columns& columns, Logistic& fit) {
+    evaluate(columns, fit, room_[0]);
+    now_ = &room_[0];
+    improve(columns, fit);
+}
+
+void Fitter::add_column(const Columns& columns, Logistic& fit) {
+    fit.slopes.push_back(0.0);  // what is known of the last fit holds for it, too
+    improve(columns, fit);
+}
+
+Logistic Fitter::fit_sums(const Line& line) {
+    sums_.assign(sums_.size(), 0.0);
+    for (std::size_t term = 0; term < line.features.size(); ++term) {
+        const double *const column = problem_.column(line.features[term]), weight = line.weights[term];
+        for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += weight * column[i];
+    }
+    Logistic fit = fit_bias();
+    add_column({sums_.data()}, fit);
+    return fit;
+}
+
+void Fitter::improve(const Columns& columns, Logistic& fit) {
+    const std::size_t p = columns.size(), size = p + 1, n_padded = problem_.n_padded();
+    const double total = problem_.total(), rho = ridge * total;
     double value = ridged(fit, rho);
-    const auto dot = grow_kernels().dot;
-    const Column ones(n_padded, 1.0);
-    Column curved(n_padded);
+    Columns all = columns;  // the bias comes last
+    all.push_back(ones_.data());
+    std::vector<double> curve(size * size), down(size), room(8 * size * size);
+    Logistic next = fit;
     for (int step = 0; step < most_newton_steps; ++step) {
-        std::vector<double> curve(size * size, 0.0), down(size);
-        for (std::size_t a = 0; a < size; ++a) {  // the bias comes last
-            const double* const own = a < p ? columns[a]->data() : ones.data();
-            for (std::size_t i = 0; i < n_padded; ++i) curved[i] = fit.curve_by[i] * own[i];
-            for (std::size_t b = 0; b <= a; ++b)
-                curve[a * size + b] = dot(curved.data(), b < p ? columns[b]->data() : ones.data(), n_padded);
-            down[a] = -dot(fit.slope_by.data(), own, n_padded) - (a < p ? rho * fit.slopes[a] : 0.0);
+        grow_kernels().weighted_products(all.data(), size, curve_by(), n_padded, curve.data(), room.data());
+        for (std::size_t a = 0; a < size; ++a) {
+            down[a] = -grow_kernels().dot(slope_by(), all[a], n_padded);
+            if (a < p) down[a] -= rho * fit.slopes[a];
             curve[a * size + a] += a < p ? rho : bias_ridge * total;
         }
-        if (!solve_with_ridge(curve, 0.0, down, watch)) return;
-        Logistic next = fit;
+        if (!solve_with_ridge(curve, 0.0, down, watch_)) return;
+        Derivatives& found = room_[now_ == &room_[0]];
         double factor = 1.0, reached = value;
         for (int halving = 0; halving <= most_halvings; ++halving, factor *= 0.5) {
             for (std::size_t a = 0; a < p; ++a) next.slopes[a] = fit.slopes[a] + factor * down[a];
             next.bias = fit.bias + factor * down[p];
-            evaluate(problem, columns, next);
+            evaluate(columns, next, found);
             reached = ridged(next, rho);
             if (reached < value) break;
         }
         if (!(reached < value)) return;
         const bool is_done = value - reached <= newton_tolerance * total;
-        fit = std::move(next);
+        fit = next;
+        now_ = &found;
         value = reached;
         if (is_done) return;
     }

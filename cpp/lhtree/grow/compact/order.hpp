@@ -1,35 +1,100 @@
-// Sorting rows by numbers: most of the time of a compact tree goes here.
+// Keys in ascending order, each with a change of a sum, and what the sum is between neighbours. Sorting all
+// of them would take most of the time of a compact tree: where sums are exact, keys are sorted only where the
+// sum may be low enough to matter.
 #pragma once
-#include <algorithm>
+#include <limits>
 
 #include "lhtree/shared/sort.hpp"
 
 namespace lhtree::compact {
 
+// Sum of the changes and of the weights of all keys up to some place.
+struct Reached {
+    double sum, weight;
+};
+
 class Order {
   public:
-    // Places 0 … n - 1 by ascending key, equals by ascending place. Keys are not NaN.
-    const std::vector<KeyedRow>& sort(const std::vector<double>& keys) {
-        entries_.clear();
-        for (std::size_t place = 0; place < keys.size(); ++place)
-            entries_.push_back(keyed_row(static_cast<float>(keys[place]), place));
-        sorter_.sort(entries_);
-        // float32 keys tell nearly all apart; the rest is sorted by what they stand for.
-        for (std::size_t begin = 0, end = 1; begin < entries_.size(); begin = end++) {
-            while (end < entries_.size() && (entries_[end] >> 32) == (entries_[begin] >> 32)) ++end;
-            if (end - begin == 1) continue;
-            std::sort(entries_.begin() + static_cast<std::ptrdiff_t>(begin),
-                      entries_.begin() + static_cast<std::ptrdiff_t>(end), [&](KeyedRow a, KeyedRow b) {
-                          const double key_a = keys[row_of(a)], key_b = keys[row_of(b)];
-                          return key_a < key_b || (key_a == key_b && a < b);
-                      });
+    // Keys next to each other.
+    struct Bucket {
+        double change = 0.0, falls = 0.0;  // Σ of the changes, and of those below 0
+        double weight = 0.0;
+        double lowest = std::numeric_limits<double>::infinity();  // key; infinity: there is none
+
+        bool is_empty() const { return lowest == std::numeric_limits<double>::infinity(); }
+    };
+
+    // Keys are not NaN. `weights` is nullptr where nobody asks for them. is_exact: sums of changes, and of
+    // weights, are the same in any order. Buckets are the narrower the nearer they are to the centre.
+    void fill(const std::vector<double>& keys, const std::vector<double>& changes, const double* weights,
+              double centre, bool is_exact);
+
+    // Calls visit(reached) between any two buckets with keys.
+    template <class Visit>
+    void between_buckets(double start, const Visit& visit) const {
+        Reached reached{start, 0.0};
+        bool is_behind = false;
+        for (const Bucket& bucket : buckets_) {
+            if (bucket.is_empty()) continue;
+            if (is_behind) visit(reached);
+            add(bucket, reached);
+            is_behind = true;
         }
-        return entries_;
+    }
+
+    // Calls visit(reached, lower, upper) between neighbouring keys that differ, in ascending order. It leaves
+    // out buckets for which wants(bucket, reached before it) is false; where sums are not exact or keys are
+    // few, wants is not called.
+    template <class Wants, class Visit>
+    void walk(double start, const Wants& wants, const Visit& visit) {
+        Reached reached{start, 0.0};
+        is_wanted_.assign(buckets_.size(), 1);
+        for (std::size_t number = 0; number < buckets_.size() && buckets_.size() > 1; ++number) {
+            is_wanted_[number] = !buckets_[number].is_empty() && wants(buckets_[number], reached);
+            add(buckets_[number], reached);
+        }
+        sort_wanted();
+        reached = {start, 0.0};
+        auto place = sorted_.begin();
+        for (std::size_t number = 0; number < buckets_.size(); ++number) {
+            if (!is_wanted_[number]) {
+                add(buckets_[number], reached);
+                continue;
+            }
+            while (place != sorted_.end() && bucket_of_[*place] == number) {
+                const double lower = (*keys_)[*place];
+                reached.sum += (*changes_)[*place];
+                if (weights_) reached.weight += weights_[*place];
+                ++place;
+                const bool is_last = place == sorted_.end() || bucket_of_[*place] != number;
+                const double upper = is_last ? lowest_behind(number) : (*keys_)[*place];
+                // Infinity: there is none.
+                if (lower < upper && upper < std::numeric_limits<double>::infinity())
+                    visit(reached, lower, upper);
+            }
+        }
     }
 
   private:
+    const std::vector<double>*keys_ = nullptr, *changes_ = nullptr;
+    const double* weights_ = nullptr;
+    std::vector<Bucket> buckets_;
+    std::vector<std::uint16_t> bucket_of_;  // of every key
+    std::vector<std::uint8_t> is_wanted_;
+    std::vector<std::uint32_t> sorted_;  // places of the keys in wanted buckets, by ascending key
     std::vector<KeyedRow> entries_;
     RowSorter sorter_;
+
+    static void add(const Bucket& bucket, Reached& reached) {
+        reached.sum += bucket.change;
+        reached.weight += bucket.weight;
+    }
+    double lowest_behind(std::size_t number) const {
+        while (++number < buckets_.size())
+            if (!buckets_[number].is_empty()) return buckets_[number].lowest;
+        return std::numeric_limits<double>::infinity();
+    }
+    void sort_wanted();
 };
 
 }  // namespace lhtree::compact

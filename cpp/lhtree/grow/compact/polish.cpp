@@ -20,36 +20,49 @@ struct Turns {
     Order order;
 };
 
-// The best value of one weight, given the sums of the other terms; the present one if none is better.
-float move_weight(const Problem& problem, const std::vector<double>& rest, const float* column, double offset,
+// The best value of one weight of a line, given its sums; the present one if none is better.
+float move_weight(const Problem& problem, const std::vector<double>& sums, const float* values, double offset,
                   float present, Turns& turns) {
-    turns.at.clear();
-    turns.change.clear();
+    const double own = present;
+    turns.at.resize(sums.size());
+    turns.change.resize(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const double z = values[i];
+        turns.at[i] = (offset - (sums[i] - own * z)) / z;
+    }
+    std::size_t n_turns = 0;
     double now = 0.0;  // wrong weight at the present weight, relative to that far below
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-        const double z = column[problem.rows()[i]];
-        if (z == 0.0 || problem.gain(i) == 0.0) continue;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
         // As the weight rises past the place, a row with z > 0 goes from left to right.
-        turns.at.push_back((offset - rest[i]) / z);
-        turns.change.push_back(z > 0.0 ? -problem.gain(i) : problem.gain(i));
-        if (turns.at.back() < static_cast<double>(present)) now += turns.change.back();
+        const double at = turns.at[i], gain = problem.gain(i), change = values[i] > 0.0f ? -gain : gain;
+        const bool is_turn = values[i] != 0.0f && gain != 0.0;
+        turns.at[n_turns] = at;
+        turns.change[n_turns] = change;
+        n_turns += is_turn;
+        now += change * static_cast<double>(is_turn & (at < own));  // half of all: a branch would be missed
     }
-    const std::vector<KeyedRow>& order = turns.order.sort(turns.at);
+    turns.at.resize(n_turns);
+    turns.change.resize(n_turns);
+    turns.order.fill(turns.at, turns.change, nullptr, present, problem.is_exact());
     const double margin = tie * problem.total();
-    double wrong = 0.0, least = now;
+    double least = now;
     float best = present;
-    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-        wrong += turns.change[row_of(order[i])];
-        const double lower = turns.at[row_of(order[i])], upper = turns.at[row_of(order[i + 1])];
-        if (!(lower < upper) || wrong > least) continue;
-        const auto middle = static_cast<float>(lower + (upper - lower) / 2.0);
-        if (!(lower < middle && middle < upper) || !is_moderate(middle)) continue;
-        const bool is_nearer = best != present && std::abs(middle - present) < std::abs(best - present);
-        if (wrong < least - margin || (wrong < now - margin && is_nearer)) {
-            least = wrong;
-            best = middle;
-        }
-    }
+    turns.order.walk(
+        0.0,
+        [&](const Order::Bucket& bucket, const Reached& before) {
+            return before.sum + bucket.falls < now - margin;
+        },
+        [&](const Reached& reached, double lower, double upper) {
+            const double wrong = reached.sum;
+            if (wrong > least) return;
+            const auto middle = static_cast<float>(lower + (upper - lower) / 2.0);
+            if (!(lower < middle && middle < upper) || !is_moderate(middle)) return;
+            const bool is_nearer = best != present && std::abs(middle - present) < std::abs(best - present);
+            if (wrong < least - margin || (wrong < now - margin && is_nearer)) {
+                least = wrong;
+                best = middle;
+            }
+        });
     return best;
 }
 
@@ -57,22 +70,19 @@ float move_weight(const Problem& problem, const std::vector<double>& rest, const
 
 Line polish(const Problem& problem, const Line& line, Watch& watch) {
     Line polished = line;
-    std::vector<double> sums = sums_of(polished, problem.data(), problem.rows()), rest(sums.size());
+    std::vector<double> sums;
+    problem.sum_up(polished, sums);
     Turns turns;
     for (int sweep = 0; sweep < n_sweeps; ++sweep) {
         bool is_moved = false;
         for (std::size_t term = 0; term < polished.features.size(); ++term) {
             watch.check();
-            const float* const column =
-                problem.data().column(static_cast<std::size_t>(polished.features[term]));
+            const float* const values = problem.values(polished.features[term]);
             const float present = polished.weights[term];
-            for (std::size_t i = 0; i < rest.size(); ++i)
-                rest[i] =
-                    sums[i] - static_cast<double>(present) * static_cast<double>(column[problem.rows()[i]]);
-            const float moved = move_weight(problem, rest, column, polished.offset, present, turns);
+            const float moved = move_weight(problem, sums, values, polished.offset, present, turns);
             if (moved == present) continue;
             polished.weights[term] = moved;
-            sums = sums_of(polished, problem.data(), problem.rows());
+            problem.sum_up(polished, sums);
             is_moved = true;
         }
         if (!is_moved) break;

@@ -5,50 +5,109 @@
 #include <cmath>
 #include <limits>
 
-#include "lhtree/grow/compact/order.hpp"
-
 namespace lhtree::compact {
+
+namespace {
+
+// Whether doubles add up such numbers without rounding: multiples of the grid of costs.
+bool is_on_grid(double value) {
+    constexpr double rounder = 0x1.8p52;
+    const double scaled = value * cost_grid;
+    return (scaled + rounder) - rounder == scaled;
+}
+
+}  // namespace
 
 Problem::Problem(const Data& data, const Question& question)
     : data_(data),
       question_(question),
       n_padded_(padded(question.rows.size())),
+      is_exact_(data.has_whole_weights()),
       weight_(n_padded_, 0.0),
       side_(n_padded_, 0.0),
-      clipped_(n_padded_ * data.n_features(), 0.0f) {
+      row_weights_(question.rows.size()),
+      values_(new float[n_padded_ * data.n_features()]),
+      has_values_(data.n_features(), 0),
+      has_clipped_(data.n_features(), 0),
+      columns_(data.n_features()) {
     for (std::size_t i = 0; i < rows().size(); ++i) {
         weight_[i] = std::abs(gain(i));
         side_[i] = is_right(i);
+        row_weights_[i] = data.weight(rows()[i]);
         (is_right(i) ? wrong_if_left_ : wrong_if_right_) += weight_[i];
-        row_weight_ += data.weight(rows()[i]);
+        row_weight_ += row_weights_[i];
+        is_exact_ &= is_on_grid(gain(i));
     }
-    constexpr auto bound = static_cast<float>(clip);
-    for (std::size_t feature = 0; feature < data.n_features(); ++feature) {
-        const float* const column = data.column(feature);
-        float* const to = &clipped_[feature * n_padded_];
-        for (std::size_t i = 0; i < rows().size(); ++i)
-            to[i] = std::min(std::max(column[rows()[i]], -bound), bound);
+    is_exact_ &= total() < 0x1p26;
+}
+
+const float* Problem::values(std::int32_t feature) const {
+    const auto number = static_cast<std::size_t>(feature);
+    float* const values = &values_[number * n_padded_];
+    if (!has_values_[number]) {
+        const float* const column = data_.column(number);
+        for (std::size_t i = 0; i < rows().size(); ++i) values[i] = column[rows()[i]];
+        std::fill(values + rows().size(), values + n_padded_, 0.0f);
+        has_values_[number] = 1;
+    }
+    return values;
+}
+
+const float* Problem::clipped(std::int32_t feature) const {
+    const auto number = static_cast<std::size_t>(feature);
+    const float* const values = this->values(feature);
+    if (!data_.is_wide(number)) return values;
+    if (!clipped_) clipped_.reset(new float[n_padded_ * data_.n_features()]);
+    float* const clipped = &clipped_[number * n_padded_];
+    if (!has_clipped_[number]) {
+        constexpr auto bound = static_cast<float>(clip);
+        for (std::size_t i = 0; i < n_padded_; ++i) clipped[i] = std::min(std::max(values[i], -bound), bound);
+        has_clipped_[number] = 1;
+    }
+    return clipped;
+}
+
+const double* Problem::column(std::int32_t feature) const {
+    std::vector<double>& column = columns_[static_cast<std::size_t>(feature)];
+    if (column.empty()) {
+        const float* const clipped = this->clipped(feature);
+        column.assign(clipped, clipped + n_padded_);
+    }
+    return column.data();
+}
+
+void Problem::sum_up(const Line& line, std::vector<double>& sums) const {
+    sums.assign(rows().size(), 0.0);
+    for (std::size_t term = 0; term < line.features.size(); ++term) {
+        const float* const values = this->values(line.features[term]);
+        const double weight = line.weights[term];
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * static_cast<double>(values[i]);
     }
 }
 
-Cut Problem::cut(const std::vector<double>& sums, double near) const {
+Cut Problem::cut(const std::vector<double>& sums, double near, double most) const {
     const double least = data_.options().min_samples_leaf;
-    Order sorter;
-    const std::vector<KeyedRow>& order = sorter.sort(sums);
+    const auto may_cut = [&](double left) { return left >= least && row_weight_ - left >= least; };
+    order_.fill(sums, question_.gain, row_weights_.data(), near, is_exact_);
+    double bound = most;  // of what may be the best cut
+    order_.between_buckets(wrong_if_right_, [&](const Reached& reached) {
+        if (may_cut(reached.weight)) bound = std::min(bound, reached.sum);
+    });
     Cut best;
     best.wrong = std::numeric_limits<double>::infinity();
-    double wrong = wrong_if_right_, left = 0.0;
-    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-        const std::size_t place = row_of(order[i]);
-        wrong += gain(place);
-        left += data_.weight(rows()[place]);
-        const double lower = sums[place], upper = sums[row_of(order[i + 1])];
-        if (!(lower < upper) || left < least || row_weight_ - left < least || wrong > best.wrong) continue;
-        double offset = lower + (upper - lower) / 2.0;
-        if (!(offset > lower)) offset = upper;
-        if (wrong < best.wrong || std::abs(offset - near) < std::abs(best.offset - near))
-            best = {offset, wrong, true};
-    }
+    order_.walk(
+        wrong_if_right_,
+        [&](const Order::Bucket& bucket, const Reached& before) {
+            return before.sum + bucket.falls <= bound && before.weight + bucket.weight >= least &&
+                   row_weight_ - before.weight >= least;
+        },
+        [&](const Reached& reached, double lower, double upper) {
+            if (!may_cut(reached.weight) || reached.sum > best.wrong) return;
+            double offset = lower + (upper - lower) / 2.0;
+            if (!(offset > lower)) offset = upper;
+            if (reached.sum < best.wrong || std::abs(offset - near) < std::abs(best.offset - near))
+                best = {offset, reached.sum, true};
+        });
     return best;
 }
 
@@ -67,23 +126,27 @@ Line Problem::find_single() const {
     const double least = data_.options().min_samples_leaf;
     double best = std::numeric_limits<double>::infinity();
     Line line;
-    std::array<double, most_bins> gains, weights;
+    struct Bin {
+        double gain, weight;
+    };
+    std::array<Bin, most_bins> bins;
+    std::vector<Bin> given(rows().size());
+    for (std::size_t i = 0; i < given.size(); ++i) given[i] = {gain(i), row_weights_[i]};
     for (std::size_t feature = 0; feature < data_.n_features(); ++feature) {
         const std::size_t n_codes = data_.n_codes(feature);
         const std::uint8_t* const codes = data_.codes(feature);
-        std::fill_n(gains.begin(), n_codes, 0.0);
-        std::fill_n(weights.begin(), n_codes, 0.0);
+        std::fill_n(bins.begin(), n_codes, Bin{0.0, 0.0});
         for (std::size_t i = 0; i < rows().size(); ++i) {
-            const std::uint8_t code = codes[rows()[i]];
-            gains[code] += gain(i);
-            weights[code] += data_.weight(rows()[i]);
+            Bin& bin = bins[codes[rows()[i]]];
+            bin.gain += given[i].gain;
+            bin.weight += given[i].weight;
         }
         for (const float sign : {1.0f, -1.0f}) {
             double wrong = sign > 0.0f ? wrong_if_right_ : wrong_if_left_, below = 0.0;
             for (std::size_t code = 0; code + 1 < n_codes; ++code) {
-                wrong += sign > 0.0f ? gains[code] : -gains[code];
-                below += weights[code];
-                if (weights[code] == 0.0 || below < least || row_weight_ - below < least) continue;
+                wrong += sign > 0.0f ? bins[code].gain : -bins[code].gain;
+                below += bins[code].weight;
+                if (bins[code].weight == 0.0 || below < least || row_weight_ - below < least) continue;
                 if (wrong < best - tie * total()) {
                     best = wrong;
                     line.features = {static_cast<std::int32_t>(feature)};

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "lhtree/grow/compact/line.hpp"
+#include "lhtree/grow/compact/order.hpp"
 
 namespace lhtree::compact {
 
@@ -13,6 +14,9 @@ struct Question {
 
     bool operator==(const Question& other) const { return rows == other.rows && gain == other.gain; }
 };
+
+// Columns of n_padded values, zeros behind the rows.
+using Columns = std::vector<const double*>;
 
 struct Cut {
     double offset = 0.0, wrong = 0.0;
@@ -30,17 +34,23 @@ class Problem {
     double wrong_if_right() const { return wrong_if_right_; }          // Σ w of the rows that belong left
     double wrong_if_left() const { return wrong_if_left_; }
     bool has_both_sides() const { return wrong_if_right_ > 0.0 && wrong_if_left_ > 0.0; }
+    bool is_exact() const { return is_exact_; }
     double gain(std::size_t i) const { return question_.gain[i]; }
     bool is_right(std::size_t i) const { return question_.gain[i] > 0.0; }
     // |gain| of every row, and behind them zeros up to n_padded.
     const std::vector<double>& weight() const { return weight_; }
     // 1 for the rows that belong right, else 0.
     const std::vector<double>& side() const { return side_; }
-    // clip(z) of a feature, padded with zeros.
-    const float* clipped(std::size_t feature) const { return &clipped_[feature * n_padded_]; }
+    // Values of a feature, padded with zeros, in the order of the rows: z, clip(z), and the latter as
+    // doubles. They are gathered when they are asked for, by one thread.
+    const float* values(std::int32_t feature) const;
+    const float* clipped(std::int32_t feature) const;
+    const double* column(std::int32_t feature) const;
+    // Feature sums of a line.
+    void sum_up(const Line& line, std::vector<double>& sums) const;
 
-    // The least wrong cut of the sums.
-    Cut cut(const std::vector<double>& sums, double near) const;
+    // The least wrong cut of the sums; one above `most` may not be found.
+    Cut cut(const std::vector<double>& sums, double near, double most) const;
     // Weight of the rows that sums below the offset send to the wrong side; not found if a side is too light.
     Cut judge(const std::vector<double>& sums, double offset) const;
     // The best single feature between two codes: a line without an offset; not given if there is none.
@@ -51,8 +61,14 @@ class Problem {
     const Question& question_;
     std::size_t n_padded_;
     double wrong_if_right_ = 0.0, wrong_if_left_ = 0.0, row_weight_ = 0.0;
-    std::vector<double> weight_, side_;
-    std::vector<float> clipped_;
+    bool is_exact_;  // sums of gains and of weights are the same in any order
+    std::vector<double> weight_, side_, row_weights_;
+    // One piece of memory, so that the allocator keeps it for the next problem; it is written when it is
+    // needed.
+    mutable std::unique_ptr<float[]> values_, clipped_;
+    mutable std::vector<std::uint8_t> has_values_, has_clipped_;
+    mutable std::vector<std::vector<double>> columns_;
+    mutable Order order_;
 };
 
 }  // namespace lhtree::compact

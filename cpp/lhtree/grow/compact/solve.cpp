@@ -16,26 +16,22 @@ constexpr double nowhere = std::numeric_limits<double>::infinity();
 
 class Solver {
   public:
-    Solver(const Problem& problem, Watch& watch) : problem_(problem), watch_(watch) { best_.value = nowhere; }
+    Solver(const Problem& problem, Watch& watch) : problem_(problem), watch_(watch), fitter_(problem, watch) {
+        best_.value = nowhere;
+    }
 
     const Candidate& best() const { return best_; }
 
-    // The line with its offset, and cut again.
-    void try_line(const Line& line, bool keeps_offset) {
-        const std::vector<double> sums = sums_of(line, problem_.data(), problem_.rows());
-        const Logistic fit = fit_sums(line);
-        if (keeps_offset) offer(line, problem_.judge(sums, line.offset), fit.loss);
-        offer(line, problem_.cut(sums, near_of(fit)), fit.loss);
+    // A line that is there: with its offset, cut again, and its features with new weights.
+    void try_present(const Line& line, bool keeps_weights) {
+        const Logistic fit = fitter_.fit_sums(line);
+        if (keeps_weights) try_line(line, fit, true);
+        try_fit(line, fit);
     }
 
-    // The features of the line with new weights.
-    void try_fit(const Line& line) {
-        const Logistic of_sums = fit_sums(line);
-        Logistic fit;
-        fit.bias = of_sums.bias;
-        for (const float weight : line.weights)
-            fit.slopes.push_back(of_sums.slopes[0] * static_cast<double>(weight));
-        take(judged(line.features, fit));
+    void try_single() {
+        const Line line = problem_.find_single();
+        if (line.is_given()) try_line(line, fitter_.fit_sums(line), false);
     }
 
     void step_forward() {
@@ -44,10 +40,8 @@ class Solver {
         const double rho = ridge * problem_.total();
         std::vector<bool> is_used(n_features, false);
         std::vector<std::int32_t> features;  // in the order in which they came
-        std::vector<Column> columns;
-        Logistic fit;
-        fit.bias = find_bias(problem_);
-        fit_logistic(problem_, {}, fit, watch_);
+        Columns columns;
+        Logistic fit = fitter_.fit_bias();
         double best = nowhere;
         for (int n_failures = 0; features.size() < n_most && n_failures < most_failures;) {
             watch_.check();
@@ -55,8 +49,9 @@ class Solver {
             std::size_t chosen = n_features;
             for (std::size_t feature = 0; feature < n_features; ++feature) {
                 if (is_used[feature]) continue;
-                const auto [slope, bend] = grow_kernels().curve(
-                    problem_.clipped(feature), fit.slope_by.data(), fit.curve_by.data(), problem_.n_padded());
+                const auto [slope, bend] =
+                    grow_kernels().curve(problem_.clipped(static_cast<std::int32_t>(feature)),
+                                         fitter_.slope_by(), fitter_.curve_by(), problem_.n_padded());
                 const double promise = slope * slope / (bend + rho);
                 if (promise > most * (1.0 + tie)) {
                     most = promise;
@@ -66,11 +61,9 @@ class Solver {
             if (chosen == n_features) return;
             is_used[chosen] = true;
             features.push_back(static_cast<std::int32_t>(chosen));
-            columns.push_back(clipped_column(problem_, features.back()));
-            std::vector<const Column*> given;
-            for (const Column& column : columns) given.push_back(&column);
-            fit_logistic(problem_, given, fit, watch_);
-            const Candidate candidate = with_line(features, fit);
+            columns.push_back(problem_.column(features.back()));
+            fitter_.add_column(columns, fit);
+            const Candidate candidate = with_line(features, fit, std::max(best, best_.value));
             n_failures = candidate.value < best - margin() ? 0 : n_failures + 1;
             best = std::min(best, candidate.value);
             take(candidate);
@@ -78,12 +71,15 @@ class Solver {
     }
 
     void step_back() {
+        std::vector<double> spread(problem_.data().n_features(), -1.0);  // where it is known
         while (best_.line.features.size() > 1) {
             const Line line = best_.line;
             std::vector<double> size;
-            for (std::size_t term = 0; term < line.features.size(); ++term)
-                size.push_back(std::abs(static_cast<double>(line.weights[term])) *
-                               spread_of(clipped_column(problem_, line.features[term])));
+            for (std::size_t term = 0; term < line.features.size(); ++term) {
+                double& own = spread[static_cast<std::size_t>(line.features[term])];
+                if (own < 0.0) own = spread_of(problem_.column(line.features[term]));
+                size.push_back(std::abs(static_cast<double>(line.weights[term])) * own);
+            }
             std::vector<std::size_t> order(size.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
             std::stable_sort(order.begin(), order.end(),
@@ -94,7 +90,7 @@ class Solver {
                 Line fewer = line;
                 fewer.features.erase(fewer.features.begin() + static_cast<std::ptrdiff_t>(dropped));
                 fewer.weights.erase(fewer.weights.begin() + static_cast<std::ptrdiff_t>(dropped));
-                try_fit(fewer);
+                try_fit(fewer, fitter_.fit_sums(fewer));
             }
             if (!(best_.value < before)) return;
         }
@@ -103,12 +99,14 @@ class Solver {
     void try_polished() {
         if (!best_.line.is_given()) return;
         const Line line = polish(problem_, best_.line, watch_);
-        if (!(line == best_.line)) try_line(line, true);
+        if (!(line == best_.line)) try_line(line, fitter_.fit_sums(line), true);
     }
 
   private:
     const Problem& problem_;
     Watch& watch_;
+    Fitter fitter_;
+    std::vector<double> sums_;
     Candidate best_;
 
     double margin() const { return tie * problem_.total(); }
@@ -118,6 +116,10 @@ class Solver {
             best_ = candidate;
     }
 
+    // What a line costs, whatever it sends to the wrong side.
+    double cost_of(const Line& line, double loss) const {
+        return share_logistic * (loss / ln2) + problem_.data().lambda() * line.n_terms();
+    }
     Candidate judged(const Line& line, const Cut& cut, double loss) const {
         if (!cut.is_found) return {line, 0.0, nowhere};
         Candidate candidate{line, cut.wrong, 0.0};
@@ -126,31 +128,36 @@ class Solver {
                           problem_.data().lambda() * line.n_terms();
         return candidate;
     }
-    void offer(const Line& line, const Cut& cut, double loss) { take(judged(line, cut, loss)); }
+    // The line cut by sums_, unless its value would be `limit` or more.
+    Candidate cut(const Line& line, double near, double loss, double limit) {
+        // With some slack for rounding.
+        const double most = (limit - cost_of(line, loss)) / share_wrong + tie * (problem_.total() + limit);
+        return judged(line, problem_.cut(sums_, near, most), loss);
+    }
 
-    Logistic fit_sums(const Line& line) const {
-        const Column sums = clipped_sums(problem_, line);
+    // The line, its offset given or not, with the fit of its sums.
+    void try_line(const Line& line, const Logistic& fit, bool keeps_offset) {
+        problem_.sum_up(line, sums_);
+        if (keeps_offset) take(judged(line, problem_.judge(sums_, line.offset), fit.loss));
+        const double near = fit.slopes[0] > 0.0 ? -fit.bias / fit.slopes[0] : 0.0;
+        take(cut(line, near, fit.loss, best_.value));
+    }
+
+    // The features of the line with new weights, from the fit of its sums.
+    void try_fit(const Line& line, const Logistic& of_sums) {
         Logistic fit;
-        fit.bias = find_bias(problem_);
-        fit_logistic(problem_, {&sums}, fit, watch_);
-        return fit;
-    }
-    static double near_of(const Logistic& fit) {
-        return fit.slopes[0] > 0.0 ? -fit.bias / fit.slopes[0] : 0.0;
-    }
-
-    // Fits the features from the coefficients there are.
-    Candidate judged(const std::vector<std::int32_t>& features, Logistic& fit) const {
-        std::vector<Column> columns;
-        std::vector<const Column*> given;
-        for (const std::int32_t feature : features) columns.push_back(clipped_column(problem_, feature));
-        for (const Column& column : columns) given.push_back(&column);
-        fit_logistic(problem_, given, fit, watch_);
-        return with_line(features, fit);
+        fit.bias = of_sums.bias;
+        Columns columns;
+        for (std::size_t term = 0; term < line.features.size(); ++term) {
+            fit.slopes.push_back(of_sums.slopes[0] * static_cast<double>(line.weights[term]));
+            columns.push_back(problem_.column(line.features[term]));
+        }
+        fitter_.fit(columns, fit);
+        take(with_line(line.features, fit, best_.value));
     }
 
     // The line of a fit, cut.
-    Candidate with_line(const std::vector<std::int32_t>& features, const Logistic& fit) const {
+    Candidate with_line(const std::vector<std::int32_t>& features, const Logistic& fit, double limit) {
         double largest = 0.0;
         for (const double slope : fit.slopes) largest = std::max(largest, std::abs(slope));
         if (!(largest > 0.0)) return {{}, 0.0, nowhere};
@@ -165,12 +172,12 @@ class Solver {
             line.features.push_back(features[term]);
             line.weights.push_back(weight);
         }
-        return judged(line,
-                      problem_.cut(sums_of(line, problem_.data(), problem_.rows()), -fit.bias / largest),
-                      fit.loss);
+        if (cost_of(line, fit.loss) >= limit + tie * (problem_.total() + limit)) return {line, 0.0, nowhere};
+        problem_.sum_up(line, sums_);
+        return cut(line, -fit.bias / largest, fit.loss, limit);
     }
 
-    double spread_of(const Column& column) const {
+    double spread_of(const double* column) const {
         const std::vector<double>& weight = problem_.weight();
         double sum = 0.0, squares = 0.0;
         for (std::size_t i = 0; i < problem_.rows().size(); ++i) sum += weight[i] * column[i];
@@ -183,38 +190,19 @@ class Solver {
 
 }  // namespace
 
-Column clipped_column(const Problem& problem, std::int32_t feature) {
-    const float* const column = problem.clipped(static_cast<std::size_t>(feature));
-    return {column, column + problem.n_padded()};
-}
-
-Column clipped_sums(const Problem& problem, const Line& line) {
-    Column sums(problem.n_padded(), 0.0);
-    for (std::size_t term = 0; term < line.features.size(); ++term) {
-        const float* const column = problem.clipped(static_cast<std::size_t>(line.features[term]));
-        const double weight = line.weights[term];
-        for (std::size_t i = 0; i < problem.n_padded(); ++i)
-            sums[i] += weight * static_cast<double>(column[i]);
-    }
-    return sums;
-}
-
 Candidate solve(const Problem& problem, const Line& present, Effort effort, Watch& watch) {
-    Solver solver(problem, watch);
     if (!problem.has_both_sides()) {
         if (present.is_given()) {
-            const std::vector<double> sums = sums_of(present, problem.data(), problem.rows());
+            std::vector<double> sums;
+            problem.sum_up(present, sums);
             const Cut cut = problem.judge(sums, present.offset);
             if (cut.is_found) return {present, cut.wrong, cut.wrong};
         }
         return {};
     }
-    if (present.is_given()) {
-        if (effort != Effort::quick) solver.try_line(present, true);
-        solver.try_fit(present);
-    }
-    const Line single = problem.find_single();
-    if (single.is_given()) solver.try_line(single, false);
+    Solver solver(problem, watch);
+    if (present.is_given()) solver.try_present(present, effort != Effort::quick);
+    solver.try_single();
     if (effort != Effort::tune) solver.step_forward();
     if (effort != Effort::quick) {
         solver.step_back();

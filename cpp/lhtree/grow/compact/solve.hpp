@@ -18,10 +18,6 @@ enum class Effort { all, tune, quick };
 // Not given if no line is left with enough weight on both sides.
 Candidate solve(const Problem& problem, const Line& present, Effort effort, Watch& watch);
 
-// clip(z) of a feature; Σ w clip(z) of a line.
-Column clipped_column(const Problem& problem, std::int32_t feature);
-Column clipped_sums(const Problem& problem, const Line& line);
-
 // Sweeps over the weights of a line (polish.cpp); its offset stays as it is.
 Line polish(const Problem& problem, const Line& line, Watch& watch);
 

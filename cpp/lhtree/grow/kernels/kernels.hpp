@@ -19,6 +19,14 @@ struct Curve {
     double slope, bend;
 };
 
+// Terms of a sum: columns of as many values as there are rows, and a slope each.
+struct Terms {
+    const double* const* columns;
+    const double* slopes;
+    std::size_t n_terms;
+    double bias;
+};
+
 struct GrowKernels {
     // Feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are added as
     // ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros, features
@@ -39,9 +47,13 @@ struct GrowKernels {
     double (*dot)(const double* first, const double* second, std::size_t n);
     // Σ first · z and Σ second · z² of n values, a multiple of 8.
     Curve (*curve)(const float* z, const double* first, const double* second, std::size_t n);
+    // Σ weight · first · second of n values, a multiple of 8, for every pair of columns: the lower triangle
+    // of `products`, each as dot of weight · first, and second. `room` is for eight times as many values.
+    void (*weighted_products)(const double* const* columns, std::size_t n_columns, const double* weight,
+                              std::size_t n, double* products, double* room);
     // Logistic loss Σ w ln(1 + e^∓f) of n rows, a multiple of 8, where side is 1 for f > 0 and 0 for f < 0;
-    // its derivatives by every f: w (p - side) and w p (1 - p).
-    double (*logistic)(const double* f, const double* weight, const double* side, std::size_t n,
+    // f is the sum of the terms. Its derivatives by every f: w (p - side) and w p (1 - p).
+    double (*logistic)(const Terms& terms, const double* weight, const double* side, std::size_t n,
                        double* slope, double* bend);
     // Least and largest of n values.
     void (*extremes)(const double* values, std::size_t n, double& low, double& high);
