@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 import lhtree
 
 project = "lhtree"
@@ -68,6 +70,7 @@ html_show_search_summary = False  # summaries are fetched, which a browser refus
 html_theme_options = {
     "logo": {"text": "lhtree", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "header_links_before_dropdown": 6,
+    "navbar_align": "left",
     "navigation_with_keys": False,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc", "sg_download_links"],
@@ -85,13 +88,24 @@ def write_live_report(app: Any, exception: Exception | None) -> None:
     from sklearn.model_selection import train_test_split
 
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    y = y.map({0: "malignant", 1: "benign"})
+    y = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     model = lhtree.LHTClassifier(gamma=50, beta=0.5, membership="least_squares").fit(X, y)
     path = Path(app.outdir) / "live_report.html"
     lhtree.report(model, X, y, path, X_test=X_test, y_test=y_test, title="Breast cancer: benign or malignant")
 
 
+def mark_cells(app: Any, doctree: nodes.document) -> None:
+    """Mark cells of tables as short or long: their widths differ (site.css)."""
+    for cell in doctree.findall(nodes.entry):
+        n_characters = len(cell.astext())
+        if n_characters <= 16:
+            cell["classes"].append("short")
+        elif n_characters > 40:
+            cell["classes"].append("long")
+
+
 def setup(app: Any) -> None:
-    """Write the live report after the pages."""
+    """Mark cells in the pages, and write the live report after them."""
+    app.connect("doctree-read", mark_cells)
     app.connect("build-finished", write_live_report)

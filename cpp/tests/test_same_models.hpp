@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "lhtree/grow/boost/boost.hpp"
 #include "lhtree/grow/boost/local_rows.hpp"
+#include "lhtree/grow/compact/grow.hpp"
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/score/scorer.hpp"
 
@@ -195,6 +196,36 @@ inline void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     check_hash(name + ", scores", scores, boosted.scores);
 }
 
+// A compact tree of the classes, or of the number. Its leaves are counted in Python, so that there is nothing
+// to score.
+inline void test_compact_sample(const Sample& sample, const std::vector<float>& z, bool is_number,
+                                std::uint64_t expected) {
+    std::vector<double> response;
+    for (const double value : sample.response) response.push_back(value - 1.0);
+    const std::vector<double> prior(Sample::n_classes, 1.0 / 3.0);
+    compact::Labels labels;
+    if (is_number)
+        labels.response = response.data();
+    else
+        labels = {sample.classes.data(), Sample::n_classes, prior.data(), nullptr};
+    compact::Options options;
+    options.max_leaf_nodes = 6;
+    Watch watch;
+    const compact::Data data({z.data(), Sample::n_rows, Sample::n_features}, sample.weight.data(), labels,
+                             options, 2, watch);
+    const compact::Grown grown = compact::grow(data, 2, watch);
+    CHECK(grown.left.size() > 6);
+    Hash model;
+    model.add(grown.left);
+    model.add(grown.offset);
+    model.add(grown.ptr);
+    model.add(grown.feature);
+    model.add(grown.weight);
+    model.add(grown.leaf);
+    model.add(grown.objective);
+    check_hash(is_number ? "compact regression, model" : "compact, model", model, expected);
+}
+
 inline void test_same_models() {
     const Sample sample;
     Hash data;
@@ -228,6 +259,8 @@ inline void test_same_models() {
         {boost::Loss::gamma, Link::log, false, 0xb9831edd081738e0u, 0x4687f753d5a015ebu},
     };
     for (const BoostedSample& one : boosted) test_boosted_sample(sample, one);
+    test_compact_sample(sample, z, false, 0xab843bafbf3b0e8bu);
+    test_compact_sample(sample, z, true, 0x75fe1d4ca682a782u);
 }
 
 }  // namespace lhtree

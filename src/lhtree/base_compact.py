@@ -154,7 +154,7 @@ class BaseCompact(Predictor):
         """Share of every column in the gain of all blocks, shape (m,).
 
         The gain of a block is the decrease in Gini impurity from the block to its children. It is divided among the
-        terms of the block in proportion to |weight| × spread. The categories of a column are summed.
+        terms of the block in proportion to ``|weight|`` × spread. The categories of a column are summed.
         """
         return self.importances().values
 

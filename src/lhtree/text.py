@@ -87,7 +87,8 @@ def title_tree(view: TreeView) -> str:
     number = "" if view.round is None else f"round {view.round}, "
     target = "" if view.is_regression else f" for class {view.target}"
     what = "tree of all classes" if view.is_joint else f"tree{target}"
-    return f"{number}{what}: {view.n_blocks} blocks, {view.n_leaves} leaves"
+    size = "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves"
+    return f"{number}{what}: {size}"
 
 
 def tell_outcome(view: TreeView, block: int) -> tuple[str, str]:

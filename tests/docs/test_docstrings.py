@@ -9,11 +9,12 @@ import pkgutil
 import pytest
 
 import lhtree
-from lhtree import datasets
+from lhtree import dask, datasets
 from support.pages import Trimmed
 
 NAMES = [getattr(lhtree, name) for name in lhtree.__all__ if name != "__version__"]
 LOADERS = [getattr(datasets, name) for name in datasets.__all__]
+ON_DASK = [getattr(dask, name) for name in dask.__all__]
 BUNDLED = ("load_wine", "load_wdbc")  # with scikit-learn; the others may have to be downloaded
 
 
@@ -37,6 +38,8 @@ EXAMPLES = find_examples()
 def test_examples(example, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     name = example.name.rpartition(".")[2]
+    if name.startswith("DaskLH"):
+        pytest.importorskip("distributed")
     if name == "export_onnx":
         pytest.importorskip("onnxruntime")
     if name.startswith("load_") and name not in ("load_scorer", *BUNDLED) and "LHTREE_DATA" not in os.environ:
@@ -47,6 +50,6 @@ def test_examples(example, tmp_path, monkeypatch):
     assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("public", [*NAMES, *LOADERS], ids=lambda public: public.__name__)
+@pytest.mark.parametrize("public", [*NAMES, *LOADERS, *ON_DASK], ids=lambda public: public.__name__)
 def test_every_public_name_has_an_example(public):
     assert "Examples\n--------\n>>> " in inspect.getdoc(public)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import lhtree
-from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, datasets
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, dask, datasets
 from support.pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -63,7 +63,8 @@ def test_every_public_name_is_in_the_reference():
     assert len(listed) == len(set(listed))
     public = {name for name in lhtree.__all__ if name != "__version__"}
     assert public == {name for name in listed if "." not in name}
-    assert {f"datasets.{name}" for name in datasets.__all__} <= set(listed)
+    for module in (dask, datasets):
+        assert {f"{module.__name__.removeprefix('lhtree.')}.{name}" for name in module.__all__} <= set(listed)
 
 
 def test_parameters_of_other_libraries_lead_to_ours():

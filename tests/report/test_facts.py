@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
-from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
+from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
 from lhtree._report import _classes, _effects
 from lhtree._report._ids import is_numbering
 from lhtree._report._rows import Rows, choose_samples
@@ -299,6 +299,8 @@ class TestWarnings:
         model = LHTClassifier(gamma=1).fit(X, y)
         fresh = Table(generator.normal(size=(200, 3)), generator.integers(0, 2, 200))
         assert {"gap"} <= kinds(make_summary(model, X, y, fresh)) - {"copies"}
+        compact = CompactLHTClassifier(penalty=0.01).fit(X, y)
+        assert "larger penalty" in told(make_summary(compact, X, y, fresh), "gap")
         copies = Table(np.vstack([X[:7], fresh.X]), np.append(y[:7], fresh.y))
         facts = make_summary(model, X, y, copies)
         assert told(facts, "copies").startswith("7 of the 207")

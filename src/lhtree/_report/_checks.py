@@ -211,11 +211,12 @@ def _check_leaves(fitted: Model) -> Iterator[Warned]:
     n_samples = fitted.trees.n_samples[fitted.trees.left < 0]
     n_tiny = int((n_samples < TINY_LEAF).sum())
     if n_tiny:
+        has_gamma = not (fitted.is_regression or fitted.compact)
         yield warn(
             "tiny-leaves",
             "Small leaves",
             f"{n_tiny} of {len(n_samples)} leaves have fewer than {TINY_LEAF} training rows, so their predictions are "
-            f"unreliable. A larger {'' if fitted.is_regression else 'gamma or '}min_samples_leaf avoids such leaves.",
+            f"unreliable. A larger {'gamma or ' if has_gamma else ''}min_samples_leaf avoids such leaves.",
         )
 
 

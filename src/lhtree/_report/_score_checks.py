@@ -28,7 +28,9 @@ def find_score_warnings(fitted: Model, given: Measured, test: Measured | None) -
                 f"{_tell_score(given)} on the supplied rows and {_tell_score(test, is_first=False)} on the held-out "
                 "rows. A larger min_samples_leaf reduces overfitting; "
                 + (
-                    "so do fewer rounds, which early_stopping=True finds."
+                    "so do a smaller max_leaf_nodes and a larger penalty."
+                    if fitted.compact
+                    else "so do fewer rounds, which early_stopping=True finds."
                     if fitted.is_boosted
                     else "so does a smaller max_depth."
                     if fitted.is_regression

@@ -37,7 +37,7 @@ def evaluate(
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="Regression forest: share of the rows that the intervals to check should hold.",
+            help="Regression forest: coverage of the prediction intervals to check.",
         ),
     ] = 0.9,
     unseen: _options.Unseen = "error",

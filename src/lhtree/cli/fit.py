@@ -63,7 +63,8 @@ def fit(
         typer.Option("--trees", metavar="N", help="Forest: number of trees per class. Default: 100."),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", metavar="N", help="Boost: maximum rounds. Default: 400.")
+        int | None,
+        typer.Option("--rounds", metavar="N", help="Boost: maximum number of rounds. Default: 400."),
     ] = None,
     learning_rate: Annotated[
         str | None,
@@ -126,7 +127,9 @@ def fit(
     ] = None,
     terms: Annotated[
         int | None,
-        typer.Option("--terms", metavar="N", help="Compact: maximum features of a hyperplane. Default: 8."),
+        typer.Option(
+            "--terms", metavar="N", help="Compact: maximum number of features of a hyperplane. Default: 8."
+        ),
     ] = None,
     penalty: Annotated[
         str | None,

@@ -70,7 +70,7 @@ def predict(
         typer.Option(
             "--workers",
             metavar="N",
-            help="Number of processes that share the row groups of Parquet. Default: 1.",
+            help="Number of processes that share the row groups of a Parquet file.",
         ),
     ] = 1,
     format: _options.Format = None,

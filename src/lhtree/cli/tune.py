@@ -53,7 +53,7 @@ def tune(
         typer.Option(
             metavar="NAME",
             help="Metric to optimise: accuracy (the default), balanced_accuracy, log_loss, brier, roc_auc or "
-            "average_precision; for a regression r2 (the default), rmse or mae.",
+            "average_precision; for regression, r2 (the default), rmse or mae.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -84,12 +84,12 @@ def tune(
 ) -> None:
     """Search for the best settings for a table by cross-validation.
 
-    The defaults and another direction come first, then random settings: of
-    direction, beta, gamma, leaf size, membership, depth and number of trees, or,
-    for boosted trees, of rounds, learning rate, depth, leaf size, regularization
-    and direction, or, for compact trees, of leaves, terms, penalty and leaf size. A
-    setting that is significantly worse than the best is abandoned early. The same seed
-    gives the same result, provided the time limit is not reached.
+    The defaults and another direction come first, then random settings. Trees and forests:
+    direction, beta, gamma, leaf size, membership, depth and number of trees. Boosted trees:
+    rounds, learning rate, depth, leaf size, regularization and direction. Compact trees:
+    leaves, terms, penalty and leaf size. A setting that is significantly worse than the best
+    is abandoned early. The same seed gives the same result, provided the time limit is not
+    reached.
     """
     import lhtree
 

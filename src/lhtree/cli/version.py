@@ -16,7 +16,8 @@ def version(
     verbose: Annotated[
         bool,
         typer.Option(
-            "--verbose", help="Also those of Python, the system, the compiled core and the libraries."
+            "--verbose",
+            help="Also show the versions of Python, the system, the compiled core and the libraries.",
         ),
     ] = False,
 ) -> None:

@@ -107,6 +107,20 @@ class DaskLHBoostClassifier(DaskClassifier, _DaskBoost, LHBoostClassifier):  # t
     Rows stay on the workers that have them, a byte per feature beside what Dask keeps; in every level of a tree each
     worker sends its statistics. Labels and weights are gathered on the client. Parameters are those of
     :class:`lhtree.LHBoostClassifier`, but for ``calibrate`` and ``warm_start``.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree.dask import DaskLHBoostClassifier
+    >>> client = Client(processes=False, dashboard_address=":0")  # or the address of a scheduler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> model = DaskLHBoostClassifier(5, random_state=0).fit(X, y)
+    >>> model.to_local()
+    LHBoostClassifier(max_iter=5, random_state=0)
+    >>> client.close()
     """
 
     _local = LHBoostClassifier
@@ -118,6 +132,20 @@ class DaskLHBoostRegressor(DaskRegressor, _DaskBoost, LHBoostRegressor):  # type
     Rows stay on the workers that have them, a byte per feature beside what Dask keeps; in every level of a tree each
     worker sends its statistics. Labels and weights are gathered on the client. Parameters are those of
     :class:`lhtree.LHBoostRegressor`, but for ``warm_start``.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree.dask import DaskLHBoostRegressor
+    >>> client = Client(processes=False, dashboard_address=":0")  # or the address of a scheduler
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> model = DaskLHBoostRegressor(max_iter=5, random_state=0).fit(X, y)
+    >>> model.to_local()
+    LHBoostRegressor(max_iter=5, random_state=0)
+    >>> client.close()
     """
 
     _local = LHBoostRegressor

@@ -101,6 +101,20 @@ class DaskLHForestClassifier(DaskClassifier, _DaskForest, LHForestClassifier):
     Each worker grows some of the trees; the rows that a tree draws are gathered there, so they must fit the memory of
     a worker (``max_samples`` limits them). Labels and weights are gathered on the client. Parameters are those of
     :class:`lhtree.LHForestClassifier`, but for ``warm_start``; ``n_jobs`` counts for ``to_local()`` only.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree.dask import DaskLHForestClassifier
+    >>> client = Client(processes=False, dashboard_address=":0")  # or the address of a scheduler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> model = DaskLHForestClassifier(5, random_state=0).fit(X, y)
+    >>> model.to_local()
+    LHForestClassifier(n_estimators=5, random_state=0)
+    >>> client.close()
     """
 
     _local = LHForestClassifier
@@ -112,6 +126,20 @@ class DaskLHForestRegressor(DaskRegressor, _DaskForest, LHForestRegressor):
     Each worker grows some of the trees; the rows that a tree draws are gathered there, so they must fit the memory of
     a worker (``max_samples`` limits them). Labels and weights are gathered on the client. Parameters are those of
     :class:`lhtree.LHForestRegressor`, but for ``warm_start``; ``n_jobs`` counts for ``to_local()`` only.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from sklearn.datasets import load_diabetes
+    >>> from lhtree.dask import DaskLHForestRegressor
+    >>> client = Client(processes=False, dashboard_address=":0")  # or the address of a scheduler
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> X, y = da.from_array(X, chunks=(100, -1)), da.from_array(y, chunks=100)
+    >>> model = DaskLHForestRegressor(5, random_state=0).fit(X, y)
+    >>> model.to_local()
+    LHForestRegressor(n_estimators=5, random_state=0)
+    >>> client.close()
     """
 
     _local = LHForestRegressor

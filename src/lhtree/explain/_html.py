@@ -30,7 +30,11 @@ def draw_html(explanation: Explanation) -> str:
     rows = "".join(_draw_bar(what, amount, sign(amount), largest) for what, amount in bars)
     way = [escape(line) for line in tell_way(explanation)]
     told = "".join(f"<li>{line}</li>" for line in way[1:])
-    details = f"<details><summary>{way[0]}</summary><ul style='margin:0'>{told}</ul></details>" if way else ""
+    details = (
+        f"<details><summary>{way[0].removesuffix(':')}</summary><ul style='margin:0'>{told}</ul></details>"
+        if way
+        else ""
+    )
     return (
         "<div class='lhtree-explanation' style='max-width:50em;line-height:1.4'>"
         f"<strong>{first}</strong>{''.join(f'<br>{line}' for line in more)}"

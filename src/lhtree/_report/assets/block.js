@@ -31,10 +31,15 @@ function showMix(facts, model, at) {
   if (!total) return el("p", { class: "note" }, "None of the supplied rows reaches this block.");
   const reach = el("p", { class: "note" }, `${count(total, "supplied row reaches", "supplied rows reach")} this block.`);
   if (model.isRegression) return reach;
+  const order = mix.map((_, c) => c).filter((c) => mix[c]);
+  const isLong = order.length > MANY_CLASSES;
+  if (isLong) order.sort((a, b) => mix[b] - mix[a]);
+  const list = (some) => el("ul", { class: "legend" }, some.map((c) => el("li", {}, el("span", { class: "key", own: colour(c) }), named(facts.classes[c]), ` ${mix[c]}`)));
   return el("div", {},
     el("div", { class: "stack", role: "img", "aria-label": mix.map((n, c) => `${facts.classes[c]}: ${n}`).join(", ") },
       mix.map((n, c) => el("i", { own: colour(c), style: { width: `${(100 * n) / total}%` } }))),
-    el("ul", { class: "legend" }, mix.map((n, c) => (n ? el("li", {}, el("span", { class: "key", own: colour(c) }), named(facts.classes[c]), ` ${n}`) : null))),
+    list(isLong ? order.slice(0, FIRST_CLASSES) : order),
+    isLong ? unfold(`${order.length - FIRST_CLASSES} more classes`, () => list(order.slice(FIRST_CLASSES))) : null,
     reach);
 }
 

@@ -30,16 +30,15 @@ function showConfusions(facts, figures, where) {
   const list = (some) => table(["true class", "predicted as", "rows", "of the class"], some.map((one) => [
     short(facts.labels[one.true], 40), el("td", { class: "text" }, short(facts.labels[one.predicted], 40)), format(one.n_rows, 7), percent(one.n_rows / figures.classes[one.true].n_rows)]), { class: "confusions" });
   const order = figures.classes.map((_, i) => i).filter((i) => figures.classes[i].recall !== null).sort((a, b) => figures.classes[a].recall - figures.classes[b].recall);
-  const [first, shown] = [10, 10];
   return el("figure", { class: "card full" }, el("figcaption", {}, "Most frequent confusions"),
     el("div", { class: "pair" },
       el("div", {},
-        top.length ? list(top.slice(0, first)) : el("p", {}, "None: every row is predicted correctly."),
-        top.length > first ? unfold(`${top.length - first} more`, () => list(top.slice(first))) : null,
+        top.length ? list(top.slice(0, FIRST_CLASSES)) : el("p", {}, "None: every row is predicted correctly."),
+        top.length > FIRST_CLASSES ? unfold(`${top.length - FIRST_CLASSES} more`, () => list(top.slice(FIRST_CLASSES))) : null,
         el("p", { class: "note" }, `${format(wrong, 7)} of the ${format(figures.n_rows, 7)} ${where} ${wrong === 1 ? "is" : "are"} confused, in ${count(pairs, "pair")} of classes.`)),
       el("div", {},
-        tabulateClasses(facts, figures, order.slice(0, shown)),
-        order.length > shown ? unfold(`${order.length - shown} more classes`, () => tabulateClasses(facts, figures, order.slice(shown))) : null,
+        tabulateClasses(facts, figures, order.slice(0, FIRST_CLASSES)),
+        order.length > FIRST_CLASSES ? unfold(`${order.length - FIRST_CLASSES} more classes`, () => tabulateClasses(facts, figures, order.slice(FIRST_CLASSES))) : null,
         el("p", { class: "note" }, `Classes with the lowest recall first. ${TELL_RECALL}`))));
 }
 
@@ -58,8 +57,8 @@ function showThresholds(facts, where) {
     const roc = [[0, 0], ...curve.right.map((n, i) => [curve.wrong[i] / curve.n_others, n / curve.n_own]), [1, 1]];
     const pr = curve.right.map((n, i) => [n / curve.n_own, precision(i)]).filter(([, share]) => share !== null);
     charts = [
-      chart({ isPlain: true, title: `ROC curve: AUC ${format(curve.roc_auc, 4)}`, x: "other rows predicted as it (upwards: recall)", y: "recall", even: [[0, 0], [1, 1]], series: [{ points: roc, dot: null }] }),
-      chart({ isPlain: true, title: `Precision and recall: average precision ${format(curve.average_precision, 4)}`, x: "recall (upwards: precision)", y: "precision", even: [[0, curve.n_own / (curve.n_own + curve.n_others)], [1, curve.n_own / (curve.n_own + curve.n_others)]], series: [{ points: pr, dot: null }] }),
+      chart({ isPlain: true, title: `ROC curve: AUC ${format(curve.roc_auc, 4)}`, x: "false positive rate (vertical: recall)", y: "recall", even: [[0, 0], [1, 1]], series: [{ points: roc, dot: null }] }),
+      chart({ isPlain: true, title: `Precision and recall: average precision ${format(curve.average_precision, 4)}`, x: "recall (vertical: precision)", y: "precision", even: [[0, curve.n_own / (curve.n_own + curve.n_others)], [1, curve.n_own / (curve.n_own + curve.n_others)]], series: [{ points: pr, dot: null }] }),
     ];
     place.replaceChildren(el("div", { class: "pair" }, charts));
     slider.max = curve.threshold.length - 1;
@@ -79,7 +78,7 @@ function showThresholds(facts, where) {
     slider.setAttribute("aria-valuetext", format(curve.threshold[i]));
     const [own, other] = [facts.labels[cls], facts.labels[1 - cls]];
     renew(told,
-      el("p", {}, "Predict ", named(facts.classes[cls]), " from the probability ", el("b", { id: "threshold-value", "data-value": curve.threshold[i] }, format(curve.threshold[i])), "."),
+      el("p", {}, "Predict ", named(facts.classes[cls]), " if its probability is at least ", el("b", { id: "threshold-value", "data-value": curve.threshold[i] }, format(curve.threshold[i])), "."),
       el("div", { class: "pair" },
         table(["", short(own, 40), short(other, 40)], [[short(own, 40), format(right, 7), format(missed, 7)], [short(other, 40), format(wrong, 7), format(left, 7)]], { class: "confusion" }),
         el("ul", { class: "legend" }, [["recall", percent(recall)], ["precision", known(share)], ["F1", percent((2 * right) / (2 * right + wrong + missed))], ["accuracy", percent(accuracy)], ["balanced accuracy", percent((recall + left / curve.n_others) / 2)]]

@@ -60,6 +60,7 @@ function digitsBetween(low, high) {
 const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
 const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
 
+const [MANY_CLASSES, FIRST_CLASSES] = [12, 10]; // of more classes than these, only the first are shown at once
 const LONGEST_BESIDE = 10; // letters of a name that fit beside its bar
 
 // Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own, range }.

@@ -113,16 +113,18 @@ function showSparsity(curve) {
 function showCard(facts) {
   const { model, features, data, columns } = facts;
   const list = (pairs) => el("dl", {}, pairs.map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
+  const counts = (from, to) => table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]).slice(from, to));
+  const isLong = facts.labels.length > MANY_CLASSES;
   const missing = columns.filter((column) => features.missing[column.features[0]] > 0).length;
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
       list([...(facts.target ? [["Target", named(facts.target)]] : []), ["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
       facts.response ? table(["", "least", "mean", "largest"], [[short(facts.labels[0], 40), ...[facts.response.low, facts.response.mean, facts.response.high].map((value) => respond(facts, value))]])
-      : table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]))),
+      : isLong ? [counts(0, FIRST_CLASSES), unfold(`${facts.labels.length - FIRST_CLASSES} more classes`, () => counts(FIRST_CLASSES))] : counts(0)),
     el("div", { class: "card" }, el("h3", {}, "Model"),
       list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ...(model.base !== null ? [["Rounds", model.n_estimators]] : facts.response ? [] : [["Confidence", model.confidence || "not used"]]), ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),
-      table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)])),
+      table(["parameter", "value"], model.parameters.map((each) => [each.name, el("td", { class: each.is_default ? "text" : "text changed" }, each.value)]), { class: "parameters" }),
       el("p", { class: "note" }, "Bold: differs from the default.")),
     el("div", { class: "card" }, el("h3", {}, "Glossary"), el("dl", { class: "words" }, [
       ["Block", "one step of a tree. A branching block sends a row left or right by a hyperplane, a weighted sum of several features; a leaf block ends the path."],
