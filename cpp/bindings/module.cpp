@@ -8,7 +8,7 @@ NB_MODULE(_core, m) {
 
 #ifdef NDEBUG
     // What other libraries keep alive until the interpreter ends is no concern of users.
-    nb::set_leak_warnings(false);
+    nanobind::set_leak_warnings(false);
 #endif
 
     lhtree::bind_boosting(m);

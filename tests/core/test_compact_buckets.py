@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import _core
-from reference_compact import Data, Line, Problem, solve
+from reference.compact import Data, Line, Problem, solve
 
 N_ROWS = 600  # more than the core sorts without buckets
 
