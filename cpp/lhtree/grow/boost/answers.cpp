@@ -7,6 +7,7 @@ namespace {
 constexpr std::size_t most_sums = std::size_t{1} << 24;  // of a histogram
 constexpr std::size_t bytes_of_wide = 16;
 constexpr std::uint64_t most = std::uint64_t{1} << 62;  // of sums, so that merging them does not overflow
+constexpr std::uint64_t most_high = std::uint64_t{1} << 48;  // of the high half of a wide sum, likewise
 
 std::int64_t read_amount(Reader& from) {
     return static_cast<std::int64_t>(from.below(most, "a sum is out of range"));
@@ -138,6 +139,7 @@ void write(Writer& to, const WideSum& sum) {
 }
 void read(Reader& from, WideSum& sum) {
     const auto high = from.fixed<std::int64_t>();
+    require_message(static_cast<std::uint64_t>(high < 0 ? ~high : high) < most_high, "a sum is out of range");
     sum = WideSum(high, from.fixed<std::uint64_t>());
 }
 void merge(WideSum& all, const WideSum& own) {
