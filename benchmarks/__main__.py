@@ -15,6 +15,7 @@ QUESTIONS = {
     "ablations": "effect of every parameter, changed alone in the paper's forest and in our mixed forest",
     "tables": "accuracy, log loss, AUC and time on public tables with categories and gaps",
     "regression": "R² and time on public tables with a number to predict",
+    "compact": "what every part of the compact tree brings, in accuracy and log loss",
     "boosting": "what every part of the boosted model brings, in accuracy and log loss",
     "when": "when to use lhtree: the nine data sets, problems with a known Bayes error, pictures that show why",
     "exports": "whether exported models predict what the model predicts, on all rows of the nine data sets",

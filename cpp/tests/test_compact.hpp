@@ -2,10 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "check.hpp"
 #include "lhtree/grow/compact/order.hpp"
-#include "lhtree/shared/kernels/vectors.hpp"
 
 namespace lhtree {
 
@@ -26,6 +26,7 @@ inline Visits visit(compact::Order& order, double bound) {
 }
 
 inline void test_compact() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     Random random(8);
     compact::Order buckets, sorted;
     for (const std::size_t n : {0, 1, 100, 600, 3000})
