@@ -56,12 +56,6 @@ NUMBERS = {
     "computers": Table("Ecdat", "Computers", "price"),
     "hotels": Table("modeldata", "hotel_rates", "avg_price_per_room", ("arrival_date", "historical_adr")),
     "deliveries": Table("modeldata", "deliveries", "time_to_delivery"),
-    "interest": Table(
-        "openintro",
-        "loans_full_schema",
-        "interest_rate",
-        ("grade", "sub_grade", "installment", "balance", "paid_total", "paid_principal", "paid_interest"),
-    ),
     "diamonds": Table("ggplot2", "diamonds", "price"),
 }
 
