@@ -400,7 +400,5 @@ def read(model: Any, *, takes_numbers: bool = False) -> Model:
         )
     learned: Model = model._read()
     if learned.is_regression and not takes_numbers:
-        raise TypeError(
-            f"model is of type {type(model).__name__}, which predicts a number: pass a classifier."
-        )
+        raise TypeError("model predicts a number: pass a classifier.")
     return learned
