@@ -20,7 +20,7 @@ from .tables.encoding import Encoding
 from .tables.frames import take_table
 from .tables.gaps import keep_telling, wants_indicators
 from .tables.labels import check_sample_weight
-from .tables.learn import MAX_ONE_HOT, learn_encoding
+from .tables.learn import learn_encoding
 
 # Remedies for scikit-learn's messages, which only say what is wrong; {value} is what y holds.
 _REMEDIES = {
@@ -120,7 +120,7 @@ def check_training(estimator: Any, X: Any, y: Any, sample_weight: Any, earlier: 
             table,
             estimator.categorical_features,
             sample_weight,
-            max_one_hot=getattr(estimator, "max_one_hot", MAX_ONE_HOT),
+            max_one_hot=estimator.max_one_hot,
             missing_indicator=wants_indicators(
                 getattr(estimator, "missing_indicator", False), estimator.direction
             ),

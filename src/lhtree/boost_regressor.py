@@ -68,6 +68,8 @@ class LHBoostRegressor(Regressor, BaseBoost):
         dict gives them by column name.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
+    max_one_hot : int, default=20
+        As for :class:`LHTClassifier`.
     unseen : {"missing", "error"}, default="missing"
         How to treat a category not seen in fit: as missing, or as an error.
     warm_start : bool, default=False
@@ -126,6 +128,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         leaf: str = "auto",
         monotonic_cst: Any = None,
         categorical_features: Any = "from_dtype",
+        max_one_hot: int = 20,
         unseen: str = "missing",
         warm_start: bool = False,
         verbose: int = 0,
@@ -152,6 +155,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.leaf = leaf
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
+        self.max_one_hot = max_one_hot
         self.unseen = unseen
         self.warm_start = warm_start
         self.verbose = verbose

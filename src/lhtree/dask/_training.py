@@ -15,7 +15,6 @@ from ..tables.crossfit import CrossFit, add_statistics, place_statistics
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.gaps import drop_numbers, find_indicators, find_telling, wants_indicators
-from ..tables.learn import MAX_ONE_HOT
 from ..tables.normalise import Span
 from ..tables.sample import sample_rows
 from ..tables.statistics import Amounts, Cells, Statistics, draw_folds
@@ -38,7 +37,7 @@ def prepare(estimator: Any, table: Table) -> Training:
     ]
     encoding = settle_encoding(
         fetch(session, looks),
-        max_one_hot=getattr(estimator, "max_one_hot", MAX_ONE_HOT),
+        max_one_hot=estimator.max_one_hot,
         missing_indicator=wants_indicators(
             getattr(estimator, "missing_indicator", False), estimator.direction
         ),

@@ -16,7 +16,6 @@ from ..tables.encoding import Encoding
 from ..tables.frames import take_table
 from ..tables.gaps import find_indicators, find_telling, wants_indicators
 from ..tables.labels import check_sample_weight
-from ..tables.learn import MAX_ONE_HOT
 from ..tables.normalise import Normalisation, Span, learn_normalisation
 from ..tables.passes import Batch, Passes
 from ..tables.statistics import Statistics, draw_folds
@@ -75,7 +74,7 @@ def survey(
     weight = check_sample_weight(weight, n_given)
     row = None if weight is None or weight.all() else np.flatnonzero(weight)
     weight = weight if weight is None or row is None else weight[row]
-    numbers = seen.finish(check_count("max_one_hot", getattr(estimator, "max_one_hot", MAX_ONE_HOT), 0))
+    numbers = seen.finish(check_count("max_one_hot", estimator.max_one_hot, 0))
     X = seen.sampled(numbers)
     training = label_rows(estimator, X, labels.finish(), weight, row, n_given, numbers)
     if numbers.is_indicator.any() and isinstance(estimator.missing_indicator, str):
