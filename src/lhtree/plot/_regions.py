@@ -74,6 +74,8 @@ def plot_decision_regions(
     >>> ax = plot_decision_regions(LHTClassifier(gamma=50).fit(two, y), two, y)
     """
     fitted = read(model, takes_numbers=True)
+    if len(fitted.column_names) < 2:
+        raise ValueError("the model has one column, but regions need two: use plot_membership.")
     along = take_features(fitted, features)
     if len(along) != 2 or along[0] == along[1]:
         raise refuse("features", features, "two different features")
