@@ -1,8 +1,8 @@
 """Learning Hyperplane Trees: fast, accurate and fully interpretable oblique trees.
 
-``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees;
-``CompactLHTClassifier`` is one small tree made to be read; ``LHTRegressor`` and ``LHForestRegressor`` predict a number.
-scikit-learn is loaded when an estimator is first touched, so ``import lhtree`` costs little more than NumPy.
+``LHTClassifier`` is one tree per class, ``LHForestClassifier`` a forest of them, ``LHBoostClassifier`` boosted trees,
+and ``CompactLHTClassifier`` one small tree made to be read. For each there is a regressor that predicts a number.
+scikit-learn is loaded when an estimator is first used, so ``import lhtree`` costs little more than NumPy.
 """
 
 import importlib

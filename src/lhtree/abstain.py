@@ -34,7 +34,7 @@ class Decisions:
         Class of every row, None where the model abstains.
     is_decided : boolean array of shape (n,)
     sureness : array of shape (n,)
-        Largest WOLF value of the row; of a boosted model, its largest probability.
+        Largest WOLF value of the row; for a boosted model or a compact tree, its largest probability.
     threshold : float
         Rows whose ``sureness`` is below it are undecided; pass it again to treat later rows alike. Infinity leaves all
         rows undecided.
@@ -146,12 +146,12 @@ def threshold_for(sureness: NDArray[np.float64], coverage: float) -> float:
 def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     """Accuracy at each coverage: on the rows that the model would decide, for every threshold.
 
-    Thresholds are WOLF values; of a boosted model, probabilities.
+    Thresholds are WOLF values; for a boosted model or a compact tree, probabilities.
 
     Parameters
     ----------
-    model : fitted LHTClassifier, LHForestClassifier or LHBoostClassifier
-        The model.
+    model : classifier of lhtree
+        The fitted model.
     X : array-like of shape (n, m)
         Held-out samples.
     y : array-like of shape (n,)

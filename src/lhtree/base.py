@@ -201,11 +201,11 @@ class BaseLHT(Predictor):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of every column in the gain of all blocks, shape (m,).
 
-        The gain of a block is the decrease in Gini impurity from the block to its children. It is divided among the
-        features of the block in proportion to ``|weight|`` × spread and corrected for chance: a feature strongly
-        related to the target keeps its share, and one that is no better than the best of as many noise features gets
-        nothing. So noise has an importance of about 0. The categories of a column are summed. Models from files of
-        version 1 have no spreads: their gain is divided by ``|weight|``, without the correction.
+        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
+        children. It is divided among the features of the block in proportion to ``|weight|`` × spread and corrected for
+        chance: a feature strongly related to the target keeps its share, and one that is no better than the best of as
+        many noise features gets nothing. So noise has an importance of about 0. The categories of a column are summed.
+        Models from files of version 1 have no spreads: their gain is divided by ``|weight|``, without the correction.
         """
         return self.importances().values
 

@@ -100,7 +100,7 @@ class BaseBoost(Predictor):
         batch_rows: int | None = None,
         scratch_dir: str | None = None,
     ) -> Any:
-        """Fit the model on a table that memory does not hold; the model is the same, to the bit, as that of ``fit``.
+        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
 
         The table is read twice, or three times if columns have many categories. Labels and scores of all rows are
         kept in memory, about 20 bytes a row; features become codes, a byte each, in a scratch file that is deleted
@@ -186,15 +186,15 @@ class BaseBoost(Predictor):
 
     @property
     def validation_score_(self) -> NDArray[np.float64]:
-        """Minus the loss on the rows held out; empty without early stopping."""
+        """Minus the loss on held-out rows before the first round and after each; empty without early stopping."""
         return self._read_record().validation_score
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of every column in the gain of all blocks, shape (m,).
 
-        The gain of a block is the decrease of the loss that its hyperplane brings, shared by ``|weight|`` × spread of
-        its features. That of a column of categories is the sum over them.
+        The gain of a block is the decrease of the loss by its hyperplane. It is divided among the features of the block
+        in proportion to ``|weight|`` × spread. The categories of a column are summed.
         """
         return self.importances().values
 

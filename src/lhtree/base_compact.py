@@ -136,7 +136,7 @@ class BaseCompact(Predictor):
 
     @property
     def rounding_loss_(self) -> float:
-        """What rounding to ``digits`` cost: training accuracy (R² of a regressor) before it less that after it."""
+        """What rounding to ``digits`` costs: training accuracy (for a regressor, R²) before it minus that after it."""
         return self._record.rounding_loss
 
     @property
@@ -153,8 +153,9 @@ class BaseCompact(Predictor):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of every column in the gain of all blocks, shape (m,).
 
-        The gain of a block is the decrease in Gini impurity from the block to its children. It is divided among the
-        terms of the block in proportion to ``|weight|`` × spread. The categories of a column are summed.
+        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
+        children. It is divided among the terms of the block in proportion to ``|weight|`` × spread. The categories of a
+        column are summed.
         """
         return self.importances().values
 

@@ -96,12 +96,12 @@ class BaseForest(BaseLHT):
         sample_weight: str | None = None,
         batch_rows: int | None = None,
     ) -> Any:
-        """Fit the forest on a table that memory does not hold; the model is the same, to the bit, as that of ``fit``.
+        """Fit the forest on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
 
         Labels of all rows are kept in memory, features only of the rows that trees draw: ``max_samples`` must be a
-        number of rows. The table is read twice, and once more for each of: columns of many categories, indicators of
-        missing values, rows out of the bag, and the pilot of ``min_samples_leaf="auto"`` (twice). ``calibrate``,
-        ``keep_prototypes`` and ``warm_start`` are not supported.
+        number of rows. The table is read twice, and once more for each of: columns with many categories, indicators of
+        missing values, and out-of-bag rows; the pilot of ``min_samples_leaf="auto"`` reads it twice more.
+        ``calibrate``, ``keep_prototypes`` and ``warm_start`` are not supported.
 
         Parameters
         ----------

@@ -17,16 +17,16 @@ class LHBoostClassifier(Classifier, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
 
     Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
-    that scikit-learn's ``HistGradientBoostingClassifier`` has too have its meaning, unless noted.
+    that scikit-learn's ``HistGradientBoostingClassifier`` also has mean the same, unless noted.
 
     Parameters
     ----------
     max_iter : int, default=400
         Number of rounds. A round grows one tree, or one per class if there are more than two.
     learning_rate : "auto" or float, default="auto"
-        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, or less: between
-        100 and 50,000 rows and without early stopping, a pilot on held-out rows lowers it where so many steps would
-        learn noise. With another ``max_iter`` it is such that rate × rounds**0.8 stays the same.
+        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
+        ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
+        stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
     max_depth : int, default=5
         Maximum depth of a tree.
     min_samples_leaf : int, default=20
@@ -46,8 +46,8 @@ class LHBoostClassifier(Classifier, BaseBoost):
     max_bins : int, default=255
         Maximum number of bins of a feature in training; missing values have a bin of their own.
     early_stopping : bool or "auto", default=False
-        Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the best round.
-        "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even if it is False.
+        Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the rounds up to
+        the best one. "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even with False.
     validation_fraction : float, int or None, default=0.1
         Share or number of training rows to hold out for early stopping, stratified; None uses the training loss.
     n_iter_no_change : int, default=20
@@ -56,7 +56,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         Smallest decrease of the loss that counts as an improvement.
     leaf : {"auto", "constant", "linear"}, default="auto"
         What a leaf adds to the raw score: a value, or a linear function of at most 12 features of the blocks on its
-        way, clipped to the range of the Newton steps of its rows. "auto" is "constant" for classification.
+        path, clipped to the range of the Newton steps of its rows. "auto" is "constant" for classification.
     monotonic_cst : dict, array-like of shape (m,) or None, default=None
         1 where the probability of the second class must not decrease with the feature, -1 where it must not increase,
         0 for no constraint; a dict gives them by column name. Two classes only.
@@ -64,17 +64,17 @@ class LHBoostClassifier(Classifier, BaseBoost):
         Class weights, multiplied with ``sample_weight``.
     calibrate : {None, "sigmoid", "isotonic"}, default=None
         Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
-        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
+        cross-fitting; fitting takes six times as long. ``predict`` returns the class most probable after calibration.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
     max_one_hot : int, default=20
         As for :class:`LHTClassifier`.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing (or as above), or as an error.
+        As for :class:`LHTClassifier`.
     warm_start : bool, default=False
         Keep the trees of the previous fit, its learning rate and bins, and add rounds up to ``max_iter``.
     verbose : int, default=0
-        1 shows a progress bar in terminals and notebooks.
+        1 shows a progress bar in terminals and notebooks (needs ``lhtree[progress]``).
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -89,8 +89,8 @@ class LHBoostClassifier(Classifier, BaseBoost):
     learning_rate_ : float
         The learning rate in use.
     train_score_, validation_score_ : arrays of shape (rounds + 1,)
-        Minus the loss before the first round and after each round that was tried; empty without early stopping, and
-        ``validation_score_`` without rows held out.
+        Minus the loss before the first round and after each round that was tried. Both are empty without early
+        stopping; ``validation_score_`` is also empty if no rows were held out.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         return raw[:, 0] if raw.shape[1] == 1 else raw  # type: ignore[no-any-return]
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Raw scores after each round, of the shape that ``decision_function`` has."""
+        """Raw scores after each round, with the shape of ``decision_function``."""
         model = self._read()
         for raw_score in self._staged(model, X):
             yield raw_score[:, 0] if model.n_targets == 1 else raw_score

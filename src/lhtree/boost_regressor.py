@@ -16,21 +16,21 @@ class LHBoostRegressor(Regressor, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the loss of the rounds before it.
 
     Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
-    that scikit-learn's ``HistGradientBoostingRegressor`` has too have its meaning, unless noted.
+    that scikit-learn's ``HistGradientBoostingRegressor`` also has mean the same, unless noted.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, default="squared_error"
-        Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y, which must be at least 0, with a
-        positive sum, or positive.
+        Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
+        and not 0 everywhere; for "gamma" it must be positive.
     quantile : float or None, default=None
         With ``loss="quantile"``, the quantile to estimate, between 0 and 1.
     max_iter : int, default=400
-        Number of rounds of one tree each.
+        Number of rounds; each grows one tree.
     learning_rate : "auto" or float, default="auto"
-        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, or less: between
-        100 and 50,000 rows and without early stopping, a pilot on held-out rows lowers it where so many steps would
-        learn noise. With another ``max_iter`` it is such that rate × rounds**0.8 stays the same.
+        Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
+        ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
+        stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
     max_depth : int, default=5
         Maximum depth of a tree.
     min_samples_leaf : int, default=20
@@ -50,8 +50,8 @@ class LHBoostRegressor(Regressor, BaseBoost):
     max_bins : int, default=255
         Maximum number of bins of a feature in training; missing values have a bin of their own.
     early_stopping : bool or "auto", default=False
-        Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the best round.
-        "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even if it is False.
+        Stop when the loss on held-out rows has not improved for ``n_iter_no_change`` rounds, and keep the rounds up to
+        the best one. "auto" does so above 10,000 rows. A validation set passed to ``fit`` is used even with False.
     validation_fraction : float, int or None, default=0.1
         Share or number of training rows to hold out for early stopping; None uses the training loss.
     n_iter_no_change : int, default=20
@@ -60,22 +60,22 @@ class LHBoostRegressor(Regressor, BaseBoost):
         Smallest decrease of the loss that counts as an improvement, as a share of the loss before the first round, so
         that it does not depend on the unit of y.
     leaf : {"auto", "constant", "linear"}, default="auto"
-        What a leaf adds: a value, or a linear function of at most 12 features of the blocks on its way, clipped to the
+        What a leaf adds: a value, or a linear function of at most 12 features of the blocks on its path, clipped to the
         range of the Newton steps of its rows. "auto" is "linear", but "constant" for absolute errors and quantiles,
         whose leaves add the median or quantile of their residuals.
     monotonic_cst : dict, array-like of shape (m,) or None, default=None
         1 where the prediction must not decrease with the feature, -1 where it must not increase, 0 for no constraint; a
         dict gives them by column name.
     categorical_features : "from_dtype", None or list, default="from_dtype"
-        As for :class:`LHTClassifier`.
+        As for :class:`LHTRegressor`.
     max_one_hot : int, default=20
-        As for :class:`LHTClassifier`.
+        As for :class:`LHTRegressor`.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
+        As for :class:`LHTRegressor`.
     warm_start : bool, default=False
         Keep the trees of the previous fit, its learning rate and bins, and add rounds up to ``max_iter``.
     verbose : int, default=0
-        1 shows a progress bar in terminals and notebooks.
+        1 shows a progress bar in terminals and notebooks (needs ``lhtree[progress]``).
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
@@ -84,15 +84,15 @@ class LHBoostRegressor(Regressor, BaseBoost):
     Attributes
     ----------
     n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTClassifier`; ``trees_`` has one tree per round.
+        As for :class:`LHTRegressor`; ``trees_`` has one tree per round.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float
         The learning rate in use.
     train_score_, validation_score_ : arrays of shape (rounds + 1,)
-        Minus the mean loss before the first round and after each round that was tried; empty without early stopping,
-        and ``validation_score_`` without rows held out. The losses are half the squared error, the absolute error, the
-        pinball loss and half the deviance.
+        Minus the mean loss before the first round and after each round that was tried. Both are empty without early
+        stopping; ``validation_score_`` is also empty if no rows were held out. The losses are half the squared error,
+        the absolute error, the pinball loss and half the deviance.
 
     Examples
     --------

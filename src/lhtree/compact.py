@@ -25,17 +25,18 @@ class CompactLHTClassifier(BaseCompact, Classifier):
     max_terms : int, default=8
         Maximum number of features of a hyperplane.
     penalty : float or "cv", default=1.0
-        Cost of a term or a leaf, in units of 0.15 · ln(n) Brier scores: the larger, the smaller the tree. "cv" chooses
-        0.3, 1, 3 or 10 by 5-fold cross-validation and takes about 20 times as long.
+        Cost of a term or a leaf; larger values give smaller trees. The sum of the Brier scores of all n rows has to
+        fall by ``penalty`` · 0.15 · ln(n) for each. "cv" chooses 0.3, 1, 3 or 10 by 5-fold cross-validation and takes
+        about 20 times as long.
     min_samples_leaf : int, default=5
         Minimum weight of a leaf.
     membership : {"constant", "linear"}, default="constant"
-        What a leaf predicts: the shares of the classes in it, or, of two classes, a linear function of the features of
-        its path.
+        What a leaf predicts: the shares of the classes in it or, for two classes only, a linear function of the
+        features on its path.
     max_passes : int, default=20
         Maximum number of times the whole tree is solved again after each step of growth; 0 is greedy growth.
     digits : int or None, default=3
-        Significant digits of the weights, and few digits for the offsets. None: as they were computed.
+        Significant digits of the weights; offsets get few digits, too. None: no rounding.
     class_weight : "balanced", dict or None, default=None
         Class weights, multiplied with ``sample_weight``.
     categorical_features : "from_dtype", None or list, default="from_dtype"
@@ -46,31 +47,32 @@ class CompactLHTClassifier(BaseCompact, Classifier):
         A categorical column with more categories becomes target statistics: one feature per class (one for two
         classes), the share of the class among the training rows of the category, shrunk towards that of all rows.
     missing_indicator : bool or "auto", default="auto"
-        Whether a column of numbers with missing values (at least 5) also gives a feature that is 1 where the value is
-        missing, else 0. "auto": where the gaps are correlated with a class by more than chance. A missing value is
+        Whether a numeric column with at least 5 missing values also gives an indicator feature: 1 where the value is
+        missing, else 0. "auto": if the indicator is correlated with a class by more than chance. A missing value is
         replaced by the centre of its feature, which is printed with the tree.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
+        How to treat a category not seen in fit. "missing": as a missing value; in a column with target statistics, it
+        has the share of all rows. "error": raise an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Random seed of the folds of ``penalty="cv"``; nothing else is random.
+        Random seed of the folds of ``penalty="cv"`` and for drawing stored rows; nothing else is random.
     verbose : int, default=0
-        Show a progress bar (needs ``lhtree[progress]``).
+        1 shows a progress bar in terminals and notebooks (needs ``lhtree[progress]``).
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     n_features_in_ : int
     feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of views, of one tree
+    trees_ : sequence of one tree view
     n_leaves_, depth_, n_terms_ : int
     penalty_ : float
         The penalty in use.
     rounding_loss_ : float
-        Training accuracy before rounding less that after it.
+        Training accuracy before rounding minus that after it.
     objective_ : array
         Objective of every tree that was kept while growing.
     feature_importances_ : array of shape (m,)

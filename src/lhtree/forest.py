@@ -26,7 +26,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     Parameters
     ----------
     n_estimators : int, default=100
-        Number of trees per class, or of trees of all classes (see ``multi_class``).
+        Number of trees per class or, with trees of all classes, the number of trees (see ``multi_class``).
     max_samples : "auto", int or float, default="auto"
         Rows drawn for each tree, stratified: a count or a share. "auto" is 0.8 for the mean difference. For the other
         directions it is 1.0 (all rows), unless every block considers all features: then 0.8, to make the trees differ.
@@ -42,27 +42,26 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"
         As for :class:`LHTClassifier`.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Number of active features drawn at random for each block. "auto" is all for the mean difference, otherwise
-        ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
+        Number of features drawn at random for each block, among those that ``alpha`` does not exclude. "auto" is all
+        for the mean difference, otherwise ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.
     class_weight : "balanced", "balanced_subsample", dict or None, default=None
-        Class weights, multiplied with ``sample_weight``.
+        Class weights, multiplied with ``sample_weight``. "balanced_subsample" balances the rows that each tree draws.
     calibrate : {None, "sigmoid", "isotonic"}, default=None
         Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
-        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
+        cross-fitting; fitting takes six times as long. ``predict`` returns the class most probable after calibration.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         As for :class:`LHTClassifier`.
-    max_one_hot, missing_indicator
+    max_one_hot, missing_indicator, unseen
         As for :class:`LHTClassifier`.
-    unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing (or as above), or as an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     multi_class : {"auto", "one_tree", "one_per_class"}, default="auto"
         Trees for more than two classes. "one_per_class": every estimator has a tree for each class, which separates it
-        from the rest. "one_tree", for ``direction="mixed"``: one tree of all classes, with a K-th of the trees; the
-        direction of a block tells two drawn classes apart, its offset has the least Gini impurity of all classes, and
-        memberships are the shares of the classes in a leaf (``membership`` does not apply). "auto" is "one_tree" for
-        ``direction="mixed"`` and more than 50,000 rows, unless ``membership="least_squares"``, else "one_per_class".
+        from the rest. "one_tree", for ``direction="mixed"`` only: every estimator is one tree of all K classes, so the
+        forest has 1/K as many trees. The direction of a block separates two classes drawn at random, its offset
+        minimises the Gini impurity over all classes, and memberships are the shares of the classes in a leaf
+        (``membership`` does not apply). "auto" is "one_tree" for ``direction="mixed"`` and more than 50,000 rows,
+        unless ``membership="least_squares"``, otherwise "one_per_class".
     oob_score : bool, default=False
         Compute the out-of-bag score.
     warm_start : bool, default=False
@@ -72,13 +71,13 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     random_state : int, RandomState or None, default=None
         Random seed for drawing rows and features.
     verbose : int, default=0
-        1 shows a progress bar in terminals and notebooks.
+        1 shows a progress bar in terminals and notebooks (needs ``lhtree[progress]``).
 
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_, min_samples_leaf_
-        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator, or one (two classes, trees of
-        all classes).
+        As for :class:`LHTClassifier`; ``trees_`` has K trees for each estimator, or one for two classes and for trees
+        of all classes.
     estimators_ : sequence of fitted LHTClassifier, one per estimator
     oob_score_ : float
         Out-of-bag accuracy; with ``oob_score=True`` only.

@@ -39,14 +39,12 @@ class LHForestRegressor(Regressor, BaseForest):
     min_samples_leaf : int or float, default=10
         Minimum weight on each side of a hyperplane.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Number of active features drawn at random for each block. "auto" is all for the mean difference, otherwise half
-        of them, and at least two.
+        Number of features drawn at random for each block, among those that ``alpha`` does not exclude. "auto" is all
+        for the mean difference, otherwise half of them, and at least two.
     shrinkage : float, default=0.1
-        As for :class:`LHTRegressor`; models of leaves with few rows need a larger one.
-    categorical_features, max_one_hot, missing_indicator
+        As for :class:`LHTRegressor`; linear models of small leaves need a larger one.
+    categorical_features, max_one_hot, missing_indicator, unseen
         As for :class:`LHTRegressor`.
-    unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing, or as an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them, so that explanations can show similar rows.
     oob_score : bool, default=False
@@ -58,12 +56,12 @@ class LHForestRegressor(Regressor, BaseForest):
     random_state : int, RandomState or None, default=None
         Random seed for drawing rows and features.
     verbose : int, default=0
-        1 shows a progress bar in terminals and notebooks.
+        1 shows a progress bar in terminals and notebooks (needs ``lhtree[progress]``).
 
     Attributes
     ----------
     n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTRegressor`; ``trees_`` has a tree for each estimator.
+        As for :class:`LHTRegressor`; ``trees_`` has one tree per estimator.
     estimators_ : sequence of fitted LHTRegressor, one per tree
     oob_score_ : float
         Out-of-bag R²; with ``oob_score=True`` only.
@@ -141,17 +139,17 @@ class LHForestRegressor(Regressor, BaseForest):
         return params
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> NDArray[np.float64]:
-        """Intervals that hold the responses of new rows with a given probability.
+        """Intervals that contain the responses of new rows with a given probability.
 
-        They are as wide for every row: the errors of trees on rows that they did not see say how wide (split-conformal
-        prediction). So the share holds over all rows that are like the training rows, not for every kind of row.
+        All intervals have the same width, which comes from the out-of-bag errors (split-conformal prediction). So the
+        coverage holds on average over rows like the training rows, not for every kind of row.
 
         Parameters
         ----------
         X : array-like of shape (n, m)
             Samples.
         coverage : float between 0 and 1, default=0.9
-            Share of responses that the intervals hold.
+            Share of the responses that the intervals should contain.
 
         Returns
         -------

@@ -69,12 +69,13 @@ class Interpretable:
         DataFrame
             One row per sample and class: the prediction, ``proba`` (if it is calibrated, ``uncalibrated`` as well),
             ``wolf``, ``membership`` and ``confidence`` of the class, and the ``base`` and ``contribution.<feature>``
-            that add up to its membership. Of a boosted model ``raw_score`` takes the place of the latter three, and is
-            what they add up to, together with ``clipped`` if its leaves are linear. Of a regression there is one row
-            per sample, with the ``prediction``, and the ``base``, contributions and ``clipped`` that add up to it or,
-            with a log link, to its logarithm ``raw_score``. With ``terms=True`` one row per sample, tree, block and
-            term: those of a branching block add up to y, those of a leaf to p̂ or to what it adds or predicts.
-            Its method ``to_shap()`` gives the contributions as a ``shap.Explanation``, for shap's plots.
+            that add up to its membership. A boosted model has ``raw_score`` instead of ``wolf``, ``membership`` and
+            ``confidence``; base and contributions (and ``clipped``, if its leaves are linear) add up to it. A
+            regression has one row per sample, with the ``prediction``, and the ``base``, contributions and ``clipped``
+            that add up to it or, with a log link, to its logarithm ``raw_score``. With ``terms=True`` there is one row
+            per sample, tree, block and term: those of a branching block add up to y, those of a leaf to p̂, or to what
+            the leaf adds or predicts. Without it, the method ``to_shap()`` returns the contributions as a
+            ``shap.Explanation``.
 
         Examples
         --------
@@ -122,8 +123,8 @@ class Interpretable:
             the mean ``|contribution|`` to the membership of the predicted class, or to its raw score (see
             ``explain_batch``), which shows what the model uses; with y, the mean contribution to the true class, which
             shows what helps. ``"permutation"`` needs both: the drop in accuracy when the values of a column are
-            permuted. Of a regression, contributions are those to the prediction (with a log link, to its logarithm),
-            with y in the direction of the true number, and permutations show the drop in R².
+            permuted. For a regression, contributions are those to the prediction (with a log link, to its logarithm);
+            with y, those towards the true number count as positive. Permutations show the drop in R².
             Pass held-out rows: on training rows, noise that the model has memorised counts as well.
         n_repeats : int, default=5
             Number of permutations of each column.
@@ -204,7 +205,7 @@ class Interpretable:
         -------
         Rules
             ``print(rules)`` shows sentences; ``to_python()``, ``to_sql()`` and ``to_excel()`` return a formula that
-            predicts the same. Other models are refused: only a compact tree is small enough.
+            predicts the same. Other models raise an error: only a compact tree is small enough.
         """
         from .outline import read_outline
         from .rules import Rules
@@ -216,8 +217,8 @@ class Interpretable:
     ) -> Decisions:
         """Predict the rows with large WOLF values and leave the others undecided.
 
-        For a boosted model, the largest probability of a row takes the place of its largest WOLF value. Pass exactly
-        one of ``threshold`` and ``coverage``.
+        For a boosted model or a compact tree, the largest probability of a row takes the place of its largest WOLF
+        value. Pass exactly one of ``threshold`` and ``coverage``.
 
         Parameters
         ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,13 +12,10 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from ._parameters import is_integer, is_real, refuse
 from ._progress import show_progress
-from .base import BaseLHT
+from .base import WolfClassifier
 from .curves import SparsityCurve
 from .model import read
 from .tree import LHTClassifier
-
-if TYPE_CHECKING:
-    pass
 
 BETAS = (0.0, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9)
 
@@ -62,7 +59,7 @@ def sparsity_curve(
     (3, 5)
     """
     estimator = LHTClassifier() if estimator is None else estimator
-    if not isinstance(estimator, BaseLHT):
+    if not isinstance(estimator, WolfClassifier):
         raise TypeError(
             f"estimator={estimator!r} is not valid: pass an LHTClassifier or an LHForestClassifier, fitted or not."
         )
@@ -90,7 +87,7 @@ def _check_betas(betas: ArrayLike) -> NDArray[np.float64]:
     return np.array(listed, dtype=np.float64)
 
 
-def _measure(model: BaseLHT, X: Any, y: Any, split: Any) -> tuple[float, float, int, float, int]:
+def _measure(model: WolfClassifier, X: Any, y: Any, split: Any) -> tuple[float, float, int, float, int]:
     """Accuracy on the rows held back and on the others, features, features per branching block, blocks."""
     result = cross_validate(
         model,

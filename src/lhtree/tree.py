@@ -47,20 +47,21 @@ class LHTClassifier(WolfClassifier):
         for the mean difference. Otherwise a pilot chooses among 1, 5, 20 and 50: trees are grown on three quarters of
         (at most 10,000) rows, and the size with the least log loss on the others is used for all rows.
     smoothing : "auto" or float, default="auto"
-        How far leaves of few rows are from certain: a leaf of weight n has memberships from a·p / (n + a) to
-        (n + a·p) / (n + a), where a is ``smoothing`` and p the share of its target. "auto" is 0.1 where the leaf size
-        is chosen by a pilot, otherwise 0.
+        Keeps the memberships of small leaves away from 0 and 1: a leaf of weight n has memberships from a·p / (n + a)
+        to (n + a·p) / (n + a), where a is ``smoothing`` and p the prior of the target. "auto" is 0.1 if a pilot
+        chooses the leaf size, otherwise 0.
     max_depth : int or None, default=None
         Maximum depth of a tree; None means no limit.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Number of active features drawn at random for each block. "auto" and None are all.
+        Number of features drawn at random for each block, among those that ``alpha`` does not exclude. "auto" and None:
+        all of them.
     shrinkage : float, default=1e-3
         Ridge parameter of Fisher's discriminant and of least-squares memberships, relative to the mean variance.
     class_weight : "balanced", dict or None, default=None
         Class weights, multiplied with ``sample_weight``.
     calibrate : {None, "sigmoid", "isotonic"}, default=None
         Calibrate the probabilities, with a sigmoid (Platt) or an isotonic map for each class, learned by 5-fold
-        cross-fitting: the time to fit is six times as long. Predictions are the most probable classes after it.
+        cross-fitting; fitting takes six times as long. ``predict`` returns the class most probable after calibration.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         Categorical columns, which are one-hot encoded up to ``max_one_hot`` categories. "from_dtype": the string and
         categorical columns of a pandas or polars DataFrame. A list gives names, indices or a mask. None: all columns
@@ -68,26 +69,27 @@ class LHTClassifier(WolfClassifier):
     max_one_hot : int, default=20
         A categorical column with more categories becomes target statistics: one feature per class (one for two
         classes), the share of the class among the training rows of the category, shrunk towards that of all rows.
-        Training rows get the share among the other rows (5 folds). An unseen category has the share of all rows.
+        Training rows get the share among the rows of the other folds (of 5).
     missing_indicator : bool or "auto", default="auto"
-        Whether a column of numbers with missing values (at least 5) also gives a feature that is 1 where the value is
-        missing, else 0. "auto": not for the mean difference (the paper), otherwise where the gaps are correlated with a
-        class by more than chance.
+        Whether a numeric column with at least 5 missing values also gives an indicator feature: 1 where the value is
+        missing, else 0. "auto": not for the mean difference (the paper), otherwise if the indicator is correlated with
+        a class by more than chance.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing (or as above), or as an error.
+        How to treat a category not seen in fit. "missing": as a missing value; in a column with target statistics, it
+        has the share of all rows. "error": raise an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them (stratified), so that explanations can show similar rows.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Random seed for drawing features; without draws, the model does not depend on it.
+        Random seed for drawing features and stored rows; without draws, the model does not depend on it.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     n_features_in_ : int
     feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of views, one per tree: K trees, or one for two classes
+    trees_ : sequence of tree views: one tree per class, or a single one for two classes
     n_leaves_, depth_ : int
     min_samples_leaf_ : int or float
         The leaf size in use.

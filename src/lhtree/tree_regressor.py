@@ -48,7 +48,8 @@ class LHTRegressor(Regressor, BaseLHT):
     max_depth : int or None, default=None
         Maximum depth of the tree; None means no limit.
     max_features : "auto", "sqrt", None, int or float, default="auto"
-        Number of active features drawn at random for each block. "auto" and None are all.
+        Number of features drawn at random for each block, among those that ``alpha`` does not exclude. "auto" and None:
+        all of them.
     shrinkage : float, default=1e-3
         Ridge parameter of the least-squares direction and of least-squares models, relative to the mean variance.
     categorical_features : "from_dtype", None or list, default="from_dtype"
@@ -57,28 +58,29 @@ class LHTRegressor(Regressor, BaseLHT):
         are numeric. A missing category has no influence.
     max_one_hot : int, default=20
         A categorical column with more categories becomes one feature, its target statistic: the mean response of the
-        training rows of the category, shrunk towards that of all rows. Training rows get the mean of the other rows (5
-        folds). An unseen category has the mean of all rows.
+        training rows of the category, shrunk towards that of all rows. Training rows get the mean of the rows of the
+        other folds (of 5).
     missing_indicator : bool or "auto", default="auto"
-        Whether a column of numbers with missing values (at least 5) also gives a feature that is 1 where the value is
-        missing, else 0. "auto": not for the mean difference, otherwise where the gaps are correlated with the response
+        Whether a numeric column with at least 5 missing values also gives an indicator feature: 1 where the value is
+        missing, else 0. "auto": not for the mean difference, otherwise if the indicator is correlated with the response
         by more than chance.
     unseen : {"missing", "error"}, default="missing"
-        How to treat a category not seen in fit: as missing (or as above), or as an error.
+        How to treat a category not seen in fit. "missing": as a missing value; in a column with target statistics, it
+        has the mean response of all rows. "error": raise an error.
     keep_prototypes : bool or int, default=False
         Store the training rows, or at most this many of them, so that explanations can show similar rows.
     pruning : float, default=1.0
-        Cost of a parameter in rows: the larger, the smaller the tree. 0 keeps the tree as it was grown.
+        Cost of a parameter; larger values give smaller trees, and 0 keeps the tree as it was grown.
     n_jobs : int or None, default=None
         Number of threads; -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None, default=None
-        Random seed for drawing features; without draws, the model does not depend on it.
+        Random seed for drawing features and stored rows; without draws, the model does not depend on it.
 
     Attributes
     ----------
     n_features_in_ : int
     feature_names_in_ : array of shape (m,), if X had names
-    trees_ : sequence of views, of one tree
+    trees_ : sequence of one tree view
     n_leaves_, depth_ : int
     feature_importances_ : array of shape (m,)
 

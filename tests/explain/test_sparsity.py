@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
-from lhtree import LHForestClassifier, LHTClassifier, sparsity_curve, weight_table
+from lhtree import LHForestClassifier, LHTClassifier, LHTRegressor, sparsity_curve, weight_table
 from lhtree.sparsity import SparsityCurve
 from support.clouds import make_clouds
 from support.strategies import estimator_arguments, wide_problems
@@ -103,9 +103,10 @@ def test_arguments(arguments, message, two):
         sparsity_curve(*two, **arguments)
 
 
-def test_other_estimators_are_refused(two):
-    with pytest.raises(TypeError, match=r"estimator=RandomForestClassifier.* pass an LHTClassifier"):
-        sparsity_curve(*two, estimator=RandomForestClassifier())
+@pytest.mark.parametrize("other", [RandomForestClassifier(), LHTRegressor()])
+def test_other_estimators_are_refused(two, other):
+    with pytest.raises(TypeError, match=rf"estimator={type(other).__name__}.* pass an LHTClassifier"):
+        sparsity_curve(*two, estimator=other)
 
 
 @settings(max_examples=30)

@@ -218,6 +218,9 @@ def test_max_one_hot(flights):
     model = LHTClassifier(max_one_hot=255).fit(X, y)
     assert model._model.n_features == 61
     assert LHTClassifier(max_one_hot=59).fit(X, y)._model.n_features == 2
+    for max_one_hot, n_features in ((255, model._model.n_features), (59, 2)):
+        boosted = lhtree.LHBoostRegressor(max_iter=2, max_one_hot=max_one_hot).fit(X, np.arange(len(y)) * 1.0)
+        assert boosted._model.n_features == n_features
     with pytest.raises(ValueError, match="max_one_hot=-1"):
         LHTClassifier(max_one_hot=-1).fit(X, y)
 

@@ -33,7 +33,7 @@ def sheet(
     """Write a decision sheet of a compact tree: everything that a decision needs, on one page of A4.
 
     The page has the tree with the weights of every block in the user's units, what a missing value counts as, and the
-    share of every class. With rows, it also shows the way of one of them; with their classes, the accuracy and the
+    share of every class. With rows, it also shows the path of one of them; with their classes, the accuracy and the
     calibration on them.
 
     Parameters

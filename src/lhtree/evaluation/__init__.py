@@ -31,7 +31,7 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage:
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight 0 are ignored.
     coverage : float between 0 and 1, default=0.9
-        Of the prediction intervals to check, if the model has them (``LHForestRegressor``).
+        Coverage of the prediction intervals to check, if the model has them (``LHForestRegressor``).
 
     Returns
     -------

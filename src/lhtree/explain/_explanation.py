@@ -250,7 +250,7 @@ class Explanation:
 
         The search crosses the nearest hyperplanes on the path, each by the shortest move and by each feature alone, and
         continues from there (in a leaf, to where its membership is one half; in linear leaves of a boosted model, to
-        where two classes are level; of a regression, to the range). Every change that alters the prediction
+        where two classes have equal scores; for a regression, to the range). Every change that alters the prediction
         is shortened, rounded slightly outwards and verified by predicting again. Where the value and the ends of the
         training range have at most 6 decimals, changes have no more either (counts stay whole, prices in cents) if that
         suffices, and smaller changes are skipped if there are others. Values stay within the training range (a value
@@ -267,8 +267,8 @@ class Explanation:
         n : int, default=3
             Maximum number of changes to return; there may be fewer or none.
         to : class, or (low, high) of a regression
-            The class to reach; by default any other class. Of a regression, the range in which the prediction has to
-            be, which must be given; None is no limit: (200, None) is 200 or more.
+            The class to reach; by default any other class. For a regression, the range that the prediction has to
+            reach, which is required; None means no limit: (200, None) is 200 or more.
 
         Returns
         -------

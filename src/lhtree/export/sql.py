@@ -39,12 +39,12 @@ def export_sql(
 ) -> str:
     """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB, PostgreSQL or Spark.
 
-    It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; of a regression
-    the predicted number as ``prediction``. NULL (and NaN)
-    means missing; a row with an infinite value, for which the model raises an error, gets NULL in every column. The
-    arithmetic and its order are those of the model, so results are equal to the bit. A boosted model or a
-    regression becomes a table of blocks, which is joined once per level. Models whose statement would take an engine
-    too long, which includes most forests of classifiers, raise an error.
+    It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; for a
+    regression, the predicted number as ``prediction``. NULL (and NaN) means missing; a row with an infinite value, for
+    which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
+    results are equal to the bit. A boosted model or a regression becomes a table of blocks, which is joined once per
+    level. Models whose statement would take a database too long, which includes most classification forests, raise an
+    error.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def export_sql(
     keys : iterable of str, optional
         Columns of the table to include in the result, to identify rows: a SELECT has no guaranteed order.
     dialect : {"sqlite", "duckdb", "postgresql", "spark"}, default="sqlite"
-        SQL dialect. Spark takes trees and small forests of classes.
+        SQL dialect. Spark supports classification trees, small classification forests and compact trees only.
     force : bool, default=False
         Write the statement however large it is. The limits of 2,000 columns in SQLite, 1,600 in
         PostgreSQL and 60 levels of boosted models still apply.

@@ -50,7 +50,7 @@ class EffectsDisplay:
     target : class, optional
         The class whose contributions are drawn. Default: the second of two; of more, all of them without bands.
     unit : str
-        What contributions are counted in.
+        Unit of the contributions.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class EffectsDisplay:
         target : class, optional
             The class whose contributions are drawn. Default: the second of two; of more, all of them.
         n_columns : int, default=6
-            Most columns to draw.
+            Maximum number of columns to draw.
         ax : array of Axes, optional
             One per column; a new figure by default.
 
@@ -197,7 +197,7 @@ def plot_effects(
     target : class, optional
         The class whose contributions are drawn. Default: the second of two; of more, all of them without bands.
     n_columns : int, default=6
-        Most columns to draw.
+        Maximum number of columns to draw.
     ax : array of Axes, optional
         One per column; a new figure by default.
 

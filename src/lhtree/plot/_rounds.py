@@ -108,7 +108,7 @@ def _name_loss(model: Any) -> str:
 
 
 def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw the loss of a boosted model after each round: the log loss, or that with which numbers were fitted.
+    """Draw the loss of a boosted model after each round: the log loss, or the loss of a regressor.
 
     A model that was fitted with early stopping, or with a validation set, has kept its losses; the dotted line marks
     the last round that it kept.
@@ -116,11 +116,11 @@ def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = N
     Parameters
     ----------
     model : LHBoostClassifier or LHBoostRegressor
-        A fitted one.
+        Fitted model.
     X, y : array-like, optional
         More rows on which to measure the loss, for example held-out ones, and their classes or responses.
     ax : Axes, optional
-        Drawn into; a new figure by default.
+        Axes to draw into; a new figure by default.
 
     Returns
     -------

@@ -161,20 +161,23 @@ def tune(
     callback: Callable[[Tuning], None] | None = None,
     verbose: int = 0,
 ) -> Tuning:
-    """Search for the best settings of a tree, a forest or boosted trees by cross-validation, within a time limit.
+    """Search for the best settings of an estimator by cross-validation, within a time limit.
 
-    The estimator as passed and another direction are tried first, then random settings. For trees and forests they are
-    of direction, beta, gamma, min_samples_leaf, membership, max_depth, n_estimators and pruning, as far as they have
-    them; for boosted trees of direction, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and
-    n_directed; for compact trees of max_leaf_nodes, max_terms, penalty and min_samples_leaf. A setting that is
-    significantly worse than the best is abandoned early. The same ``random_state`` gives the same result unless the
-    time limit is reached.
+    The estimator as passed and another direction are tried first, then random settings. The parameters searched are
+
+    - for trees and forests: direction, beta, gamma, min_samples_leaf, membership, max_depth, n_estimators and pruning,
+      as far as the estimator has them;
+    - for boosted trees: direction, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization, n_directed;
+    - for compact trees: max_leaf_nodes, max_terms, penalty and min_samples_leaf.
+
+    A setting that is significantly worse than the best is abandoned early. The same ``random_state`` gives the same
+    result unless the time limit is reached.
 
     Parameters
     ----------
     estimator : {"tree", "forest", "boost", "compact"} or estimator
-        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()``, or one of these or of the regressors,
-        whose other parameters are kept.
+        ``LHTClassifier()``, ``LHForestClassifier()``, ``LHBoostClassifier()`` or ``CompactLHTClassifier()``; or any
+        estimator of lhtree, regressors included, whose other parameters are kept.
     X : array-like of shape (n, m)
         Samples, as for ``fit``.
     y : array-like of shape (n,)

@@ -1,4 +1,4 @@
-// The rules of the compact tree, each number in one place; tests/reference_compact.py repeats them slowly.
+// The rules of the compact tree, each number in one place; tests/reference/compact.py repeats them slowly.
 //
 // Data. z are the normalised values, float32, a missing value is 0. Fits use clip(z, ±8), feature sums z
 // itself. A feature's codes are its values in at most 255 bins: with at most 255 distinct values a code each,
