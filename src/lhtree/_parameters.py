@@ -24,12 +24,15 @@ MANY_ROWS = (
     50_000  # above it, multi_class="auto" grows trees of all classes: K times as many would take minutes
 )
 SMOOTHING = 0.1  # of leaves whose size was chosen; by cross-validation on 26 data sets
+_MOST_SHOWN = 100  # characters of a value in a message
 MOST_THREADS = 1 << 16  # more would not start; results do not depend on their number
 
 
 def refuse(name: str, value: object, remedy: str) -> ValueError:
     """Return the error for a parameter: its name, its value and what to pass instead."""
-    return ValueError(f"{name}={value!r} is not valid: pass {remedy}.")
+    shown = " ".join(line.strip() for line in repr(value).splitlines())
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"
+    return ValueError(f"{name}={shown} is not valid: pass {remedy}.")
 
 
 def is_integer(value: object) -> bool:

@@ -28,6 +28,7 @@ _REMEDIES = {
     "contains infinity": "Drop those rows, or replace infinity by a finite number.",
     "inconsistent numbers of samples": "Pass one {value} (and one sample weight) per row of X.",
     "is not numeric": "Convert y to numbers, or use a classifier for text and categories.",
+    "Complex data": "Pass real numbers, or text as classes.",
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 _LARGEST = 1e300  # of a response: sums over trees stay finite
@@ -170,6 +171,12 @@ def label_rows(
             np.repeat(classes, 3)
         )  # alone they would look like too many for the rows
     except ValueError as error:
+        if classes.dtype == object:
+            kinds = sorted({type(label).__name__ for label in classes.tolist()})
+            raise ValueError(
+                f"Unknown label type: y is an array of objects ({', '.join(kinds)}). Convert it to integers or text, "
+                "for example with y.astype(int) or y.astype(str)."
+            ) from None
         _raise_with_remedy(error)
     if len(classes) < 2:
         among = "" if weight is None else " with positive weight"
@@ -223,6 +230,8 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
         )
     try:
         classes: NDArray[Any] = column_or_1d(y, warn=True)
+        if classes.dtype == object and any(map(is_missing, classes)):  # scikit-learn fails at pd.NA
+            raise ValueError("Input y contains NaN or None")
         assert_all_finite(classes, input_name="y")
         check_consistent_length(X, classes)
     except ValueError as error:
@@ -348,7 +357,7 @@ def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> N
 
 
 def _raise_with_remedy(error: ValueError, value: str = "class") -> NoReturn:
-    message = str(error).replace("Input contains", "Input y contains")
+    message = str(error).partition("\n")[0].replace("Input contains", "Input y contains")
     remedy = next(
         (remedy for part, remedy in _REMEDIES.items() if part in message), "Pass one {value} per row of X."
     ).format(value=value)

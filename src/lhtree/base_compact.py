@@ -118,9 +118,9 @@ class BaseCompact(Predictor):
         plan = Plan(
             penalty=1.0 if chooses else check_number("penalty", self.penalty),
             max_leaf_nodes=max_leaf_nodes,
-            max_terms=check_count("max_terms", self.max_terms, 1),
+            max_terms=min(check_count("max_terms", self.max_terms, 1), 2**62),
             min_samples_leaf=float(check_count("min_samples_leaf", self.min_samples_leaf, 1)),
-            max_passes=check_count("max_passes", self.max_passes, 0),
+            max_passes=min(check_count("max_passes", self.max_passes, 0), 2**62),
             digits=digits,
             is_linear=membership == "linear",
         )

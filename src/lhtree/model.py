@@ -400,5 +400,5 @@ def read(model: Any, *, takes_numbers: bool = False) -> Model:
         )
     learned: Model = model._read()
     if learned.is_regression and not takes_numbers:
-        raise TypeError(f"model predicts a number ({type(model).__name__}): pass a classifier.")
+        raise TypeError("model predicts a number: pass a classifier.")
     return learned

@@ -105,6 +105,16 @@ class TestModels:
         model = json.loads(succeed(capsys, *asked, "--json").out)["model"]
         assert (model["n_trees"], model["n_rounds"]) == (5, 5)
 
+    def test_one_term_is_told_in_the_singular(self, capsys):
+        asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "compact")
+        ran = succeed(capsys, *asked, "--leaves", 2, "--terms", 1)
+        assert "\n1 tree of 2 leaves and 1 term fitted on all rows in " in ran.out
+
+    def test_a_column_that_names_rows_is_noted(self, capsys):
+        make_table().assign(order=[f"no. {n}" for n in range(300)]).to_csv("orders.csv", index=False)
+        ran = succeed(capsys, "fit", "orders.csv", "-t", "y", "-o", "new.lht", "--trees", 2)
+        assert ran.err.startswith("lhtree: column 'order' has 300 categories in 300 rows, so it names rows")
+
     def test_json(self, capsys):
         ran = succeed(
             capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.25, "--json"
@@ -213,6 +223,10 @@ class TestRefusals:
             (
                 ["--model", "tree", "--direction", "single"],
                 "--direction single does not apply to --model tree: pass mean_difference or fisher or mixed",
+            ),
+            (
+                ["--model", "boost", "--loss", "poisson", "--quantile", 0.9],
+                "--quantile does not apply to --loss poisson: omit one of them, or pass --loss quantile",
             ),
             (["--gamma", "much"], "--gamma much is not valid: pass a number"),
             (["--metadata", "alone"], "--metadata alone is not valid: pass KEY=VALUE"),

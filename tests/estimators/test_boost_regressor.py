@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -230,3 +231,11 @@ def test_errors_of_later_data():
     model = LHBoostRegressor(max_iter=2, warm_start=True).fit(X, POSITIVE)
     with pytest.raises(ValueError, match=r"loss='gamma' is not valid: .* earlier fit \(identity link\)"):
         model.set_params(loss="gamma", max_iter=4).fit(X, POSITIVE)
+
+
+def test_max_one_hot_limits_the_features_of_a_column():
+    X = pd.DataFrame({"carrier": [f"C{n % 7}" for n in range(140)], "size": np.arange(140.0)})
+    y = np.arange(140) % 7 + 0.01 * X["size"]
+    for most, n_features in ((7, 8), (6, 2)):
+        model = LHBoostRegressor(max_iter=5, max_one_hot=most).fit(X, y)
+        assert model._model.n_features == n_features

@@ -200,6 +200,13 @@ def test_what_is_not_valid_is_refused():
             model.predict(X)
 
 
+def test_limits_beyond_any_integer_of_the_machine():
+    X, y = make_clouds(40, 2, 2)
+    some = CompactLHTClassifier(max_terms=2, max_passes=50).fit(X, y)
+    most = CompactLHTClassifier(max_terms=10**30, max_passes=10**30).fit(X, y)
+    np.testing.assert_array_equal(most.predict_proba(X), some.predict_proba(X))
+
+
 @pytest.mark.parametrize("size", [1e-300, 1e300])
 def test_columns_of_any_size(size):
     X, y = make_clouds(80, 3, 2)

@@ -82,3 +82,26 @@ def test_all_rows():
 def test_what_is_refused(params, message):
     with pytest.raises(ValueError, match=message):
         LHForestClassifier(**params).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
+
+
+@pytest.mark.parametrize("model", [LHForestClassifier, LHForestRegressor])
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (slice(0, 100), "gave 200 rows in the first pass and 100 in a later one"),
+        (slice(0, 400), "gave 200 rows in the first pass and more in a later one"),
+        (slice(200, 400), "gave 200 rows in the first pass and others in a later one: return the same rows"),
+    ],
+)
+def test_a_function_that_gives_other_rows_in_a_later_pass(model, later, message):
+    X, raw = make_table()
+    y = raw if model is LHForestRegressor else np.where(raw > np.median(raw), "high", "low")
+    parts = [slice(0, 200), later, later, later]
+
+    def read():
+        part = parts.pop(0)
+        yield X[part][:90], y[part][:90]
+        yield X[part][90:], y[part][90:]
+
+    with pytest.raises(ValueError, match=message):
+        model(**FEW).fit_batches(read)

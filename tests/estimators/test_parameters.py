@@ -29,6 +29,13 @@ def test_invalid_values_are_refused_by_name_value_and_remedy(two, name, value):
     assert model.__dict__ == before
 
 
+def test_a_long_value_is_refused_in_one_line(two):
+    with pytest.raises(ValueError, match=r"^alpha=array\(\[ +0\., .*… is not valid: pass ") as caught:
+        LHTClassifier(alpha=np.arange(500.0)).fit(*two)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
 def test_every_parameter_is_refused_something():
     assert list(BAD) == list(DEFAULTS)
 

@@ -37,6 +37,12 @@ BAD_FITS = {
         (X, pd.Series(np.where(Y == 2, None, "a"))),
         ["y contains NaN", "Drop the rows"],
     ),
+    "pd.NA among text in y": (
+        (X, pd.Series(np.where(Y == 2, None, "a"), dtype="string")),
+        ["Input y contains NaN", "Drop the rows"],
+    ),
+    "integers as objects in y": ((X, Y.astype(object)), ["objects (int)", "y.astype(int)"]),
+    "complex y": ((X, Y * 1j), ["y: Complex data not supported. Pass real numbers"]),
     "NaN in y": ((X, np.where(Y == 2, np.nan, Y)), ["Input y contains NaN", "Drop the rows"]),
     "y missing": ((X, None), ["y", "None"]),
     "mixed y": ((X, of_class(["a", 1] * 30)), ["y mixes types", "only strings or only numbers"], TypeError),

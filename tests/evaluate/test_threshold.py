@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.model_selection import FixedThresholdClassifier
 
-from lhtree import LHBoostClassifier, choose_threshold, evaluate
+from lhtree import LHBoostClassifier, LHBoostRegressor, choose_threshold, evaluate
 from support.clouds import make_clouds
 
 SCORES = {
@@ -92,3 +92,11 @@ def test_more_than_two_classes_are_refused():
     X, y = make_clouds(90, 3, 3)
     with pytest.raises(ValueError, match="3 classes: a threshold needs two"):
         choose_threshold(LHBoostClassifier(max_iter=2).fit(X, y), X, y)
+
+
+def test_models_without_classes_are_refused():
+    X, y = make_clouds(90, 3, 2)
+    with pytest.raises(TypeError, match="model predicts a number: pass a classifier"):
+        choose_threshold(LHBoostRegressor(max_iter=2).fit(X, y), X, y)
+    with pytest.raises(ValueError, match="is not fitted: call fit first"):
+        choose_threshold(LHBoostClassifier(), X, y)

@@ -146,3 +146,10 @@ def test_weights_are_not_called_rows():
     text = str(LHTClassifier(class_weight="balanced").fit(X, y).explain(X[0]))
     assert "50 % of the weight of the training rows is class" in text
     assert "150 training rows, 50 % of their weight class" in text
+
+
+def test_the_shape_of_refused_rows_is_that_of_the_table():
+    X = pd.DataFrame({"colour": ["red", "green", "blue"] * 10, "size": np.arange(30.0)})
+    model = LHTClassifier().fit(X, np.arange(30) % 2)
+    with pytest.raises(ValueError, match=r"row has shape \(3, 2\): pass one row"):
+        model.explain(X.iloc[:3])

@@ -23,7 +23,6 @@ from lhtree import (
     export_c,
     export_onnx,
     export_sql,
-    report,
     save,
 )
 from lhtree.export import _sql_z, onnx, sql
@@ -39,10 +38,6 @@ needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compi
 def model():
     X, y = make_clouds(90, 3, 3)
     return LHTClassifier().fit(X, y)
-
-
-def report_on(model, path):
-    report(model, *make_clouds(90, 3, 3), path, betas=None)
 
 
 def fit_named(names, labels=(0, 1)):

@@ -21,6 +21,7 @@ from lhtree.plot._lines import find_lines, part
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle
 from support import pictures
+from support.clouds import make_clouds
 
 pytestmark = pytest.mark.usefixtures("closing")
 
@@ -167,6 +168,12 @@ def test_nothing_overlaps_or_is_cut_off(make):
     assert pictures.find_flaws(plot_membership(model, 0, row=X[:1])) == ([], [])
     assert pictures.find_flaws(plot_membership(model, [0, 1])) == ([], [])
     assert pictures.find_flaws(plot_decision_regions(model, X, y)) == ([], [])
+
+
+def test_regions_need_two_columns():
+    X, y = make_clouds(60, 1, 2)
+    with pytest.raises(ValueError, match="the model has one column, but regions need two"):
+        plot_decision_regions(LHTClassifier().fit(X, y), X, y)
 
 
 def test_regions_are_the_predictions():

@@ -16,7 +16,7 @@ from lhtree.outline import read_outline
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_model, make_outline
 
-pytest.importorskip("pandas")
+pd = pytest.importorskip("pandas")
 
 
 @settings(max_examples=30)
@@ -31,6 +31,19 @@ def test_the_example_goes_the_way_of_the_model(seed, n_classes, n_leaves):
         assert example.leaf.number == leaf
         for decision in example.decisions:
             assert decision.is_left == (decision.total < decision.block.bound)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_example_has_a_category_of_many(n_classes):
+    random = np.random.default_rng(0)
+    code = random.integers(0, 40, 400)
+    frame = pd.DataFrame({"carrier": [f"C{n}" for n in code], "size": random.normal(size=400)})
+    y = np.digitize(random.normal(size=40)[code] + frame["size"], [0.0, 1.0][: n_classes - 1])
+    model = lhtree.CompactLHTClassifier(max_leaf_nodes=6).fit(frame, y)
+    frame.loc[:2, "carrier"] = ["never seen", None, "C5"]
+    leaves = np.ravel(model.apply(frame)).tolist()
+    for row in range(20):
+        assert find_facts(model, frame, y, row=row).example.leaf.number == leaves[row]
 
 
 def write(path, **options):

@@ -10,7 +10,7 @@ from sklearn.preprocessing import TargetEncoder
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-from lhtree.tables.statistics import Amounts, Cells, draw_folds, learn_statistics, part_values
+from lhtree.tables.statistics import Amounts, Cells, draw_folds, part_values
 from lhtree.tables.treatments import UNSEEN_LEVEL
 
 pd = pytest.importorskip("pandas")
@@ -38,6 +38,13 @@ def make_flights(n_rows=1200, n_levels=60, n_classes=2, seed=0):
 @pytest.fixture(scope="module")
 def flights():
     return make_flights()
+
+
+def learn_statistics(codes, responses, weight, fold, n_levels):
+    """Statistics of all rows at once."""
+    cells = Cells([Amounts(response, weight) for response in responses], n_levels)
+    cells.add(codes, fold, slice(None))
+    return cells.learn()
 
 
 class TestStatistics:

@@ -100,11 +100,17 @@ def _find_example(model: Any, X: Any, y: Any, row: Any) -> Example:
     if not is_integer(row) or not 0 <= row < n_rows:
         raise refuse("row", row, f"an integer from 0 to {n_rows - 1}")
     one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1]
-    values = fitted.name_values(fitted.encode(one, model)[0])
+    encoded = fitted.encode(one, model)[0]
     actual = None
     if y is not None:
         actual = y.iloc[row] if hasattr(y, "iloc") else y[row]
-    return follow(read_outline(fitted), values, f"Row {row} of the table.", actual)
+    return follow(
+        read_outline(fitted),
+        fitted.name_values(encoded),
+        f"Row {row} of the table.",
+        actual,
+        features=dict(zip(fitted.feature_names, encoded.tolist(), strict=True)),
+    )
 
 
 def draw_sheet(facts: SheetFacts) -> Figure:

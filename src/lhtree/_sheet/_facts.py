@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from ..evaluation.classification import Evaluation
-from ..outline import CATEGORY, MISSING, Outline, OutlineBlock, Term
+from ..outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, Term
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,18 @@ class SheetFacts:
     example: Example | None = None
 
 
-def follow(outline: Outline, row: Mapping[str, Any], name: str, actual: Any = None) -> Example:
-    """The way of a row, a value per column, down the tree."""
+def follow(
+    outline: Outline,
+    row: Mapping[str, Any],
+    name: str,
+    actual: Any = None,
+    *,
+    features: Mapping[str, float] = MappingProxyType({}),
+) -> Example:
+    """The way of a row, a value per column, down the tree; ``features`` holds the statistics of its categories."""
     decisions, block = [], outline.blocks[0]
     while not block.is_leaf:
-        products = tuple(_multiply(term, row[term.column]) for term in block.terms)
+        products = tuple(_multiply(term, row[term.column], features) for term in block.terms)
         total = 0.0
         for one in products:
             total += one.product
@@ -68,19 +76,21 @@ def follow(outline: Outline, row: Mapping[str, Any], name: str, actual: Any = No
         return Example(name, tuple(decisions), block, outline.name_leaf(block), max(block.shares), actual)
     estimate = block.start
     for term in block.terms:
-        estimate += _multiply(term, row[term.column]).product
+        estimate += _multiply(term, row[term.column], features).product
     estimate = min(max(estimate, block.low), block.high)
     label = outline.class_names[int(estimate > 0.5)]
     return Example(name, tuple(decisions), block, label, max(estimate, 1.0 - estimate), actual)
 
 
-def _multiply(term: Term, value: Any) -> Product:
+def _multiply(term: Term, value: Any, features: Mapping[str, float]) -> Product:
     is_missing = value is None or (isinstance(value, float) and math.isnan(value))
     if term.kind == MISSING:
         number = float(is_missing)
     elif term.kind == CATEGORY:
         is_known = not is_missing and value in (term.category, *term.others)
         number = float(value == term.category) if is_known else term.fill
+    elif is_missing:
+        number = term.fill
     else:
-        number = term.fill if is_missing else float(value)
+        number = features[term.category] if term.kind == STATISTIC else float(value)
     return Product(term, None if is_missing else value, number, term.weight * number)

@@ -95,7 +95,7 @@ class Guard:
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     if issubclass(category, TableWarning):
-        print(f"lhtree: {_tidy(str(message))}", file=sys.stderr)
+        print(f"lhtree: {_tidy(str(message).removeprefix('X: '))}", file=sys.stderr)
     else:
         _SHOW_WARNING(message, category, *where, **more)
 

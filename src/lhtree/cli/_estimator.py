@@ -126,6 +126,11 @@ def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict
                 f"--{name} {chosen[name]} does not apply to --model {kind.value}: pass {' or '.join(values)}",
                 ExitCode.USAGE,
             )
+    if "quantile" in chosen and chosen["loss"] != "quantile":
+        raise Problem(
+            f"--quantile does not apply to --loss {chosen['loss']}: omit one of them, or pass --loss quantile",
+            ExitCode.USAGE,
+        )
     return chosen
 
 

@@ -140,13 +140,18 @@ def show(facts: dict[str, Any], measured: Measured | None) -> None:
         print("\nHold-out results (model fitted on the other rows):")
         show_facts(measured.figures())
     print(f"\n{model['estimator']}")
-    trees = "1 tree" if model["n_trees"] == 1 else f"{model['n_trees']:,} trees"
-    trees += f" of {model['n_rounds']:,} rounds" if "n_rounds" in model else ""
-    trees += f" of {model['n_leaves']} leaves and {model['n_terms']} terms" if "n_leaves" in model else ""
+    trees = _count(model["n_trees"], "tree")
+    trees += f" of {_count(model['n_rounds'], 'round')}" if "n_rounds" in model else ""
+    if "n_leaves" in model:
+        trees += f" of {_count(model['n_leaves'], 'leaf', 'leaves')} and {_count(model['n_terms'], 'term')}"
     rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
     trees += f", leaves of at least {model['min_samples_leaf']}," if "min_samples_leaf" in model else ""
     print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
     print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def _list(values: Any, most: int = 12) -> str:

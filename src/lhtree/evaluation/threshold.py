@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._parameters import choose
 from ..tables.labels import check_sample_weight, encode_known
+from . import is_regressor
 
 Counts = NDArray[np.float64]
 METRICS = ("balanced_accuracy", "f1", "accuracy")
@@ -49,6 +50,10 @@ def choose_threshold(
     True
     """
     choose("metric", metric, METRICS)
+    if is_regressor(model):
+        raise TypeError("model predicts a number: pass a classifier of two classes.")
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"model={model!r} is not fitted: call fit first.")
     classes = model.classes_
     if len(classes) != 2:
         raise ValueError(f"the model has {len(classes)} classes: a threshold needs two.")
@@ -58,7 +63,9 @@ def choose_threshold(
     mass = np.ones(len(proba)) if weight is None else weight
     totals = np.bincount(codes, mass, 2).astype(np.float64)
     if not totals.all():
-        raise ValueError(f"y has only rows of {classes[int(totals.argmax())]!r}: pass rows of both classes.")
+        raise ValueError(
+            f"y has only rows of {classes.tolist()[int(totals.argmax())]!r}: pass rows of both classes."
+        )
     order = np.argsort(proba, kind="stable")
     values, first = np.unique(proba[order], return_index=True)
     is_second = codes[order] == 1

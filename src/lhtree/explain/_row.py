@@ -31,8 +31,9 @@ def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
     if values.ndim == 1:
         values = values[None]
     if values.ndim != 2 or len(values) != 1:
+        shape = row.shape if is_frame(row) else values.shape
         raise ValueError(
-            f"row has shape {values.shape}: pass one row, for example X[0], or use explain_batch(X) for many."
+            f"row has shape {shape}: pass one row, for example X[0], or use explain_batch(X) for many."
         )
     if values.shape[1] != fitted.n_features:
         raise ValueError(

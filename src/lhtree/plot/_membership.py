@@ -70,7 +70,7 @@ def plot_membership(
     >>> ax = plot_membership(model, "proline", row=X.iloc[0], X=X)
     """
     fitted = read(model, takes_numbers=True)
-    rows = take_points(fitted, model, X, None)[0]
+    rows = take_points(fitted, X, None)[0]
     column = find_category(fitted, features)
     if column is not None:
         code = None if target is None else take_class(fitted.labels, target)

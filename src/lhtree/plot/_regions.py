@@ -74,12 +74,14 @@ def plot_decision_regions(
     >>> ax = plot_decision_regions(LHTClassifier(gamma=50).fit(two, y), two, y)
     """
     fitted = read(model, takes_numbers=True)
+    if len(fitted.column_names) < 2:
+        raise ValueError("the model has one column, but regions need two: use plot_membership.")
     along = take_features(fitted, features)
     if len(along) != 2 or along[0] == along[1]:
         raise refuse("features", features, "two different features")
     if n_points is not None:
         check_count("n_points", n_points, 2)
-    points, codes = take_points(fitted, model, X, y)
+    points, codes = take_points(fitted, X, y)
     is_mean = points is not None and len(points) > 0 and row is None and len(fitted.column_names) > 2
     if hyperplanes and fitted.is_boosted:
         raise refuse(
@@ -131,7 +133,7 @@ def plot_decision_regions(
     return ax
 
 
-def take_points(fitted: Model, model: Any, X: Any, y: Any) -> tuple[NDArray[np.float64] | None, NDArray[Any]]:
+def take_points(fitted: Model, X: Any, y: Any) -> tuple[NDArray[np.float64] | None, NDArray[Any]]:
     """Rows to draw and the codes of their classes, -1 without classes; of a regression their responses or none."""
     if X is None:
         return None, np.array([], dtype=np.int64)

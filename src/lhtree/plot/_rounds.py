@@ -33,7 +33,7 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
     fitted = read(model, takes_numbers=True)
     if not fitted.is_boosted:
         kind = "LHBoostRegressor" if fitted.is_regression else "LHBoostClassifier"
-        raise TypeError(f"model is an {type(model).__name__}, which has no rounds: pass an {kind}.")
+        raise TypeError(f"model is of type {type(model).__name__}, which has no rounds: pass an {kind}.")
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, or neither.")
     losses = {}

@@ -17,7 +17,7 @@ from .frames import holds_numbers, read_names, split_columns, take_table
 from .names import find_nearest
 from .treatments import Dropped, LevelNumbers, Numbers, OneHot, Treatment
 
-MAX_ONE_HOT = 20
+_MAX_ONE_HOT = 20
 _MOST_NAMES = 50  # up to this many categories never count as names of the rows
 _FEWEST_GAPS = 5  # missing values that an indicator needs
 _CALLER = 6  # who called fit
@@ -29,7 +29,7 @@ def learn_encoding(
     categorical_features: Any,
     sample_weight: Any = None,
     *,
-    max_one_hot: int = MAX_ONE_HOT,
+    max_one_hot: int = _MAX_ONE_HOT,
     missing_indicator: bool = False,
     owner: str = "LHTClassifier",
 ) -> Encoding:

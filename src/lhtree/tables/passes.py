@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +78,8 @@ def open_passes(
     if isinstance(source, tuple):
         return _pass_over_arrays(source, rows)
     if callable(source):
-        return Passes(lambda: (_check_batch(batch) for batch in source()))
-    raise TypeError(f"source={source!r:.80} cannot be read in batches: pass {_SOURCES}.")
+        return _pass_over_calls(source)
+    raise TypeError(f"source is a {type(source).__name__}, which cannot be read in batches: pass {_SOURCES}.")
 
 
 def pass_over_file(file: FilePasses) -> Passes:
@@ -98,6 +99,45 @@ def _check_batch(batch: Any) -> Batch:
             f"source() gave a {type(batch).__name__}: each batch must be a tuple (X, y) or (X, y, sample_weight)."
         )
     return Batch(*batch)
+
+
+def _pass_over_calls(source: Callable[[], Any]) -> Passes:
+    """A function that gives batches; a pass with other labels than the first, or in another order, is refused."""
+    first: list[tuple[int, int]] = []
+
+    def refuse(n_rows: str) -> NoReturn:
+        raise TableError(
+            f"source() gave {first[0][0]:,} rows in the first pass and {n_rows} in a later one: return the same rows, "
+            "in the same order, in every call."
+        )
+
+    def read() -> Iterator[Batch]:
+        n_rows = checksum = 0
+        for given in source():
+            batch = _check_batch(given)
+            n_rows += len(batch.y)
+            if first and n_rows > first[0][0]:
+                refuse("more")
+            yield batch
+            checksum = zlib.crc32(_find_bytes(batch.y), checksum)
+        if not first:
+            first.append((n_rows, checksum))
+        elif n_rows != first[0][0]:
+            refuse(f"{n_rows:,}")
+        elif checksum != first[0][1]:
+            refuse("others")
+
+    return Passes(read)
+
+
+def _find_bytes(y: Any) -> bytes:
+    """The same bytes for the same labels, however they are divided into batches."""
+    labels = np.asarray(y)
+    return (
+        labels.tobytes()
+        if labels.dtype.kind in "biuf"
+        else "".join(f"{label}\n" for label in labels).encode()
+    )
 
 
 def _pass_over_arrays(source: tuple[Any, ...], batch_rows: int) -> Passes:

@@ -60,34 +60,6 @@ class Statistics:
         return features
 
 
-def learn_statistics(
-    codes: Ints, responses: NDArray[np.generic], weight: Floats | None, fold: Ints, n_levels: int
-) -> Statistics:
-    """Values of categories, with the shrinkage of scikit-learn's ``TargetEncoder(smooth="auto")``.
-
-    The value of a category is λ · (its mean response) + (1 - λ) · (the mean of all rows), with λ = n v / (n v + w):
-    its weight n, the variance v of all responses and w of its own. Rows get the value that the other folds give;
-    the mean and variance of all rows are the same for all folds, or they would tell the folds apart.
-
-    Parameters
-    ----------
-    codes : array of shape (n,)
-        Number of every row's category: -1 where it is missing, ``n_levels`` where it is none of them.
-    responses : array of shape (n_targets, n)
-        One row per target.
-    weight : array of shape (n,), optional
-        None: 1 each.
-    fold : array of shape (n,)
-        From 0 to 4.
-    n_levels : int
-        Number of categories.
-    """
-    targets = [Amounts(response, weight) for response in responses]
-    cells = Cells(targets, n_levels)
-    cells.add(codes, fold, slice(None))
-    return cells.learn()
-
-
 class Amounts:
     """What is summed over rows, of one target: weight, weight · response and weight · response², as integers.
 
@@ -130,7 +102,20 @@ class Amounts:
 
 
 class Cells:
-    """Sums by category and fold of one column, added up over parts of the rows."""
+    """Sums by category and fold of one column, added up over parts of the rows.
+
+    Values have the shrinkage of scikit-learn's ``TargetEncoder(smooth="auto")``. The value of a category is
+    λ · (its mean response) + (1 - λ) · (the mean of all rows), with λ = n v / (n v + w): its weight n, the variance v
+    of all responses and w of its own. Rows get the value that the other folds give; the mean and variance of all rows
+    are the same for all folds, or they would tell the folds apart.
+
+    Parameters
+    ----------
+    targets : list of Amounts
+        One per target, of all rows.
+    n_levels : int
+        Number of categories.
+    """
 
     def __init__(self, targets: list[Amounts], n_levels: int) -> None:
         self._targets, self._n_levels = targets, n_levels
@@ -138,7 +123,7 @@ class Cells:
         self._is_there = np.zeros(n_levels * N_FOLDS, dtype=bool)
 
     def add(self, codes: Ints, fold: Ints, rows: slice) -> None:
-        """Add some rows, given their categories and folds."""
+        """Add some rows, given their categories (-1: missing, n_levels: none of them) and folds, shape (n,)."""
         is_known = (codes >= 0) & (codes < self._n_levels)
         cell = codes[is_known] * N_FOLDS + fold[is_known]
         self._is_there[cell] = True
