@@ -283,5 +283,5 @@ def test_the_command_line_tells_which_column_is_ignored(flights, tmp_path):
         text=True,
         check=True,
     )
-    assert done.stderr.startswith("lhtree: X: column 'id' has 1,200 categories")
+    assert done.stderr.startswith("lhtree: column 'id' has 1,200 categories")
     assert done.stderr.count("\n") == 1
