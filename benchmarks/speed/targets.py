@@ -39,7 +39,7 @@ LIMITS: dict[str, str] = {
     "parting, which do not depend on the number of features",
     "boost_row_spambase": _FOUR_TIMES,
     "boost_row_magic": _FOUR_TIMES,
-    "boost_threads_busy": "scheduling: the threads of a level wait for the last one, which other work delays",
+    "boost_threads_busy": "cause not examined: one measurement on a shared machine",
     "boost_batch_lightgbm_spambase": "400 rounds do not reach LightGBM's log loss on this split: all are walked",
     "boost_batch_xgboost_spambase": _GATHERS,
     "boost_batch_xgboost_magic": _GATHERS,
