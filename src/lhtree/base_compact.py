@@ -22,7 +22,7 @@ from ._validate import Training, check_training
 from .base import normalise
 from .grow.compact import Plan, count_tasks, grow, measure_fit, settle
 from .grow.compact_trees import build_trees
-from .grow.decimals import round_centres
+from .grow.decimals import round_to_scale
 from .grow.penalty import choose_penalty, count_fits
 from .grow.pilot import Progress, shift
 from .grow.sampling import count_kept, keep_rows
@@ -31,6 +31,7 @@ from .predictor import Predictor, count_threads
 from .tables.normalise import Normalisation
 
 MOST_LEAVES = 256
+_CENTRE_DIGITS = 2  # of their scale: more would change nothing that matters
 
 
 class BaseCompact(Predictor):
@@ -61,13 +62,13 @@ class BaseCompact(Predictor):
         n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
         normalisation, span = normalise(training, "robust", None, n_threads, seed=0)  # nothing is random
         if plan.digits is not None:
-            centre = round_centres(normalisation.centre, normalisation.scale)
+            centre = round_to_scale(normalisation.centre, normalisation.scale, _CENTRE_DIGITS)
             normalisation = Normalisation(centre, normalisation.scale)
 
         def build(training: Training, plan: Plan, progress: Progress) -> Model:
             grown = grow(training, plan, normalisation, n_threads, progress)
             tree, leaf = settle(grown, plan, normalisation)
-            loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf)
+            loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf, plan.digits)
             return Model(
                 trees=build_trees(tree, leaf, grown.rows, training, normalisation, plan),
                 encoding=training.encoding,

@@ -24,7 +24,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         Loss to minimise. "poisson" and "gamma" fit the logarithm of the mean of y. For "poisson", y must be at least 0
         and not 0 everywhere; for "gamma" it must be positive.
     quantile : float or None, default=None
-        With ``loss="quantile"``, the quantile to estimate, between 0 and 1.
+        With ``loss="quantile"``, the quantile to estimate, between 0 and 1; None otherwise.
     max_iter : int, default=400
         Number of rounds; each grows one tree.
     learning_rate : "auto" or float, default="auto"

@@ -36,7 +36,8 @@ class CompactLHTRegressor(BaseCompact, Regressor):
     max_passes : int, default=20
         Maximum number of times the whole tree is solved again after each step of growth; 0 is greedy growth.
     digits : int or None, default=3
-        Significant digits of the weights; offsets get few digits, too. None: no rounding.
+        Significant digits of the weights, and digits of what leaves predict, counted from the first digit of the
+        standard deviation of the response; offsets get few digits, too. None: no rounding.
     categorical_features : "from_dtype", None or list, default="from_dtype"
         Categorical columns, each category of which is one term ("colour = red"), up to ``max_one_hot`` categories.
         "from_dtype": the string and categorical columns of a pandas or polars DataFrame. A list gives names, indices

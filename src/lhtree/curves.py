@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ._extras import import_extra
 from ._parameters import is_real, refuse
-from .model import is_boosted
+from .model import has_wolf
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +93,7 @@ class CoverageCurve:
 
 def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None, **options: Any) -> Sureness:
     """What coverage is measured by: the largest WOLF value of every row, or without these the largest probability."""
-    has_wolf = hasattr(model, "predict_wolf") and not is_boosted(model)
-    if has_wolf:
+    if has_wolf(model):
         return Sureness("wolf", model.predict_wolf(X, **options).max(axis=1))
     return Sureness("proba", (model.predict_proba(X, **options) if proba is None else proba).max(axis=1))
 

@@ -205,6 +205,11 @@ class Model:
         return self.is_boosted or self.is_regression
 
     @property
+    def has_wolf(self) -> bool:
+        """Whether trees give memberships and confidences that overlap, as in the paper; a compact tree gives shares."""
+        return not (self.has_values or self.trees.has_units)
+
+    @property
     def is_clipped(self) -> bool:
         """Whether blocks have values and leaves are linear: their ranges may take a part of estimates away."""
         return self.has_values and self.trees.has_slopes
@@ -357,9 +362,11 @@ class Model:
         )
 
 
-def is_boosted(model: Any) -> bool:
-    """Whether a model of any library is a boosted one of lhtree."""
-    return hasattr(type(model), "_read") and read(model, takes_numbers=True).is_boosted
+def has_wolf(model: Any) -> bool:
+    """Whether a model of any library has WOLF values."""
+    if not hasattr(type(model), "_read"):
+        return hasattr(model, "predict_wolf")
+    return read(model, takes_numbers=True).has_wolf
 
 
 def takes_nothing(X: Any) -> bool:

@@ -37,6 +37,28 @@ class TestSheet:
         assert succeed(capsys, "sheet", "compact.lht", "-o", "s.html", "--quiet") == (0, "", "")
         assert "Not measured" in Path("s.html").read_text(encoding="utf-8")
 
+    def test_a_sheet_of_numbers(self, capsys):
+        X = make_table()[200:].dropna(subset="size")
+        frame = make_table().dropna(subset="size")
+        model = lhtree.CompactLHTRegressor(max_leaf_nodes=4).fit(frame.drop(columns="size"), frame["size"])
+        lhtree.save(model, "sizes.lht")
+        y = X.pop("size")
+        lhtree.sheet(model, "expected.html", X, y, row=3)
+        succeed(
+            capsys,
+            "sheet",
+            "sizes.lht",
+            "test.csv",
+            "-t",
+            "size",
+            "--drop-missing-target",
+            "--row",
+            3,
+            "-o",
+            "s.html",
+        )
+        assert Path("s.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
+
     def test_pdf(self, capsys):
         pytest.importorskip("matplotlib")
         succeed(capsys, "sheet", "compact.lht", "new.csv", "-o", "s.pdf")

@@ -208,6 +208,7 @@ NEGATIVE, POSITIVE = np.linspace(-1.0, 1.0, 40), np.linspace(1.0, 2.0, 40)
         ({"loss": "gamma"}, np.arange(40.0), r"y contains 0, but loss='gamma' .* positive.*poisson"),
         ({"loss": "quantile"}, POSITIVE, r"quantile=None is not valid: pass a number between 0 and 1"),
         ({"loss": "quantile", "quantile": 1.0}, POSITIVE, r"quantile=1.0 is not valid"),
+        ({"quantile": 0.9}, POSITIVE, r"quantile=0.9 is not valid: pass None with loss='squared_error'"),
         ({"loss": "huber"}, POSITIVE, r"loss='huber' is not valid: pass one of 'squared_error'"),
         (
             {"loss": "absolute_error", "leaf": "linear"},

@@ -19,7 +19,7 @@ class Known:
     """A model with the WOLF values it was given."""
 
     classes = classes_ = np.array(["a", "b"])
-    is_boosted = is_regression = False
+    has_wolf, is_regression = True, False
 
     def __init__(self, wolf):
         self.wolf = wolf

@@ -5,6 +5,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, weight_table
+from lhtree.abstain import decide
+from lhtree.scorer import Scorer
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
@@ -54,3 +56,11 @@ def test_the_table_of_weights_has_those_that_predict():
     branching = trees.left >= 0
     np.testing.assert_array_equal(table.unit_offset, trees.unit_offset[branching])
     assert set(table.unit_weights[table.unit_weights != 0.0]) == set(trees.unit_weight)
+
+
+def test_a_compact_tree_abstains_by_probability():
+    X, y = load_wine(return_X_y=True)
+    model = CompactLHTClassifier(max_leaf_nodes=4).fit(X[::2], y[::2])
+    by_scorer, own = (str(decide(one, X[1::2], threshold=0.999)) for one in (Scorer(model._model), model))
+    assert by_scorer == own
+    assert "have a probability below" in own

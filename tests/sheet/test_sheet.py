@@ -159,3 +159,50 @@ def test_a_full_tree_prints_on_one_page(n_classes, names, is_chain, open_page, t
     assert page.evaluate(FLAWS) == []
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
+def make_numbers(n_rows=300, **options):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "area": random.normal(90.0, 30.0, n_rows).round(1),
+            "town": random.choice(["Bern", "Rome", "Oslo"], n_rows),
+            "street": [f"street {n}" for n in random.integers(0, 40, n_rows)],
+        }
+    )
+    y = 2000.0 * frame["area"] + 50000.0 * (frame["town"] == "Bern") + random.normal(0.0, 5000.0, n_rows)
+    frame.loc[::17, "area"] = np.nan
+    return lhtree.CompactLHTRegressor(**options).fit(frame, y), frame, y
+
+
+@pytest.mark.parametrize("membership", ["constant", "linear"])
+def test_a_sheet_of_numbers(membership, tmp_path):
+    model, frame, y = make_numbers(membership=membership, penalty=0.3)
+    leaves, predicted = np.ravel(model.apply(frame)).tolist(), model.predict(frame)
+    for row in range(20):
+        example = find_facts(model, frame, y, row=row).example
+        assert example.leaf.number == leaves[row]
+        assert example.probability is None
+        assert float(example.name.replace(",", "")) == pytest.approx(predicted[row], rel=1e-3)
+    text = lhtree.sheet(model, tmp_path / "s.html", frame, y, row=2).read_text(encoding="utf-8")
+    measured = lhtree.evaluate(model, frame, y)
+    assert f"R² {measured.r2:.4f}; 300 rows" in text
+    assert "mean actual number" in text
+    assert "class" not in text.split("</style>")[1]
+    plain = lhtree.sheet(Scorer(model._model), tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "Not measured" in plain
+    assert "None: pass a table with rows." in plain
+
+
+def test_a_sheet_of_one_number(tmp_path):
+    model = lhtree.CompactLHTRegressor().fit(np.arange(20.0)[:, None], np.full(20, 7.5))
+    text = lhtree.sheet(model, tmp_path / "s.html", [[1.0]], [7.5]).read_text(encoding="utf-8")
+    assert "Leaf 0: 7.5. The actual number is 7.5." in text
+
+
+def test_numbers_print_on_one_page(open_page, tmp_path):
+    model, frame, y = make_numbers(penalty=0.0, max_leaf_nodes=16)
+    lhtree.sheet(model, tmp_path / "s.html", frame, y * 1000.0, title="What a house costs " * 5)
+    page = open_page(tmp_path / "s.html")
+    assert page.evaluate(FLAWS) == []
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from .._parameters import is_integer, refuse
 from .._write import write_whole
 from ..evaluation import evaluate
-from ..evaluation.classification import Evaluation
 from ..model import read
 from ..outline import read_outline
 from ._facts import Example, SheetFacts, follow
@@ -34,18 +33,18 @@ def sheet(
 
     The page has the tree with the weights of every block in the user's units, what a missing value counts as, and the
     share of every class. With rows, it also shows the path of one of them; with their classes, the accuracy and the
-    calibration on them.
+    calibration on them. For a regressor it has the numbers of the leaves and the errors instead.
 
     Parameters
     ----------
-    model : fitted CompactLHTClassifier, or a Scorer of one
+    model : fitted CompactLHTClassifier or CompactLHTRegressor, or a Scorer of one
         The fitted model.
     path : str or path
         Output file: HTML, or PDF, which needs matplotlib. An existing file is replaced atomically.
     X : array-like of shape (n, m), optional
         Samples that were not used for training.
     y : array-like of shape (n,), optional
-        Their class labels.
+        Their class labels or responses.
     row : int, default=0
         Index of the row of X that is the example; its values are in the file.
     title : str, optional
@@ -84,18 +83,17 @@ def find_facts(
     model: Any, X: Any = None, y: Any = None, *, row: int = 0, title: str | None = None
 ) -> SheetFacts:
     """What a sheet shows, as data."""
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     outline = read_outline(fitted)
     if X is None and y is not None:
         raise ValueError("y was passed without X: pass both, or X alone.")
     measured = None if y is None else evaluate(model, X, y)
-    assert measured is None or isinstance(measured, Evaluation)
     example = None if X is None else _find_example(model, X, y, row)
-    return SheetFacts(title or "Decision sheet", outline, measured, example)
+    return SheetFacts(title or "Decision sheet", outline, measured, example, fitted.response)
 
 
 def _find_example(model: Any, X: Any, y: Any, row: Any) -> Example:
-    fitted = read(model)
+    fitted = read(model, takes_numbers=True)
     n_rows = len(X) if hasattr(X, "__len__") else X.shape[0]
     if not is_integer(row) or not 0 <= row < n_rows:
         raise refuse("row", row, f"an integer from 0 to {n_rows - 1}")

@@ -1,4 +1,4 @@
-"""The facts of a decision sheet: the tree, the classes, how well it predicts, and how it decides on one row."""
+"""The facts of a decision sheet: the tree, the target, how well it predicts, and how it decides on one row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..evaluation.classification import Evaluation
+from ..evaluation.measures import write_number
+from ..evaluation.regression import RegressionEvaluation
 from ..outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, Term
+from ..response import ResponseRecord
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,9 @@ class Example:
     row: str  # which row it is
     decisions: tuple[Decision, ...]
     leaf: OutlineBlock
-    name: str  # of the class that is predicted
-    probability: float  # of it
-    actual: Any = None  # its class, if it is known
+    name: str  # of the class that is predicted, or the number
+    probability: float | None  # of the class
+    actual: Any = None  # its class or number, if it is known
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ class SheetFacts:
 
     title: str
     outline: Outline
-    evaluation: Evaluation | None = None
+    evaluation: Evaluation | RegressionEvaluation | None = None
     example: Example | None = None
+    response: ResponseRecord | None = None  # of a regression
 
 
 def follow(
@@ -73,11 +77,14 @@ def follow(
         decisions.append(Decision(block, products, total, is_left))
         block = outline.blocks[block.left if is_left else block.right]
     if not block.is_linear:
-        return Example(name, tuple(decisions), block, outline.name_leaf(block), max(block.shares), actual)
+        probability = max(block.shares, default=None)
+        return Example(name, tuple(decisions), block, outline.name_leaf(block), probability, actual)
     estimate = block.start
     for term in block.terms:
         estimate += _multiply(term, row[term.column], features).product
     estimate = min(max(estimate, block.low), block.high)
+    if outline.is_regression:
+        return Example(name, tuple(decisions), block, write_number(estimate), None, actual)
     label = outline.class_names[int(estimate > 0.5)]
     return Example(name, tuple(decisions), block, label, max(estimate, 1.0 - estimate), actual)
 

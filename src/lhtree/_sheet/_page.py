@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ..evaluation.classification import Evaluation
-from ..evaluation.measures import write_percent
 from ..outline import write_number
 from ..page import (
     BOLD,
@@ -12,22 +10,22 @@ from ..page import (
     SMALL,
     Box,
     Curve,
-    Disc,
     Shape,
     Text,
-    colour_class,
     draw_tree,
+    find_width,
     fit_text,
     move,
     wrap,
 )
+from ._classes import draw_accuracy, draw_classes
 from ._facts import Decision, Example, SheetFacts
+from ._numbers import draw_errors, draw_numbers
+from ._parts import LINE, draw_title
 
 WIDTH, HEIGHT, MARGIN = 210.0, 297.0, 9.0  # millimetres
 _INSIDE = WIDTH - 2 * MARGIN
-_LINE = 2.9
 _BOTTOM = 51.0  # room below the tree
-_MOST_CLASSES = 14
 _GUIDE = (
     "Start at block 0. In each block multiply the values by their weights and add up the products. If the sum is below "
     "the bound, the answer is yes: go left; otherwise go right. What is a category, or “is missing”, counts as 1 or 0. "
@@ -42,8 +40,9 @@ def compose(facts: SheetFacts) -> tuple[list[Shape], float]:
     tree, height = draw_tree(facts.outline, _INSIDE, HEIGHT - 2 * MARGIN - top - _BOTTOM)
     shapes += move(tree, 0.0, top)
     top += height + 1.0
-    left = _draw_classes(facts)
-    middle = _draw_quality(facts.evaluation)
+    is_regression = facts.outline.is_regression
+    left = draw_numbers(facts) if is_regression else draw_classes(facts)
+    middle = draw_errors(facts) if is_regression else draw_accuracy(facts)
     right = _draw_example(facts.example, _INSIDE - 130.0 + 3.0, HEIGHT - 2 * MARGIN - top)
     for x, part in ((0.0, left), (62.0, middle), (127.0, right)):
         shapes += move(part, x, top)
@@ -65,16 +64,18 @@ def _draw_header(facts: SheetFacts) -> list[Shape]:
     n_branching = len(outline.branching)
     blocks = f"{n_branching} branching block{'s' * (n_branching != 1)}"
     size = f"{outline.n_leaves} leaves, {blocks}, {outline.n_terms} terms" if n_branching else "one leaf"
-    trained = f"trained on {outline.blocks[0].n_samples:,} rows"
+    size += f"; trained on {outline.blocks[0].n_samples:,} rows"
+    room = _INSIDE - find_width(size, 7.0) - 4.0
     shapes: list[Shape] = [
-        Text(0.0, 2.5, fit_text(facts.title, _INSIDE - 95.0, 13.0, BOLD), 13.0, "start", INK, BOLD),
-        Text(_INSIDE, 2.5, f"{size}; {trained}", 7.0, "end", GREY),
+        Text(0.0, 2.5, fit_text(facts.title, room, 13.0, BOLD), 13.0, "start", INK, BOLD),
+        Text(_INSIDE, 2.5, size, 7.0, "end", GREY),
     ]
     guide = _GUIDE
     if any(block.is_linear for block in outline.blocks):
-        guide += (
-            f" In a linear leaf, the probability P of {outline.class_names[1]} is computed in the same way."
-        )
+        estimate = "number" if outline.is_regression else f"probability P of {outline.class_names[1]}"
+        guide += f" In a linear leaf, the {estimate} is computed in the same way."
+    if outline.is_regression:
+        guide += " Violet: larger values speak for a larger number; red: for a smaller one."
     if len(outline.classes) == 2:
         guide += (
             f" Violet: larger values speak for {outline.class_names[1]}; red: for {outline.class_names[0]}."
@@ -84,96 +85,17 @@ def _draw_header(facts: SheetFacts) -> list[Shape]:
     return shapes
 
 
-def _draw_title(text: str) -> list[Shape]:
-    return [Text(0.0, 2.0, text, 8.0, "start", INK, BOLD)]
-
-
-def _draw_classes(facts: SheetFacts) -> list[Shape]:
-    """The share of every class in training and, where rows were held out, its recall and precision."""
-    outline, shapes = facts.outline, _draw_title("Classes")
-    scores = facts.evaluation.classes if facts.evaluation else ()
-    for x, text in ((36.0, "share"), *(((47.0, "recall"), (58.0, "precision")) if scores else ())):
-        shapes.append(Text(x, 5.6, text, SMALL, "end", GREY))
-    shown = list(enumerate(zip(outline.class_names, outline.prior, strict=True)))[:_MOST_CLASSES]
-    for place, (code, (label, share)) in enumerate(shown):
-        y = 9.0 + _LINE * place
-        shapes += [
-            Box(0.0, y - 1.0, 2.0, 2.0, colour_class(code)),
-            Text(3.0, y, fit_text(label, 23.0)),
-            Text(36.0, y, f"{share:.3f}", SMALL, "end"),
-        ]
-        if scores:
-            shapes.append(Text(47.0, y, _percent(scores[code].recall), SMALL, "end"))
-            shapes.append(Text(58.0, y, _percent(scores[code].precision), SMALL, "end"))
-    n_more = len(outline.classes) - len(shown)
-    if n_more:
-        shapes.append(Text(3.0, 9.0 + _LINE * len(shown), f"and {n_more} more classes", SMALL, "start", GREY))
-    return shapes
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100.0 * share:.1f} %"
-
-
-def _draw_quality(evaluation: Evaluation | None) -> list[Shape]:
-    """Accuracy on held-out rows, and how often predictions of some probability are right."""
-    shapes = _draw_title("Hold-out")
-    if evaluation is None:
-        lines = wrap("Not measured: pass a table of rows that were not used for training.", 56.0)
-        return [
-            *shapes,
-            *(Text(0.0, 6.0 + _LINE * n, line, SMALL, "start", GREY) for n, line in enumerate(lines)),
-        ]
-    interval = f"95 % interval {100 * evaluation.accuracy_low:.1f} to {100 * evaluation.accuracy_high:.1f}"
-    shapes += [
-        Text(0.0, 5.8, f"accuracy {write_percent(evaluation.accuracy)} ({interval})"),
-        Text(0.0, 5.8 + _LINE, f"{evaluation.n_rows:,} rows; log loss {evaluation.log_loss:.3f}", SMALL),
-        Text(0.0, 5.8 + 2 * _LINE, f"most frequent class {write_percent(evaluation.most_frequent)}", SMALL),
-    ]
-    return shapes + move(_draw_calibration(evaluation), 10.0, 16.0)
-
-
-def _draw_calibration(evaluation: Evaluation) -> list[Shape]:
-    """The accuracy of predictions by their probability; on the dashed line they are right as often as they say."""
-    bins = evaluation.calibration
-    low = min([0.5, *(one.probability for one in bins), *(one.accuracy for one in bins)])
-    low = int(low * 10.0) / 10.0
-    width, height = 42.0, 27.0
-
-    def place(probability: float, accuracy: float) -> tuple[float, float]:
-        return width * (probability - low) / (1.0 - low), height * (1.0 - (accuracy - low) / (1.0 - low))
-
-    shapes: list[Shape] = [
-        Box(0.0, 0.0, width, height, "#FFFFFF", "#C8C8C8"),
-        Curve((place(low, low), place(1.0, 1.0)), GREY, 0.2, dashes=True),
-    ]
-    most = max(one.n_rows for one in bins)
-    points = [place(one.probability, one.accuracy) for one in bins]
-    shapes.append(Curve(tuple(points), INK, 0.3))
-    shapes += [
-        Disc(x, y, 0.5 + 0.9 * (one.n_rows / most) ** 0.5, INK)
-        for (x, y), one in zip(points, bins, strict=True)
-    ]
-    for end in (low, 1.0):
-        x, y = place(end, end)
-        shapes.append(Text(x, height + 2.0, f"{end:.1f}", SMALL, "middle", GREY))
-        shapes.append(Text(-1.0, y, f"{end:.1f}", SMALL, "end", GREY))
-    shapes.append(Text(width / 2.0, height + 2.0, "probability of the prediction", SMALL, "middle", GREY))
-    shapes.append(Text(1.0, 2.2, "share that is right", SMALL, "start", GREY))
-    return shapes
-
-
 def _draw_example(example: Example | None, width: float, room: float) -> list[Shape]:
     """The way of one row: every sum and where it leads, with its products if there is room."""
-    shapes = _draw_title("Example")
+    shapes = draw_title("Example")
     if example is None:
         lines = wrap("None: pass a table with rows.", width)
     else:
-        most = int((room - 8.0) / _LINE)
+        most = int((room - 8.0) / LINE)
         lines = _tell(example, width, has_products=True)
         if len(lines) > most:
             lines = _tell(example, width, has_products=False)
-    return [*shapes, *(Text(0.0, 6.0 + _LINE * n, line) for n, line in enumerate(lines))]
+    return [*shapes, *(Text(0.0, 6.0 + LINE * n, line) for n, line in enumerate(lines))]
 
 
 def _tell(example: Example, width: float, *, has_products: bool) -> list[str]:
@@ -181,8 +103,13 @@ def _tell(example: Example, width: float, *, has_products: bool) -> list[str]:
     for decision in example.decisions:
         lines += wrap(_tell_decision(decision, has_products), width)
     leaf = example.leaf
-    told = f"Leaf {leaf.number}: {example.name}, probability {example.probability:.2f}."
-    actual = "" if example.actual is None else f" The actual class is {example.actual}."
+    sure = "" if example.probability is None else f", probability {example.probability:.2f}"
+    told = f"Leaf {leaf.number}: {example.name}{sure}."
+    actual = ""
+    if example.actual is not None:
+        is_number = example.probability is None
+        what = f"number is {write_number(example.actual)}" if is_number else f"class is {example.actual}"
+        actual = f" The actual {what}."
     return lines + wrap(told + actual, width)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..model import read as find_model
 from ..tables.read import read_rows
 from ..tables.source import Reading
 from . import _options
@@ -29,7 +30,8 @@ def sheet(
         typer.Argument(metavar="DATA", help="Table of held-out rows: metrics are computed on it."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", metavar="NAME", help="Column of DATA with the classes.")
+        str | None,
+        typer.Option("--target", "-t", metavar="NAME", help="Column of DATA with the classes or numbers."),
     ] = None,
     row: Annotated[
         int, typer.Option(metavar="NUMBER", help="Row of DATA to show as an example, counted from 0.")
@@ -46,7 +48,8 @@ def sheet(
     """Write a decision sheet of a compact tree: the whole model on one printable page.
 
     With DATA, the sheet shows how the tree decides on one of its rows, whose values are then in the
-    file; with --target also the accuracy and the calibration on all of them.
+    file; with --target also the accuracy and the calibration (of a regression, the errors) on all of
+    them.
     """
     import lhtree
 
@@ -56,12 +59,13 @@ def sheet(
         raise Problem("--target needs DATA: pass a table, or leave it out", ExitCode.USAGE)
     check_place(out, model, *filter(None, [data]))
     scorer = load_scorer(model)
+    learned = find_model(scorer, takes_numbers=True)
     rows = None
     if data is not None:
         rows = read_rows(
             data,
-            encoding=scorer._model.encoding,
-            classes=scorer._model.classes,
+            encoding=learned.encoding,
+            classes=None if learned.is_regression else learned.classes,
             reading=Reading(format, delimiter, decimal, encoding),
             unseen=unseen,
             target=target,

@@ -77,6 +77,5 @@ def is_regressor(model: Any) -> bool:
 
 def find_quantile(model: Any) -> float | None:
     """The quantile that a model predicts; None if it predicts something else."""
-    is_quantile = getattr(model, "loss", "quantile") == "quantile"  # other losses have a parameter, too
-    quantile = getattr(model, "quantile", None) if is_quantile else None
+    quantile = getattr(model, "quantile", None)
     return None if quantile is None else float(quantile)

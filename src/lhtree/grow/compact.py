@@ -16,6 +16,7 @@ from ..response import scale_down
 from ..tables.coded import expand
 from ..tables.normalise import Normalisation
 from ..trees import bound_values
+from .decimals import round_to_scale
 from .rounding import Rows, UnitTree, find_offsets, in_units
 
 Floats = NDArray[np.float64]
@@ -95,12 +96,17 @@ def grow(
 
 def _standardise(training: Training) -> Floats:
     """The response with mean 0 and standard deviation 1/2: two classes of equal size would have it, too."""
+    centred, spread, _ = _centre(training)
+    return centred / (2.0 * spread) if spread > 0.0 else centred
+
+
+def _centre(training: Training) -> tuple[Floats, float, int]:
+    """The response with mean 0, its standard deviation, and the exponent of two that is their unit."""
     assert training.response is not None
-    scaled, _ = scale_down(training.response)
+    scaled, exponent = scale_down(training.response)
     weight = training.weight
-    scaled = scaled - np.average(scaled, weights=weight)
-    spread = math.sqrt(np.average(scaled**2, weights=weight))
-    return scaled / (2.0 * spread) if spread > 0.0 else scaled
+    centred = scaled - np.average(scaled, weights=weight)
+    return centred, math.sqrt(np.average(centred**2, weights=weight)), exponent
 
 
 def weigh_penalty(plan: Plan, rows: Rows) -> float:
@@ -121,16 +127,25 @@ def settle(grown: Grown, plan: Plan, normalisation: Normalisation) -> tuple[Unit
     )
 
 
-def measure_fit(training: Training, leaf: Ints) -> float:
-    """Share of the training weight that leaves predict correctly; R² of a regression."""
+def round_means(mean: Floats, training: Training, digits: int) -> Floats:
+    """Means of the response in so many digits of its standard deviation."""
+    _, spread, exponent = _centre(training)
+    spread = math.ldexp(spread, exponent)
+    return round_to_scale(mean, spread, digits) if spread > 0.0 else mean.copy()
+
+
+def measure_fit(training: Training, leaf: Ints, digits: int | None = None) -> float:
+    """Share of the training weight that leaves predict correctly; R² of a regression, with means in few digits."""
     weight = np.ones(len(leaf)) if training.weight is None else training.weight
     if training.response is None:
         table = np.zeros((int(leaf.max()) + 1, len(training.classes)))
         np.add.at(table, (leaf, training.codes), weight)
         return float(table.max(axis=1).sum() / weight.sum())
-    response, _ = scale_down(training.response)
+    response, exponent = scale_down(training.response)
     total = np.bincount(leaf, weights=weight)
     mean = np.bincount(leaf, weights=weight * response) / np.where(total > 0.0, total, 1.0)
+    if digits is not None:
+        mean = np.ldexp(round_means(np.ldexp(mean, exponent), training, digits), -exponent)
     residual = float(np.average((response - mean[leaf]) ** 2, weights=weight))
-    variance = float(np.average((response - np.average(response, weights=weight)) ** 2, weights=weight))
+    variance = _centre(training)[1] ** 2
     return 1.0 - residual / variance if variance > 0.0 else 1.0

@@ -12,9 +12,10 @@ from .._validate import Training
 from ..response import scale_down
 from ..tables.normalise import Normalisation
 from ..trees import Trees
-from .compact import Plan, weigh_penalty
+from .compact import Plan, round_means, weigh_penalty
+from .decimals import shorten_between
 from .linear import Linear, Target, find_path_features, fit_leaf
-from .rounding import MOST_WEIGHT, Rows, UnitTree
+from .rounding import Rows, UnitTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,8 +55,10 @@ def build_trees(
         "unit_offset": np.array([tree.offset[block] if tree.left[block] >= 0 else 0.0 for block in order]),
     }
     own, is_leaf = [members[block] for block in order], np.array(left) < 0
-    says = _say_numbers if training.response is not None else _say_classes
-    arrays |= says(own, weight, is_leaf, rows, training)
+    if training.response is None:
+        arrays |= _say_classes(own, weight, is_leaf, rows, training)
+    else:
+        arrays |= _say_numbers(own, weight, rows, training, plan.digits)
     if plan.is_linear:
         arrays |= _add_slopes(tree, order, own, rows, training, normalisation, plan, arrays)
     return Trees(**arrays)
@@ -82,24 +85,23 @@ def _add_slopes(
         unit = 4.0 * variance  # of two classes of equal size it is 1
     penalty = weigh_penalty(plan, rows) * unit
     features, (centre, scale) = find_path_features(tree), normalisation
-    most_slope = math.ldexp(MOST_WEIGHT, min(-exponent, 300))
     linear: list[Linear] = []
     for block, some in zip(order, own, strict=True):
         if tree.left[block] >= 0:
             linear.append(Linear(np.zeros(0, dtype=np.int64), np.zeros(0), 0.0))
             continue
-        target = Target(response[some], rows.weight[some], mean, most_slope)
+        target = Target(response[some], rows.weight[some], mean, exponent)
         linear.append(
             fit_leaf(rows.X[some], target, features[block], scale, penalty, plan.max_terms, plan.digits)
         )
     feature = np.concatenate([one.features for one in linear])
     if not len(feature):
         return {}
-    slope = np.ldexp(np.concatenate([one.slopes for one in linear]), exponent)
+    slope = np.concatenate([one.slopes for one in linear])
     size = [len(one.features) for one in linear]
     block_of = np.repeat(np.arange(len(order)), size)
     is_sloped = np.array(size) > 0
-    intercept = np.ldexp([one.intercept for one in linear], exponent)
+    intercept = np.array([one.intercept for one in linear])
     moved = intercept + np.bincount(block_of, weights=slope * centre[feature], minlength=len(order))
     means = [
         (rows.X[some][:, one.features] - centre[one.features]).mean(axis=0)
@@ -157,9 +159,9 @@ def _say_classes(
 
 
 def _say_numbers(
-    own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: Rows, training: Training
+    own: list[Ints], weight: Floats, rows: Rows, training: Training, digits: int | None
 ) -> dict[str, NDArray[Any]]:
-    """Means of the response, shrunk towards that of all rows by one row."""
+    """Means of the response, shrunk towards that of all rows by one row, in few digits."""
     assert training.response is not None
     response, exponent = scale_down(training.response)
     sums = np.array([(rows.weight[some] * response[some]).sum() for some in own])
@@ -167,7 +169,19 @@ def _say_numbers(
     low = np.minimum([response[some].min() for some in own], mean)
     high = np.maximum([response[some].max() for some in own], mean)
     scaled = {"n_target": sums, "intercept": mean, "low": low, "high": high}
-    return {name: np.ldexp(values, exponent) for name, values in scaled.items()}
+    arrays = {name: np.ldexp(values, exponent) for name, values in scaled.items()}
+    if digits is not None:
+        arrays["intercept"] = _shorten(arrays["intercept"], arrays["low"], arrays["high"], training, digits)
+    return arrays
+
+
+def _shorten(mean: Floats, low: Floats, high: Floats, training: Training, digits: int) -> Floats:
+    """Means in few digits of the spread of the response, none outside the range of the block."""
+    rounded = round_means(mean, training, digits)
+    is_outside = (rounded < low) | (rounded > high)
+    for block in np.flatnonzero(is_outside):
+        rounded[block] = shorten_between(float(low[block]), float(high[block]))
+    return rounded
 
 
 def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tuple[Floats, float]:

@@ -27,13 +27,13 @@ def shorten_between(low: float, high: float) -> float:
     return high
 
 
-def round_centres(centre: Floats, scale: Floats) -> Floats:
-    """Centres rounded to a tenth of the power of ten of their scale, which changes nothing that matters."""
-    rounded = centre.copy()
-    for feature, (value, unit) in enumerate(zip(centre.tolist(), scale.tolist(), strict=True)):
-        exact, place = Decimal(value), math.floor(math.log10(unit)) - 1
-        if _fits(exact, place):
-            rounded[feature] = float(exact.quantize(Decimal((0, (1,), place)))) + 0.0
+def round_to_scale(values: Floats, scale: Floats | float, digits: int) -> Floats:
+    """Every value rounded to so many digits of its scale: 3 digits of 77 are tenths."""
+    rounded = values.copy()
+    for place, (value, unit) in enumerate(np.broadcast(values, scale)):
+        exact, last = Decimal(value), math.floor(math.log10(unit)) - digits + 1
+        if _fits(exact, last):
+            rounded[place] = float(exact.quantize(Decimal((0, (1,), last)))) + 0.0  # not -0
     return rounded
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .decimals import round_significant, shorten_between
-from .rounding import UnitTree
+from .rounding import MOST_WEIGHT, UnitTree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ class Target(NamedTuple):
     response: Floats
     weight: Floats
     mean: float
-    most_slope: float  # steeper leaves are constant
+    exponent: int  # the user's unit is 2**exponent of these
 
 
 def find_path_features(tree: UnitTree) -> dict[int, Ints]:
@@ -53,13 +53,13 @@ def fit_leaf(
     max_terms: int,
     digits: int | None,
 ) -> Linear:
-    """The function of a leaf with these rows: features are added as long as each explains more than the penalty.
+    """The function of a leaf with these rows, in the user's units.
 
-    What is explained is twice the decrease of the squared error, as the Brier score of two classes counts it.
+    Features are added as long as each explains more than the penalty. What is explained is twice the decrease of the
+    squared error, as the Brier score of two classes counts it.
     """
     weight, total = target.weight, target.weight.sum()
     mean = (weight @ target.response + target.mean) / (total + 1.0)
-    constant = Linear(features[:0], np.zeros(0), float(mean))
     Z = X[:, features] / scale[features]
     Z = Z - weight @ Z / total
     scatter = (Z * weight[:, None]).T @ Z
@@ -82,14 +82,17 @@ def fit_leaf(
         if best is None or not 2.0 * (best[0] - explained) > penalty:
             break
         explained, chosen, slopes = best[0], [*chosen, best[1]], best[2]
+    mean = np.ldexp(mean, target.exponent)
+    constant = Linear(features[:0], np.zeros(0), float(mean))
     if not chosen:
         return constant
     order = np.argsort(chosen)
     own_features = features[np.array(chosen)[order]]
-    unit_slopes = slopes[order] / scale[own_features]
+    with np.errstate(over="ignore"):
+        unit_slopes = np.ldexp(slopes[order] / scale[own_features], target.exponent)
     if digits is not None:
         unit_slopes = round_significant(unit_slopes, digits)
-    if not (np.abs(unit_slopes) < target.most_slope).all():
+    if not (np.abs(unit_slopes) < MOST_WEIGHT).all():
         return constant
     values = X[:, own_features] @ unit_slopes
     intercept = float(mean - weight @ values / total)

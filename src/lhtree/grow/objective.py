@@ -36,6 +36,8 @@ class Objective(NamedTuple):
         loss, quantile = choose("loss", params["loss"], REGRESSION_LOSSES), params["quantile"]
         if loss == "quantile" and not (is_real(quantile) and 0.0 < quantile < 1.0):
             raise refuse("quantile", quantile, "a number between 0 and 1 with loss='quantile'")
+        if loss != "quantile" and quantile is not None:
+            raise refuse("quantile", quantile, f"None with loss={loss!r}, or pass loss='quantile'")
         check_signs(training.response, loss, "y")
         if loss == "poisson" and not training.response.any():
             raise ValueError(

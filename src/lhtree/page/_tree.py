@@ -108,7 +108,7 @@ def _draw_outline(outline: Outline, width: float, level: float, depth: int) -> l
 
 
 def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width: float) -> list[Shape]:
-    """The class, a bar of all shares, the probability and the rows."""
+    """The class with a bar of all shares and the probability, or the number with a bar, and the rows."""
     left = x - width / 2.0
     shapes: list[Shape] = [
         Box(left, y, width, _LEAF - 1.0, "#FFFFFF", INK),
@@ -126,6 +126,11 @@ def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width:
     for code, share in enumerate(block.shares):
         shapes.append(Box(at, y + 3.3, share * (width - 1.0), 1.8, colour_class(code)))
         at += share * (width - 1.0)
+    if outline.is_regression and not block.is_linear:
+        numbers = [leaf.label for leaf in outline.blocks if leaf.is_leaf]
+        low, high = min(numbers), max(numbers)
+        part = (block.label / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) if low < high else 1.0
+        shapes.append(Box(left + 0.5, y + 3.3, part * (width - 1.0), 1.8, FOR))
     told = [(f"{block.n_samples:,} rows", INK), (f"leaf {block.number}", GREY)]
     if block.shares:
         told.insert(0, (f"{max(block.shares):.2f}", INK))

@@ -27,9 +27,10 @@ def write_python(outline: Outline, name: str) -> str:
         for term in outline.fills.values()
         if term.kind == NUMBER
     ]
+    answer = "number" if outline.is_regression else "class"
     lines = [
         f"def {name}(row):",
-        '    """Return the class of a row, a dict by column; None and NaN are missing values."""',
+        f'    """Return the {answer} of a row, a dict by column; None and NaN are missing values."""',
     ]
     if outline.used:
         lines.append("    given = {name: x for name, x in row.items() if x is not None and x == x}")
