@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -153,8 +154,8 @@ class BaseForest(BaseLHT):
         n_threads: int,
         progress: Progress,
     ) -> Trees:
-        X: Any = training.X
-        if not isinstance(X, StreamedRows):
+        grow = self._find_grower(training.X, n_threads)
+        if grow is None:
             return super()._grow(training, settled, growth, normalisation, seed, n_threads, progress)
         responses, exponent = training.responses()
         response = None if training.response is None else responses[0]
@@ -162,8 +163,12 @@ class BaseForest(BaseLHT):
         plan = Plan(
             settled, normalisation, seed, growth.counts, growth.bootstrap, growth.balances, growth.is_joint
         )
-        grown = grow_streamed(X, labels, plan, growth.first_tree, growth.betas, n_threads, progress)
+        grown = grow(labels, plan, growth.first_tree, growth.betas, progress)
         return self._settle_trees(grown, training, settled, exponent)
+
+    def _find_grower(self, X: Any, n_threads: int) -> Callable[..., list[dict[str, Any]]] | None:
+        """What grows trees from rows that are not in memory; None if they are."""
+        return partial(grow_streamed, X, n_threads) if isinstance(X, StreamedRows) else None
 
     def _add_left_out(self, add: AddLeftOut, model: Model, training: Training) -> tuple[NDArray[Any], ...]:
         X: Any = training.X

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parameters import Settled
 from .._validate import Training
-from ..base import Growth
 from ..base_forest import AddLeftOut, BaseForest, LeftOut, draw_left_out
 from ..forest import LHForestClassifier
 from ..forest_regressor import LHForestRegressor
-from ..grow.drawn import Labels, Plan
-from ..grow.pilot import Progress
 from ..model import Model
 from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation, Span, learn_normalisation
-from ..trees import Trees
 from ._base import DaskClassifier, DaskRegressor
 from ._client import fetch
 from ._grow import grow_on_workers
@@ -39,27 +36,10 @@ class _DaskForest(BaseForest):
         weight = None if training.weight is None else training.weight[rows]
         return learn_normalisation(X, weight, how, n_threads=n_threads), span
 
-    def _grow(
-        self,
-        training: Training,
-        settled: Settled,
-        growth: Growth,
-        normalisation: Normalisation,
-        seed: int,
-        n_threads: int,
-        progress: Progress,
-    ) -> Trees:
-        X: Any = training.X
-        if not isinstance(X, WorkerRows):
-            return super()._grow(training, settled, growth, normalisation, seed, n_threads, progress)
-        responses, exponent = training.responses()
-        response = None if training.response is None else responses[0]
-        labels = Labels(training.codes, training.weight, response, training.targets)
-        plan = Plan(
-            settled, normalisation, seed, growth.counts, growth.bootstrap, growth.balances, growth.is_joint
+    def _find_grower(self, X: Any, n_threads: int) -> Callable[..., list[dict[str, Any]]] | None:
+        return (
+            partial(grow_on_workers, X) if isinstance(X, WorkerRows) else super()._find_grower(X, n_threads)
         )
-        grown = grow_on_workers(X, labels, plan, growth.first_tree, growth.betas, progress)
-        return self._settle_trees(grown, training, settled, exponent)
 
     def _add_left_out(self, add: AddLeftOut, model: Model, training: Training) -> tuple[NDArray[Any], ...]:
         X: Any = training.X

@@ -18,11 +18,11 @@ from .pilot import Progress
 
 def grow_streamed(
     X: StreamedRows,
+    n_threads: int,
     labels: Labels,
     plan: Plan,
     first_tree: int,
     betas: NDArray[np.float64],
-    n_threads: int,
     progress: Progress,
 ) -> list[dict[str, Any]]:
     """Draw the rows of all trees, read them in one pass, and grow the trees from them."""
