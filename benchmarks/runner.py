@@ -148,6 +148,10 @@ class Fits(Question):
     def plan(self, args: Args) -> list[Task]:
         """Return the fits in their order: stopped early, a run should have fewer splits of every data set."""
 
+    def is_chosen(self, task: Task, args: Args) -> bool:
+        """Whether this run makes a fit that is missing; the page also shows those of earlier runs."""
+        return True
+
     @abstractmethod
     def measure(self, task: Task) -> Result:
         """Fit and score one model on one split."""
@@ -160,7 +164,7 @@ class Fits(Question):
         restore_runs(self.name)
         tasks = self.plan(args)
         if not args.show:
-            self._fit(tasks, args.jobs)
+            self._fit([task for task in tasks if self.is_chosen(task, args)], args.jobs)
         results = collect(tasks)
         if not self.is_draft(args):
             write_runs(self.name, results)

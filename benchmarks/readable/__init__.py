@@ -42,12 +42,8 @@ class Readable(Fits):
         super().add_arguments(parser)
         parser.add_argument("--models", nargs="+", choices=NAMES, default=list(NAMES), help="models to fit")
 
-    def is_draft(self, args: Args) -> bool:
-        return bool(args.quick)
-
     def plan(self, args: Args) -> list[Task]:
-        chosen = list(NAMES) if args.show else [name for name in NAMES if name in args.models]
-        chosen = [name for name in chosen if _is_installed(name) and not (args.quick and name == "ebm")]
+        chosen = [name for name in NAMES if _is_installed(name) and not (args.quick and name == "ebm")]
         return [
             Task(self.name, name, model, seed)
             for name in datasets.NAMES
@@ -56,6 +52,9 @@ class Readable(Fits):
             for model in chosen
             for seed in range(1 if args.quick else min(splits, _MOST.get(model, splits)))
         ] + [Task(self.name, LARGE, OURS, seed) for seed in range(1 if args.quick else 3) if OURS in chosen]
+
+    def is_chosen(self, task: Task, args: Args) -> bool:
+        return task.model in args.models
 
     def measure(self, task: Task) -> Result:
         if task.data == LARGE:

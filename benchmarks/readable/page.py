@@ -15,6 +15,7 @@ from . import LARGE, NAMES, OURS
 _TREES = ("readable_tree", "cart_16", "cart_chosen", "figs", "optimal")
 _COLOURS = {"compact": "#cb181d", "readable_tree": "#2171b5"}
 _PEER = "#666666"
+_ABOVE = (OURS, "ebm")  # models with their names above, not at the end of the line
 
 
 class Page:
@@ -111,12 +112,18 @@ class Page:
             ax.plot(x, y, "o" if model in _COLOURS else "s", color=colour, markersize=9)
             ax.plot([min(numbers), max(numbers)], [y, y], color=colour, linewidth=1, alpha=0.5)
             weight = "bold" if model == OURS else "normal"
+            if model in _ABOVE:
+                at, offset, anchor = x, (0, 8), "center"
+            elif model == "figs":  # at the place of CART of 16 leaves
+                at, offset, anchor = min(numbers), (-8, -4), "right"
+            else:
+                at, offset, anchor = max(numbers), (8, -4), "left"
             ax.annotate(
                 TITLES[model],
-                (x, y),
-                (0, -18 if model == "figs" else 8),  # beside CART of 16 leaves
+                (at, y),
+                offset,
                 textcoords="offset points",
-                ha="center",
+                ha=anchor,
                 color=colour,
                 weight=weight,
             )
