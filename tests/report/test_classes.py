@@ -24,6 +24,7 @@ def test_the_threshold_moves(open_report):
     curve = page.evaluate("lhtree.facts.thresholds.classes[0]")
     page.locator("#thresholds").get_by_text("kept", exact=True).first.click()
     assert page.get_attribute("#threshold-value", "data-value") == "0.5"
+    assert page.locator("#thresholds figcaption").first.inner_text() == "Threshold for kept"
     places = []
     last = len(curve["threshold"]) - 1
     for i in (0, last):  # the largest threshold is first in the facts and on the right of the slider
@@ -102,6 +103,6 @@ def test_every_class_has_its_own_columns_first(open_report):
         page.locator("#effects .pills").get_by_text(f"class {cls}").click()
         assert page.locator("#effects figcaption").first.inner_text() == column
     page.locator("#effects summary", has_text="more columns").click()
-    assert page.locator("#effects .effect").count() == 12
+    page.locator("#effects .effect").nth(11).wait_for()
     page.locator("#effects .pills").get_by_text("class 2").click()
-    assert page.locator("#effects .effect").count() == 12  # they stay open
+    page.locator("#effects .effect").nth(11).wait_for()  # they stay open

@@ -131,7 +131,7 @@ class TestPage:
         y = [f"The class with the long name number {code} of the three classes" for code in y]
         page = open_report(LHTClassifier(max_depth=2).fit(X, y), X, y, width=390)
         heads = page.locator(".confusion tbody th").all_inner_texts()
-        assert heads == [f"…number {code}…" for code in range(3)]
+        assert heads == [f"…\u2060number {code}…" for code in range(3)]
         pills = page.locator("#tree-controls .pills span")
         assert pills.first.get_attribute("title") == sorted(set(y))[0]
 

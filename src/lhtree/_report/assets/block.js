@@ -8,7 +8,7 @@ function showBlock(facts, model, tree, block) {
   const share = model.share(tree, block);
   const parts = [
     el("h3", {}, `${isLeaf ? "Leaf" : "Block"} ${block}`),
-    model.isBoosted ? showValue(model, target, at, isLeaf, share) : model.isRegression ? el("p", {}, `${count(model.n_samples[at], "training row")}; mean of `, named(target), `: ${format(share)}.`, model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
+    model.isBoosted ? showValue(model, target, at, isLeaf, share) : model.isRegression ? el("p", {}, `${count(model.n_samples[at], "training row")}; mean of `, named(target), `: ${format(share)}.`, model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), model.isSmoothed(at) ? " (smoothed)." : ".",
       model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`),
     showMix(facts, model, at),
   ];

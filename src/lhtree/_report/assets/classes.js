@@ -10,7 +10,7 @@ function tabulateConfusion(facts, classes, counts) {
     return el("td", { style: { background: shade } }, format(n, 7));
   };
   return table([el("small", {}, "true \\ predicted"), ...classes.map((cls) => tag(facts, cls))], counts.map((row, i) => [
-    tag(facts, classes[i]), ...row.map((n, j) => cell(n, row, i === j))]), { class: classes.length > 4 ? "confusion" : "confusion few" });
+    tag(facts, classes[i]), ...row.map((n, j) => cell(n, row, i === j))]), { class: classes.length > 4 ? "confusion" : "confusion few", own: classes.length });
 }
 
 function showConfusion(facts, figures, where) {
@@ -52,7 +52,7 @@ function showConfusions(facts, figures, where) {
 function showThresholds(facts, where) {
   if (!facts.thresholds) return null;
   const { classes, first } = facts.thresholds;
-  const place = el("div", {});
+  const [title, place] = [el("figcaption", {}), el("div", {})];
   const slider = el("input", { type: "range", min: 0, id: "threshold", oninput: () => move(curve.threshold.length - 1 - Number(slider.value)) });
   const told = el("div", { id: "at-threshold" });
   let cls, curve, charts;
@@ -66,6 +66,7 @@ function showThresholds(facts, where) {
       chart({ isPlain: true, title: `ROC curve: AUC ${format(curve.roc_auc, 4)}`, x: "false positive rate", y: "recall", even: [[0, 0], [1, 1]], series: [{ points: roc, dot: null }] }),
       chart({ isPlain: true, title: `Precision and recall: average precision ${format(curve.average_precision, 4)}`, x: "recall", y: "precision", even: [[0, curve.n_own / (curve.n_own + curve.n_others)], [1, curve.n_own / (curve.n_own + curve.n_others)]], series: [{ points: pr, dot: null }] }),
     ];
+    title.replaceChildren("Threshold for ", named(facts.classes[cls]));
     place.replaceChildren(el("div", { class: "pair" }, charts));
     slider.max = curve.threshold.length - 1;
     move(curve.half);
@@ -91,7 +92,7 @@ function showThresholds(facts, where) {
   }
 
   const jump = (text, key) => el("button", { type: "button", onclick: () => move(curve[key]) }, text);
-  const figure = el("figure", { class: "card full", id: "thresholds" }, el("figcaption", {}, "Threshold"),
+  const figure = el("figure", { class: "card full", id: "thresholds" }, title,
     el("div", { class: "controls" }, choose("Class", facts.classes, first, show)), place,
     el("div", { class: "controls" }, el("div", { class: "slide" }, el("label", { for: "threshold" }, "Threshold: higher to the right"), slider), jump("0.5", "half"), jump("Best balanced accuracy", "balanced"), jump("Best F1", "f1")),
     told,

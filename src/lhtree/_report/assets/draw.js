@@ -37,7 +37,7 @@ function cut(name, most = 60) {
   return `${head.join("")}…${letters.slice(start + (near.find((i) => isGap(start + i - 1)) ?? 0)).join("")}`;
 }
 // Names of a list. Where some would look alike without their middles, all lose what they begin and end with in common,
-// but for a word.
+// but for a word; no line ends after the dots that stand for it.
 function cutAll(names, most) {
   const own = names.map((name) => cut(name, most));
   if (new Set(own).size === names.length) return own;
@@ -48,7 +48,7 @@ function cutAll(names, most) {
   while (first < least && alike(first)) first++;
   while (last < least - first && alike(-1 - last)) last++;
   first = Math.max(0, first - 1);
-  return lists.map((words) => `${first ? "…" : ""}${cut(words.slice(first, words.length - last).join("").trim(), most)}${last ? "…" : ""}`);
+  return lists.map((words) => `${first ? "…\u2060" : ""}${cut(words.slice(first, words.length - last).join("").trim(), most)}${last ? "…" : ""}`);
 }
 // A name from data, the whole of it on hover.
 const short = (name, most = Infinity) => el("span", { class: "short", title: name }, cut(name, most));

@@ -38,11 +38,14 @@ function tellNumbers(facts, figures, where) {
   const parts = [showActual(facts, where), showResiduals(facts, where), showDistribution(facts, figures, where), showRanges(figures, where)];
   if (facts.numbers.intervals.length) parts.splice(3, 0, showIntervals(facts, where));
   return {
-    lead: `${main} The root mean squared error is ${format(rmse, 3)}; always predicting the mean would give ${format(mean, 3)}.`,
+    lead: quantile
+      ? `${main} The pinball loss is ${format(quantile.pinball, 3)}; always predicting that quantile of all rows would give ${format(quantile.baseline, 3)}.`
+      : `${main} The root mean squared error is ${format(rmse, 3)}; always predicting the mean would give ${format(mean, 3)}.`,
     expected: "expect larger errors",
-    compared: `R² on the ${count(facts.given.n_rows, "training row")}: ${format(facts.given.r2, 3)}.`,
-    tiles: [[format(r2, 3), `R² on ${where}`], [format(rmse, 3), "RMSE"], [format(mae, 3), "mean absolute error"],
-      ...(quantile ? [[format(quantile.pinball, 3), "pinball loss"]] : []), ...(intervals ? [[percent(intervals.share), `in ${percent(intervals.coverage)} intervals`]] : [])],
+    compared: `${quantile ? "Pinball loss" : "R²"} on the ${count(facts.given.n_rows, "training row")}: ${format(quantile ? facts.given.quantile.pinball : facts.given.r2, 3)}.`,
+    // R² and RMSE judge predictions of the mean.
+    tiles: [...(quantile ? [[percent(quantile.share_below), `below the prediction; aim: ${percent(quantile.quantile)}`], [format(quantile.pinball, 3), `pinball loss on ${where}`]]
+      : [[format(r2, 3), `R² on ${where}`], [format(rmse, 3), "RMSE"], [format(mae, 3), "mean absolute error"]]), ...(intervals ? [[percent(intervals.share), `in ${percent(intervals.coverage)} intervals`]] : [])],
     charts: parts,
   };
 }

@@ -68,7 +68,7 @@ class TreeExplorer {
     const at = this.start + block;
     if (model.isBoosted) return `value ${signed(model.share(this.tree, block))}, ${count(model.n_samples[at], "row")}`;
     if (model.isRegression) return `mean ${format(model.share(this.tree, block))} of ${count(model.n_samples[at], "row")}`;
-    const [own, all] = [format(model.n_target[at], 7), format(model.weight[at], 7)];
+    const [own, all] = [model.isSmoothed(at) ? percent(model.share(this.tree, block)) : format(model.n_target[at], 7), format(model.weight[at], 7)];
     return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[this.tree]];
   }
 
@@ -166,7 +166,7 @@ class TreeExplorer {
     el("span", { class: "what", title: names.join(", ") || null }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
       el("small", {}, ` ${[depth > 8 ? `depth ${depth}` : "", way].filter(Boolean).join(" · ")}`, names.map((name, i) => [i ? ", " : " · ", named(name)]))),
     model.isBoosted ? this.makeValue(share) : el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * this.level(block)}%` } }) : null),
-    el("span", { class: "count" }, model.isBoosted ? signed(share) : model.isRegression ? format(share, 3) : `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+    el("span", { class: "count" }, model.isBoosted ? signed(share) : model.isRegression ? format(share, 3) : `${model.isSmoothed(at) ? whole(share) : tally(model.n_target[at])} of ${tally(model.weight[at])}`));
   }
 
   // How far a block is from nothing to all: its share; of a mean response, where it is between the least and the largest.
