@@ -120,7 +120,12 @@ class TestPage:
     def test_what_it_shows(self, fitted, open_report):
         model, X, y = fitted
         page = open_report(model, X, y, width=390)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        for width in (1200, 768, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.locator(".tile b").evaluate_all(
+                "all => all.every(e => e.scrollWidth <= e.clientWidth)"
+            )
         titles = page.locator("#charts figcaption").all_inner_texts()
         assert titles[:3] == [
             "Predicted against actual",
