@@ -24,10 +24,12 @@ def test_the_threshold_moves(open_report):
     curve = page.evaluate("lhtree.facts.thresholds.classes[0]")
     page.locator("#thresholds").get_by_text("kept", exact=True).first.click()
     assert page.get_attribute("#threshold-value", "data-value") == "0.5"
+    assert page.locator("#thresholds figcaption").first.inner_text() == "Threshold for kept"
     places = []
-    for i in (0, len(curve["threshold"]) - 1):
+    last = len(curve["threshold"]) - 1
+    for i in (0, last):  # the largest threshold is first in the facts and on the right of the slider
         page.locator("#threshold").evaluate(
-            "(e, i) => { e.value = i; e.dispatchEvent(new Event('input')); }", i
+            "(e, value) => { e.value = value; e.dispatchEvent(new Event('input')); }", last - i
         )
         cells = [int(text) for text in page.locator("#at-threshold td").all_inner_texts()]
         right, wrong = curve["right"][i], curve["wrong"][i]
@@ -88,3 +90,19 @@ def test_effects_follow_the_class(open_report, width):
     page.wait_for_timeout(100)
     assert page.evaluate(OUTSIDE) == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_every_class_has_its_own_columns_first(open_report):
+    generator = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = generator.normal(size=(300, 12))
+    X[:, 3] += 6.0 * (y == 0)
+    X[:, 8] += 6.0 * (y == 2)
+    page = open_report(LHTClassifier(beta=0.5).fit(X, y), X, y)
+    for cls, column in ((0, "x3"), (2, "x8"), (0, "x3")):
+        page.locator("#effects .pills").get_by_text(f"class {cls}").click()
+        assert page.locator("#effects figcaption").first.inner_text() == column
+    page.locator("#effects summary", has_text="more columns").click()
+    page.locator("#effects .effect").nth(11).wait_for()
+    page.locator("#effects .pills").get_by_text("class 2").click()
+    page.locator("#effects .effect").nth(11).wait_for()  # they stay open

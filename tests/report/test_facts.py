@@ -151,6 +151,16 @@ def test_the_name_of_the_target(two):
     assert facts["title"] == "LHTClassifier for class 0 or class 1"
 
 
+def test_titles_of_three_classes_and_of_long_names(three):
+    X, y = three
+    names = np.array(["red", "green", "blue"])
+    title = make_summary(LHTClassifier().fit(X, names[y]), X, names[y])["title"]
+    assert title == "LHTClassifier for blue, green or red"
+    names = np.array([f"a name of thirty letters, the {n}" for n in range(3)])
+    title = make_summary(LHTClassifier().fit(X, names[y]), X, names[y], target_name="kind")["title"]
+    assert title == "LHTClassifier for kind (3 classes)"
+
+
 class TestThresholds:
     def test_counts_and_areas(self, two):
         X, y = two
@@ -303,7 +313,10 @@ class TestWarnings:
         assert "larger penalty" in told(make_summary(compact, X, y, fresh), "gap")
         copies = Table(np.vstack([X[:7], fresh.X]), np.append(y[:7], fresh.y))
         facts = make_summary(model, X, y, copies)
-        assert told(facts, "copies").startswith("7 of the 207")
+        assert told(facts, "copies").startswith("7 of the 207 held-out rows are exact copies of rows in X.")
+        one = Table(np.vstack([X[:1], fresh.X]), np.append(y[:1], fresh.y))
+        text = told(make_summary(model, X, y, one), "copies")
+        assert text.startswith("1 of the 201 held-out rows is an exact copy of a row in X.")
 
     def test_no_better_than_a_guess(self):
         X, y = make_clouds(200, 3, 2)
@@ -322,3 +335,14 @@ class TestWarnings:
         assert "and 6 more" in text
         assert "a" * 41 not in text
         assert "\u202e" not in text
+
+    def test_long_names_leave_the_rest_of_the_sentence(self, three):
+        X, y = three
+        X = np.column_stack([X, 10.0 * (y == 1)])
+        X[::3, 0] = np.nan
+        frame = pd.DataFrame(X, columns=[f"{'long ' * 12}{n}" for n in range(X.shape[1])])
+        y = np.array([f"{'class ' * 10}{code}" for code in y])
+        facts = make_summary(LHTClassifier().fit(frame, y), frame, y)
+        assert "… (33 %). A missing value" in told(facts, "missing")
+        assert "… alone separates class class" in told(facts, "leak")
+        assert "… from the rest, nearly without error." in told(facts, "leak")

@@ -70,6 +70,16 @@ class TestFacts:
         assert "R² is" in told
         assert "gamma" not in told
 
+    def test_warnings_about_quantiles_are_about_the_pinball_loss(self):
+        X, y = make_table()
+        model = LHBoostRegressor("quantile", quantile=0.9, max_iter=30, random_state=0).fit(X, y)
+        told = {one["kind"]: one["text"] for one in make_summary(model, X, y)["warnings"]}
+        assert "no-better" not in told
+        noise = np.random.default_rng(1).permutation(y)
+        told = {one["kind"]: one["text"] for one in make_summary(model, X, y, Table(X, noise))["warnings"]}
+        assert told["gap"].startswith("The pinball loss is ")
+        assert "has a pinball loss of" in told["no-better"]
+
     def test_rank_correlation(self):
         generator = np.random.default_rng(0)
         X = generator.normal(size=(50, 3))
@@ -110,7 +120,12 @@ class TestPage:
     def test_what_it_shows(self, fitted, open_report):
         model, X, y = fitted
         page = open_report(model, X, y, width=390)
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        for width in (1200, 768, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.locator(".tile b").evaluate_all(
+                "all => all.every(e => e.scrollWidth <= e.clientWidth)"
+            )
         titles = page.locator("#charts figcaption").all_inner_texts()
         assert titles[:3] == [
             "Predicted against actual",
@@ -119,6 +134,9 @@ class TestPage:
         ]
         is_forest = isinstance(model, LHForestRegressor)
         assert ("Coverage of the intervals" in titles) == is_forest
+        is_quantile = getattr(model, "loss", None) == "quantile"
+        assert ("pinball loss" in page.inner_text("#lead")) == is_quantile
+        assert ("R²" in page.inner_text("#overview")) != is_quantile
         shown = plain(page.inner_text("body"))
         for word in ("NaN", "undefined", "class", "probability", "Confusion", "null"):
             assert word not in shown

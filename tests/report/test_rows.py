@@ -60,6 +60,38 @@ class TestRowExplorer:
         assert "13 values are missing" in page.locator("#sentence").text_content()
         assert shown_proba(page) == pytest.approx(list(model.predict_proba(X.iloc[:1] * np.nan)[0]), abs=1e-9)
 
+    def test_fields_show_few_digits_and_the_page_computes_with_all(self, open_report, two):
+        X, y = two
+        model = LHTClassifier(max_depth=2).fit(X, y)
+        page = open_report(model, X, y)
+        row = page.evaluate("lhtree.facts.samples.row[0]")
+        shown = page.locator("#inputs input[type=text]").evaluate_all(
+            "all => all.map(e => [Number(e.dataset.feature), e.value, Number(e.title)])"
+        )
+        assert page.evaluate("lhtree.row()") == X[row].tolist()
+        for feature, text, exact in shown:
+            assert exact == X[row, feature]
+            assert len(text) <= 9
+            assert float(text) == pytest.approx(exact, rel=1e-5)
+        assert shown_proba(page) == pytest.approx(list(model.predict_proba(X[row : row + 1])[0]), abs=1e-9)
+
+    def test_wrong_predictions_are_said_to_be_wrong(self, open_report):
+        X, y = make_clouds(150, 4, 3)
+        y = np.roll(y, 1) * (np.arange(150) < 40) + y * (np.arange(150) >= 40)
+        model = LHTClassifier(max_depth=1).fit(X, y)
+        page = open_report(model, X, y)
+        row = page.evaluate("lhtree.facts.samples.row[0]")
+        (said,) = model.predict(X[row : row + 1])
+        assert said != y[row]
+        option = page.locator("#sample option").first.text_content()
+        assert option == f"row {row}: class {y[row]}, predicted class {said}"
+        answer = plain(page.locator("#answer").text_content())
+        assert f"True class: class {y[row]}. The prediction is wrong." in answer
+        assert "Probabilities are shares of the WOLF values" in answer
+        last = page.locator("#sample option").count() - 1
+        page.select_option("#sample", str(last))
+        assert "wrong" not in page.locator("#answer").text_content()
+
     @pytest.mark.parametrize(("offset", "spread"), [(0.0, 1e-3), (1e5, 1.0), (-1e9, 4000.0)])
     def test_every_step_of_a_slider_moves_within_what_was_seen(self, open_report, two, offset, spread):
         X, y = two
@@ -68,16 +100,17 @@ class TestRowExplorer:
         feature = int(page.locator("#row input[type=text]").first.get_attribute("data-feature"))
         steps = [0, 1, 2, *range(490, 510), 999, 1000]
         seen = page.locator("#row input[type=range]").first.evaluate(
-            """(slider, [id, steps]) => steps.map((i) => {
+            """(slider, [f, steps]) => steps.map((i) => {
                    slider.value = i;
                    slider.dispatchEvent(new Event("input"));
-                   return [Number(document.getElementById(id).value), Number(slider.value)];
+                   return [lhtree.row()[f], Number(slider.value), Number(document.getElementById(`value-${f}`).value)];
                })""",
-            [f"value-{feature}", steps],
+            [feature, steps],
         )
-        values, places = np.array(seen).T
+        values, places, shown = np.array(seen).T
         low, high = X[:, feature].min(), X[:, feature].max()
         assert (np.diff(values) > 0).all()
+        assert (np.diff(shown) > 0).all()
         assert low <= values[0]
         assert values[-1] <= high
         assert np.abs(values - np.linspace(low, high, 1001)[steps]).max() <= (high - low) / 1000

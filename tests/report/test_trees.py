@@ -1,13 +1,15 @@
 """The trees of the report, in a real browser."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHForestClassifier, LHTClassifier
-from support.browser import PREDICT, as_json, shown_proba
+from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier
+from support.browser import PREDICT, as_json, plain, shown_proba
+from support.clouds import make_clouds
 
 
 class TestTrees:
@@ -27,6 +29,17 @@ class TestTrees:
                 if weights:
                     heaviest = max(weights, key=lambda name: abs(weights[name]))
                     assert page.locator("#block .bars .short").first.text_content() == heaviest
+
+    def test_smoothed_shares_do_not_pass_for_counts(self, open_report):
+        X, y = make_clouds(150, 4, 3)
+        model = CompactLHTClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+        page = open_report(model, X, y)
+        assert "Membership function" not in page.locator("#block h3").all_text_contents()  # a branching block
+        counts = [plain(text) for text in page.locator("#outline .count").all_text_contents()]
+        assert all(re.fullmatch(r"(\d+|[<>]?\d+ %) of \d+", text) for text in counts), counts
+        page.locator("#outline .item", has_text="leaf").first.click()
+        assert "Membership function" in page.locator("#block h3").all_text_contents()
+        assert "(smoothed)" in page.locator("#block p").first.text_content()
 
     def test_class_mix_counts_the_rows_given(self, open_report, wine_model):
         model, X, y = wine_model

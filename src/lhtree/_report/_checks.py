@@ -20,7 +20,7 @@ LARGE_CLASS = 0.8
 TINY_LEAF = 5
 MUCH_MISSING = 0.05
 SEPARATES = 0.999
-_MOST_NAMES = 5
+_MOST_NAMES, _MOST_LETTERS = 5, 40
 _TREATED = (
     "A missing value is replaced by the feature's typical value, so it has no influence. If missingness is "
     "informative, use missing_indicator=True."
@@ -59,12 +59,20 @@ def warn(kind: str, title: str, text: str) -> Warned:
     return {"kind": kind, "title": title, "text": text}
 
 
-def _list(names: Sequence[str]) -> str:
-    """Some names, each shortened, and how many more there are; none may turn the direction of the text around it."""
-    names = [TURNS.sub("", name) for name in names]
-    shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names[:_MOST_NAMES]]
-    more = len(names) - len(shown)
-    return ", ".join([*shown, f"and {more} more"] if more else shown)
+def _list(texts: Sequence[str]) -> str:
+    """Some of the texts, and how many more there are."""
+    more = len(texts) - _MOST_NAMES
+    return ", ".join([*texts[:_MOST_NAMES], f"and {more} more"] if more > 0 else texts)
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return _list([_shorten(name) for name in names])
+
+
+def _shorten(name: str) -> str:
+    """A name that fits a sentence and cannot turn the direction of the text around it."""
+    name = TURNS.sub("", name)
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
 
 
 def _check_size(n_rows: int) -> Iterator[Warned]:
@@ -79,7 +87,9 @@ def _check_size(n_rows: int) -> Iterator[Warned]:
 
 def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_boosted: bool) -> Iterator[Warned]:
     counts = np.bincount(codes, minlength=len(classes))
-    rare = [f"{classes[c]} ({counts[c]})" for c in range(len(classes)) if counts[c] < FEW_ROWS_OF_CLASS]
+    rare = [
+        f"{_shorten(classes[c])} ({counts[c]})" for c in range(len(classes)) if counts[c] < FEW_ROWS_OF_CLASS
+    ]
     if rare:
         yield warn(
             "rare-class",
@@ -92,7 +102,7 @@ def _check_counts(classes: Sequence[str], codes: NDArray[np.int64], *, is_booste
         yield warn(
             "imbalance",
             "Imbalanced classes",
-            f"{100 * share:.1f} % of the rows belong to {_list([classes[int(counts.argmax())]])}, so accuracy is "
+            f"{100 * share:.1f} % of the rows belong to {_shorten(classes[int(counts.argmax())])}, so accuracy is "
             "not informative: check the recall of the other classes. To increase it, lower the probability threshold "
             'of a class, for example to its share, or use class_weight="balanced"'
             + (
@@ -113,7 +123,7 @@ def _check_features(names: Sequence[str], X: NDArray[Any]) -> Iterator[Warned]:
         yield warn(
             "constant",
             "Constant features",
-            f"These features have a single value or none at all: {_list(constant)}. They can be removed.",
+            f"These features have a single value or none at all: {_list_names(constant)}. They can be removed.",
         )
 
 
@@ -122,11 +132,11 @@ def _check_ids(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     told = []
     if numbering:
         told.append(
-            f"These columns have a different whole number in every row: {_list(numbering)}. If they identify or number "
-            "the rows, they say nothing about new ones: remove them and fit again."
+            f"These columns have a different whole number in every row: {_list_names(numbering)}. If they identify or "
+            "number the rows, they say nothing about new ones: remove them and fit again."
         )
     if ignored:
-        told.append(f"The model ignores these columns, because they name the rows: {_list(ignored)}.")
+        told.append(f"The model ignores these columns, because they name the rows: {_list_names(ignored)}.")
     if told:
         yield warn("id-like", "Columns that look like ids", " ".join(told))
 
@@ -138,7 +148,7 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     names = [fitted.encoding.names[c] for c in column]
     share = share[first]
     gappy = [
-        f"{names[c]} ({100 * share[c]:.0f} %)"
+        f"{_shorten(names[c])} ({100 * share[c]:.0f} %)"
         for c in np.argsort(-share, kind="stable")
         if share[c] > MUCH_MISSING
     ]
@@ -158,12 +168,12 @@ def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> It
     X, codes, response = rows.X[::step], rows.codes[::step], rows.response
     if response is not None:
         told = [
-            f"{names[feature]} alone puts the rows in the order of the response"
+            f"{_shorten(names[feature])} alone puts the rows in the order of the response"
             for feature in np.flatnonzero(np.abs(correlate(X, response[::step])) >= SEPARATES).tolist()
         ]
     else:
         told = [
-            f"{names[feature]} alone separates {classes[cls]} from the rest"
+            f"{_shorten(names[feature])} alone separates {_shorten(classes[cls])} from the rest"
             for feature, cls in np.argwhere(separation(Rows(X, codes), len(classes)) >= SEPARATES).tolist()
         ]
     if told:
@@ -224,11 +234,12 @@ def _check_copies(X: NDArray[Any], X_test: NDArray[Any]) -> Iterator[Warned]:
     seen = set(_hash_rows(X))
     n_copies = sum(each in seen for each in _hash_rows(X_test))
     if n_copies:
+        told = "is an exact copy of a row" if n_copies == 1 else "are exact copies of rows"
         yield warn(
             "copies",
             "Duplicates in the held-out rows",
-            f"{n_copies} of the {len(X_test)} held-out rows are exact copies of rows in X. If the model was "
-            "trained on those, the held-out figures are too optimistic.",
+            f"{n_copies} of the {len(X_test)} held-out rows {told} in X. If the model was trained on those, the "
+            "held-out figures are too optimistic.",
         )
 
 

@@ -35,9 +35,15 @@ def describe_numbers(fitted: Model, part: NumberPart) -> dict[str, Any]:
 
 def _count_residuals(residual: NDArray[np.float64]) -> dict[str, Any]:
     """A histogram; its outermost bars hold all that is beyond them."""
-    most = float(np.quantile(np.abs(residual), _TAIL)) or 1.0
+    most = _round_up(float(np.quantile(np.abs(residual), _TAIL)) or 1.0)
     counts, edges = np.histogram(np.clip(residual, -most, most), bins=_N_BARS, range=(-most, most))
     return {"counts": counts.tolist(), "low": float(edges[0]), "high": float(edges[-1])}
+
+
+def _round_up(size: float) -> float:
+    """The next number of two digits, which reads well on an axis."""
+    unit = 10.0 ** (np.floor(np.log10(size)) - 1.0)
+    return float(np.ceil(size / unit) * unit)
 
 
 def _find_ends(fitted: Model, part: NumberPart, coverage: float) -> NDArray[np.float64] | None:

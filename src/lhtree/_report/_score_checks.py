@@ -49,7 +49,17 @@ def find_score_warnings(fitted: Model, given: Measured, test: Measured | None) -
                     f"the model has {100 * shown.accuracy:.1f} %.",
                 )
             )
-    elif shown.quantile is None and shown.rmse >= shown.baseline_rmse:
+    elif shown.quantile is not None:
+        if shown.quantile.pinball >= shown.quantile.baseline:
+            found.append(
+                warn(
+                    "no-better",
+                    "No better than a constant",
+                    "Always predicting the same quantile of all rows has a pinball loss of "
+                    f"{write_number(shown.quantile.baseline)}; the model has {write_number(shown.quantile.pinball)}.",
+                )
+            )
+    elif shown.rmse >= shown.baseline_rmse:
         found.append(
             warn(
                 "no-better",
@@ -62,11 +72,23 @@ def find_score_warnings(fitted: Model, given: Measured, test: Measured | None) -
 
 
 def _find_score(measured: Measured) -> float:
-    """Accuracy or R²."""
-    return measured.accuracy if isinstance(measured, Evaluation) else measured.r2
+    """Accuracy, R², or by how much a quantile is predicted better than by a constant."""
+    if isinstance(measured, Evaluation):
+        return measured.accuracy
+    if measured.quantile is None:
+        return measured.r2
+    return (
+        1.0 - measured.quantile.pinball / measured.quantile.baseline
+        if measured.quantile.baseline > 0.0
+        else 0.0
+    )
 
 
 def _tell_score(measured: Measured, *, is_first: bool = True) -> str:
     if isinstance(measured, Evaluation):
-        return f"{'Accuracy is ' if is_first else ''}{100 * measured.accuracy:.1f} %"
-    return f"{'R² is ' if is_first else ''}{measured.r2:.3f}"
+        name, value = "Accuracy", f"{100 * measured.accuracy:.1f} %"
+    elif measured.quantile is None:
+        name, value = "R²", f"{measured.r2:.3f}"
+    else:
+        name, value = "The pinball loss", write_number(measured.quantile.pinball)
+    return f"{name} is {value}" if is_first else value

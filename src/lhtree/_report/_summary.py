@@ -253,7 +253,10 @@ def _measure_sparsity(
 
 def _tell_target(target: str | None, classes: Sequence[str], fitted: Model) -> str:
     """The target in a title: its name, and its classes if they are few."""
-    told = " or ".join(map(_shorten, classes)) if len(classes) <= 3 else f"{len(classes)} classes"
+    *others, last = classes
+    told = f"{', '.join(others)} or {last}" if others else last
+    if not fitted.is_regression and (len(classes) > 3 or len(told) > _MOST_VALUE):
+        told = f"{len(classes)} classes"
     return told if target is None or fitted.is_regression else f"{target} ({told})"
 
 

@@ -12,13 +12,14 @@ function showAnswer(explorer) {
       el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` (probability ${percent(score.proba[best])})`)),
     bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
     score.uncalibrated ? el("p", { class: "note", id: "calibrated" }, `Probabilities are calibrated; before calibration this class has ${percent(score.uncalibrated[best])}.`) : null,
+    model.isBoosted || score.fallback || score.uncalibrated ? null : el("p", { class: "note" }, "Probabilities are shares of the WOLF values (membership × confidence): ", ...join(order.slice(0, 2).map((c) => [named(classes[c]), ` ${format(score.wolf[c], 3)}`])), "."),
     describeTruth(explorer),
     el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
     showContributions(facts, model, values, score, best),
     model.isBoosted ? unfold("Raw scores", () => table(["class", "raw score", "probability"],
-      classes.map((_, c) => [short(facts.labels[c], 40), format(score.rawScore[c]), percent(score.proba[c])])))
+      classes.map((_, c) => [tag(facts, c), format(score.rawScore[c]), percent(score.proba[c])])))
     : unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
-      classes.map((_, c) => [short(facts.labels[c], 40), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
+      classes.map((_, c) => [tag(facts, c), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
   ];
   return renew(find("answer"), parts);
 }
@@ -29,7 +30,7 @@ function describeTruth({ facts, model, chosen, isOwn, isWhole, proba }) {
   const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
   const said = own.indexOf(Math.max(...own));
   const forest = isWhole ? [] : [`The whole ${model.isBoosted ? "model" : "forest"} predicts `, named(classes[said]), ` (probability ${percent(own[said])}). `];
-  return el("p", { class: "note" }, ...forest, "True class: ", named(classes[samples.codes[chosen]]), ".");
+  return el("p", { class: "note" }, ...forest, "True class: ", named(classes[samples.codes[chosen]]), isWhole && said !== samples.codes[chosen] ? ". The prediction is wrong." : ".");
 }
 
 function contributionsOf(facts, model, score, cls) {
@@ -72,9 +73,9 @@ const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.l
 function describe(facts, model, values, score, cls) {
   const { base, end, clipped, parts } = contributionsOf(facts, model, score, cls);
   const words = model.isRegression
-    ? [`${model.isBoosted ? model.sum.replace("the", "The") : "The prediction"} is ${format(end)}, starting from ${model.isBoosted ? "the base" : `the mean of the training rows,`} ${format(base)}. `]
+    ? [`${model.isBoosted ? model.sum.replace("the", "The") : "The prediction"} is ${format(end)}, starting from ${model.isBoosted ? "the base" : "the mean of the training rows"}, ${format(base)}. `]
     : model.isBoosted
-    ? ["The raw score of ", named(facts.classes[cls]), ` is ${format(end, 3)}, starting from the base ${format(base, 3)}. `]
+    ? ["The raw score of ", named(facts.classes[cls]), ` is ${format(end, 3)}, starting from the base, ${format(base, 3)}. `]
     : [`${percent(base)} of the ${model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(facts.classes[cls]), ". "];
   const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
@@ -99,7 +100,7 @@ function showContributions(facts, model, values, score, cls) {
   const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(model.isBoosted || model.isRegression ? value : 100 * value, 3), note: note(column) }));
   if (clipped) rows.push({ name: "clipped to the ranges of the leaves", value: clipped, figure: signed(clipped, 3), note: "" });
   const how = model.hasValues
-    ? `${model.isRegression ? "" : "In raw score. "}They add up from ${model.isBoosted ? "the base" : "the mean of the training rows,"} ${format(base)}, to ${model.sum}, ${format(end)}. The change of value at each block is divided among its features by |weight| × spread.${model.low ? " In a linear leaf, every slope adds its own term." : ""}`
+    ? `${model.isRegression ? "" : "In raw score. "}They add up from ${model.isBoosted ? "the base" : "the mean of the training rows"}, ${format(base)}, to ${model.sum}, ${format(end)}. The change of value at each block is divided among its features by |weight| × spread.${model.low ? " In a linear leaf, every slope adds its own term." : ""}`
     : `In percentage points. They add up from ${percent(base)}, the share of ${model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms.`;
   return el("div", { id: "contributions" }, el("h3", {}, "Contributions to ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
     el("p", { class: "note" }, `${how} Contributions describe the model; they do not show causes.`));
@@ -113,21 +114,22 @@ function showPath(facts, model, score, values, tree, explorer) {
   const { names } = facts.features;
   const target = facts.classes[model.target[tree]];
   const share = (block) => {
-    if (model.isBoosted) return [`value ${signed(model.share(tree, block))} for `];
+    if (model.isBoosted) return [`value ${signed(model.share(tree, block))} for `, named(target)];
     const at = model.blockStart[tree] + block;
-    if (model.isRegression) return `${count(model.n_samples[at], "row")} with mean ${format(model.share(tree, block))} of `;
-    const [rows, share] = [count(model.n_samples[at], "row"), percent(model.share(tree, block))];
-    return model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `;
+    const rows = count(model.n_samples[at], "row");
+    if (model.isRegression) return [`${rows}, mean of `, named(target), ` ${format(model.share(tree, block))}`];
+    const share = percent(model.share(tree, block));
+    return [model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `, named(target)];
   };
   const turn = (kind, block) => (kind === "hyperplane" ? model.lift(tree, block) : 1);
   const terms = (kind, block) => bars(model.terms(kind, tree, block, score.clipped).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.clipped[term.feature] - term.from, 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
   const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
   const steps = way.steps.map((step) => el("li", {},
-    el("p", {}, link(step.block, `Block ${step.block}`), `: ${share(step.block)}`, named(target)),
+    el("p", {}, link(step.block, `Block ${step.block}`), ": ", share(step.block)),
     model.single(tree, step.block) !== null ? el("p", { class: "formula" }, ...reasonOf(facts, model, values, tree, step), `: goes ${step.side}`) : el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
     model.single(tree, step.block) !== null ? null : unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
   steps.push(el("li", { class: "end" },
-    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), `: ${share(way.leaf)}`, named(target)),
+    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), ": ", share(way.leaf)),
     el("p", { class: "formula" }, model.isRegression && !model.isBoosted ? `estimate ${format(way.membership)}${way.membership === way.estimate ? "" : ` (${format(way.estimate)}, clipped to the range of its rows)`}` : model.isBoosted ? `adds ${signed(way.membership, 4)} to ${model.sum}${way.membership === way.estimate ? "" : ` (${signed(way.estimate, 4)}, clipped to its range)`}` : `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`),
     model.terms("membership", tree, way.leaf).length ? unfold(model.hasValues ? "Slope times distance from the mean of the leaf" : "Terms of the membership", () => terms("membership", way.leaf)) : null));
   const number = facts.model.n_estimators > 1 ? ` (${model.isBoosted ? "round" : "tree"} ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";

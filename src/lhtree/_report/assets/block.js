@@ -8,12 +8,15 @@ function showBlock(facts, model, tree, block) {
   const share = model.share(tree, block);
   const parts = [
     el("h3", {}, `${isLeaf ? "Leaf" : "Block"} ${block}`),
-    model.isBoosted ? showValue(model, target, at, isLeaf, share) : model.isRegression ? el("p", {}, `${count(model.n_samples[at], "training row")} with mean ${format(share)} of `, named(target), ".", model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), ".",
+    model.isBoosted ? showValue(model, target, at, isLeaf, share) : model.isRegression ? el("p", {}, `${count(model.n_samples[at], "training row")}; mean of `, named(target), `: ${format(share)}.`, model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`) : el("p", {}, `${count(model.n_samples[at], "training row")}; `, `${percent(share)} ${model.isCounted ? "belong" : "of their weight belongs"} to `, named(target), model.isSmoothed(at) ? " (smoothed)." : ".",
       model.isCounted ? "" : ` Total weight: ${format(model.weight[at])}.`),
     showMix(facts, model, at),
   ];
   if (!isLeaf) parts.push(el("h3", {}, model.single(tree, block) === null ? "Hyperplane" : "Condition"), ...showHyperplane(facts, model, names, target, tree, block));
-  if (!model.isBoosted) parts.push(el("h3", {}, model.isRegression ? "Estimate" : "Membership function"), ...showMembership(facts, model, names, target, tree, block));
+  // Only leaves estimate. The membership functions of other blocks are in the model but not on the way of a row.
+  const estimates = () => showMembership(model, names, target, tree, block);
+  if (isLeaf && !model.isBoosted) parts.push(el("h3", {}, model.isRegression ? "Estimate" : "Membership function"), ...estimates());
+  else if (!model.hasValues && model.hasBranchingMembership) parts.push(unfold("Membership function of this block", () => el("div", {}, estimates())));
   else if (model.slopeStart[at] < model.slopeStart[at + 1]) parts.push(el("h3", {}, "Slopes"), ...showSlopes(model, names, target, tree, block));
   find("block").replaceChildren(...parts);
 }
@@ -39,7 +42,7 @@ function showMix(facts, model, at) {
     el("div", { class: "stack", role: "img", "aria-label": mix.map((n, c) => `${facts.classes[c]}: ${n}`).join(", ") },
       mix.map((n, c) => el("i", { own: colour(c), style: { width: `${(100 * n) / total}%` } }))),
     list(isLong ? order.slice(0, FIRST_CLASSES) : order),
-    isLong ? unfold(`${order.length - FIRST_CLASSES} more classes`, () => list(order.slice(FIRST_CLASSES))) : null,
+    isLong ? unfold(`${order.length - FIRST_CLASSES} more classes`, () => list(order.slice(FIRST_CLASSES)), "more") : null,
     reach);
 }
 
@@ -89,10 +92,8 @@ function formulaOf(model, names, tree, block, terms, ...what) {
   return el("p", { class: "formula" }, ...what, ` = ${format(base)} + `, ...sumOf(terms, names));
 }
 
-function showMembership(facts, model, names, target, tree, block) {
+function showMembership(model, names, target, tree, block) {
   const at = model.blockStart[tree] + block;
-  if (model.left[at] && !model.hasBranchingMembership)
-    return [el("p", {}, model.isRegression ? "Only leaves have an estimate." : "A forest stores membership functions in its leaves only.")];
   const terms = model.terms("membership", tree, block);
   if (!terms.length) return [el("p", {}, `Constant for all rows of this block: ${format(model.clip(tree, block, model.intercept[at]), 3)}.`)];
   return [

@@ -18,18 +18,42 @@ const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG
 const find = (id) => document.getElementById(id);
 // _palette.py has the colours of classes, --c0 and so on, and counts them.
 const N_COLOURS = Number(getComputedStyle(document.documentElement).getPropertyValue("--n-colours"));
-const colour = (cls) => `var(--c${cls % N_COLOURS})`;
+const colour = (cls) => `color-mix(in oklab, var(--c${cls % N_COLOURS}) var(--pure), white)`;
 // Colour of what speaks for a class (above 0), against it (below 0) or neither; _palette.py has them.
 const evidence = (value) => `var(--${value > 0 ? "for" : value < 0 ? "against" : "soft"})`;
 
-// A long name without its middle: names often differ in their ends only.
+// What makes no sense on paper.
+const onScreen = (text) => el("span", { class: "screen" }, text);
+
+// A long name without its middle, between words if one ends nearby: names often differ in their ends only.
 function cut(name, most = 60) {
   const letters = Array.from(name);
+  if (letters.length <= most) return name;
+  const isGap = (i) => /[\s_]/.test(letters[i]);
+  const near = Array.from({ length: 10 }, (_, i) => i);
   const tail = Math.floor((most - 1) / 2);
-  return letters.length <= most ? name : `${letters.slice(0, most - 1 - tail).join("")}…${letters.slice(-tail).join("")}`;
+  const [end, start] = [most - 1 - tail, letters.length - tail];
+  const head = letters.slice(0, end - (near.find((i) => isGap(end - i)) ?? 0));
+  return `${head.join("")}…${letters.slice(start + (near.find((i) => isGap(start + i - 1)) ?? 0)).join("")}`;
+}
+// Names of a list. Where some would look alike without their middles, all lose what they begin and end with in common,
+// but for a word; no line ends after the dots that stand for it.
+function cutAll(names, most) {
+  const own = names.map((name) => cut(name, most));
+  if (new Set(own).size === names.length) return own;
+  const lists = names.map((name) => name.split(/(?<=[\s_])/));
+  const least = Math.min(...lists.map((words) => words.length)) - 1;
+  const alike = (at) => lists.every((words) => words.at(at) === lists[0].at(at));
+  let [first, last] = [0, 0];
+  while (first < least && alike(first)) first++;
+  while (last < least - first && alike(-1 - last)) last++;
+  first = Math.max(0, first - 1);
+  return lists.map((words) => `${first ? "…\u2060" : ""}${cut(words.slice(first, words.length - last).join("").trim(), most)}${last ? "…" : ""}`);
 }
 // A name from data, the whole of it on hover.
 const short = (name, most = Infinity) => el("span", { class: "short", title: name }, cut(name, most));
+// The name of a class in a table.
+const tag = (facts, cls) => el("span", { class: "short", title: facts.labels[cls] }, facts.tags[cls]);
 // A name within a sentence.
 const named = (name) => el("bdi", { class: "name", title: name }, cut(name));
 
@@ -79,12 +103,12 @@ function bars(rows, { most, both = true, shown = 8 } = {}) {
       ];
     }));
   if (rows.length <= shown + 2) return list(rows);
-  return el("div", {}, list(rows.slice(0, shown)), unfold(`${rows.length - shown} more`, () => list(rows.slice(shown))));
+  return el("div", {}, list(rows.slice(0, shown)), unfold(`${rows.length - shown} more`, () => list(rows.slice(shown)), "more"));
 }
 
-// Details whose content is made when they are first opened.
-function unfold(title, make) {
-  const details = el("details", {}, el("summary", {}, title));
+// Details whose content is made when they are first opened. The title of those with class "more" is of use on paper, too.
+function unfold(title, make, className = null) {
+  const details = el("details", { class: className }, el("summary", {}, title));
   details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(make()));
   return details;
 }
@@ -110,7 +134,7 @@ function choose(label, names, chosen, onchange) {
   }
   const group = `choice-${choose.n++}`;
   return el("fieldset", { "data-choice": label }, el("legend", {}, label), el("div", { class: "pills" }, names.map((name, i) =>
-    el("label", {}, el("input", { type: "radio", name: group, value: i, checked: i === chosen, onchange: () => onchange(i) }), el("span", { title: name }, name)))));
+    el("label", {}, el("input", { type: "radio", name: group, value: i, checked: i === chosen, onchange: () => onchange(i) }), el("span", { title: name }, cut(name, 30))))));
 }
 choose.n = 0;
 
@@ -136,8 +160,8 @@ function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, he
   figure.append(place, note ? el("p", { class: "note" }, note) : "");
   if (rows) figure.append(unfold("Show the data", () => table(heads, rows)));
   responsive(place, (width) => {
-    const height = Math.max(190, Math.min(260, width * 0.6));
-    const [left, right, top, bottom] = [52, 14, 10, 40];
+    const height = Math.max(206, Math.min(276, width * 0.6 + 16));
+    const [left, right, top, bottom] = [52, 14, 26, 40];
     const at = (px) => left + px * (width - left - right);
     const up = (py) => top + (1 - (py - low) / (high - low)) * (height - top - bottom);
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}. ${note || ""}` });
@@ -149,7 +173,7 @@ function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, he
     }
     const dense = (width - left - right) / ticks.length < 36; // labels would touch
     for (const share of dense ? ticks.filter((_, i) => i % 2 === 0) : ticks) svg.append(draw("text", { x: at(share), y: height - 22, "text-anchor": "middle" }, xFormat(share)));
-    svg.append(draw("text", { x: at(0.5), y: height - 4, "text-anchor": "middle" }, x), draw("title", {}, `${y} against ${x}`));
+    svg.append(draw("text", { x: at(0.5), y: height - 4, "text-anchor": "middle" }, x), draw("text", { class: "unit", x: 0, y: 11 }, y), draw("title", {}, `${y} against ${x}`));
     if (even) svg.append(draw("path", { class: "even", d: `M${at(even[0][0])} ${up(even[0][1])}L${at(even[1][0])} ${up(even[1][1])}` }));
     for (const { points, className = "line", dot = "dot", radius, spread, bar } of series) {
       // Bars begin at their points and are as wide as `bar`.

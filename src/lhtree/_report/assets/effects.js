@@ -30,9 +30,9 @@ function showImportances(facts) {
 
 // In what contributions are counted.
 function unitOf({ model, response, labels }) {
-  if (model.link === "log") return { factor: 1, name: "the logarithm of the prediction" };
-  if (response) return { factor: 1, name: `units of ${labels[0]}` };
-  return model.base !== null ? { factor: 1, name: "raw score" } : { factor: 100, name: "percentage points of membership" };
+  if (model.link === "log") return { factor: 1, name: "the logarithm of the prediction", axis: "log of the prediction" };
+  if (response) return { factor: 1, name: `units of ${labels[0]}`, axis: labels[0] };
+  return model.base !== null ? { factor: 1, name: "raw score", axis: "raw score" } : { factor: 100, name: "percentage points of membership", axis: "percentage points" };
 }
 
 // The effect of a column on a class. Only those of the second of two classes are stored: the first mirrors it.
@@ -54,7 +54,6 @@ function showEffects(facts) {
   const { columns, coverage, n_rows: rows, n_estimators: trees } = facts.effects;
   const many = facts.classes.length > 1;
   let cls = facts.classes.length === 2 ? 1 : 0;
-  const paints = [];
   // All curves of a class have the same scale.
   const findTicks = () => {
     const all = columns.map((column) => effectOf(facts, column, cls));
@@ -65,13 +64,8 @@ function showEffects(facts) {
   const title = el("h3", {});
   const rename = () => title.replaceChildren("Effects", ...(many ? [" on ", named(facts.classes[cls])] : []));
   rename();
-  const make = (column) => {
-    const place = el("div", {});
-    const paint = () => place.replaceChildren(column.value ? drawCurve(facts, column, cls, ticks) : drawCategories(facts, column, cls, ticks));
-    paints.push(paint);
-    paint();
-    return el("figure", { class: "card effect" }, el("figcaption", {}, short(column.name, 60)), place);
-  };
+  const make = (column) => el("figure", { class: "card effect" }, el("figcaption", {}, short(column.name, 60)),
+    column.value ? drawCurve(facts, column, cls, ticks) : drawCategories(facts, column, cls, ticks));
   const grid = (some) => el("div", { class: "effects" }, some.map(make));
   const shown = columns.length <= FIRST_CURVES + 2 ? columns.length : FIRST_CURVES;
   const left = facts.columns.length - columns.length;
@@ -79,18 +73,29 @@ function showEffects(facts) {
     cls = chosen;
     ticks = findTicks();
     rename();
-    paints.forEach((paint) => paint());
+    paint();
   }) : null;
+  const place = el("div", {});
+  // Of more than two classes, each has columns of its own that matter most.
+  const sizeOf = ({ n, mean }) => mean.reduce((sum, value, i) => sum + n[i] * Math.abs(value), 0);
+  function paint() {
+    const sizes = new Map(columns.map((column) => [column, facts.classes.length > 2 ? sizeOf(effectOf(facts, column, cls)) : 0]));
+    const order = [...columns].sort((a, b) => sizes.get(b) - sizes.get(a));
+    const rest = order.length > shown ? unfold(`${order.length - shown} more columns`, () => grid(order.slice(shown)), "more") : null;
+    if (rest) rest.open = place.lastChild?.open ?? false;
+    renew(place, grid(order.slice(0, shown)), rest);
+  }
+  paint();
   return el("div", { id: "effects" }, title,
     el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unitOf(facts).name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane looks at several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
     control ? el("div", { class: "controls" }, control) : null,
-    grid(columns.slice(0, shown)),
-    columns.length > shown ? unfold(`${columns.length - shown} more columns`, () => grid(columns.slice(shown))) : null,
+    place,
     left > 0 ? el("p", { class: "note" }, `${count(left, "less important column is", "less important columns are")} left out.`) : null);
 }
 
 // Round numbers from below the least to above the largest of two that have 0 between them.
 function roundTicks(low, high) {
+  if (low === high) return [-1, 0, 1]; // nothing contributes
   const rough = (high - low) / 4 || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= rough) * unit;
@@ -109,12 +114,13 @@ function drawCurve(facts, column, cls, ticks) {
   const [from, to] = values.length ? [values[0], values.at(-1)] : [0, 0];
   const place = el("div", {});
   responsive(place, (width) => {
-    const [height, left, top, bottom, bars] = [190, 46, 8, 24, 26];
+    const [height, left, top, bottom, bars] = [206, 46, 24, 24, 26];
     const right = hasGap ? 58 : 12;
     const at = (value) => left + (to > from ? (value - from) / (to - from) : 0.5) * (width - left - right);
     const up = (y) => top + (1 - (y - low) / (high - low)) * (height - top - bottom - bars);
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Effect of ${column.name}: mean contribution from ${format(effect.mean[0], 3)} to ${format(effect.mean[values.length - 1] ?? effect.mean[0], 3)}.` });
     const digits = digitsBetween(from, to);
+    svg.append(draw("text", { class: "unit", x: 0, y: 11 }, cut(unitOf(facts).axis, 40)));
     for (const y of ticks) svg.append(draw("line", { class: y === 0 ? "zero" : "axis", x1: left, x2: width - 8, y1: up(y), y2: up(y) }), draw("text", { x: left - 6, y: up(y) + 4, "text-anchor": "end" }, brief(y)));
     const most = Math.max(...column.density, 1);
     const wide = (width - left - right) / column.density.length;
@@ -128,7 +134,8 @@ function drawCurve(facts, column, cls, ticks) {
     for (const [x, i] of lone) svg.append(draw("line", { class: "band", x1: x, x2: x, y1: up(effect.low[i]), y2: up(effect.high[i]) }));
     for (const [x, i] of [...points, ...(hasGap ? [[width - 28, values.length]] : [])])
       svg.append(draw("circle", { class: points.length > 8 && i < values.length ? "dot small" : "dot", cx: x, cy: up(effect.mean[i]), r: points.length > 8 && i < values.length ? 2.5 : 4 }, draw("title", {}, `${effect.labels[i]}: ${signed(effect.mean[i])} (${count(effect.n[i], "row")})`)));
-    const ends = to > from ? [[from, "start"], [(from + to) / 2, "middle"], [to, "end"]] : values.length ? [[from, "middle"]] : [];
+    const middle = Number.isInteger(from) && Number.isInteger(to) ? Math.floor((from + to) / 2) : (from + to) / 2;
+    const ends = to > from ? [[from, "start"], ...(middle > from ? [[middle, "middle"]] : []), [to, "end"]] : values.length ? [[from, "middle"]] : [];
     for (const [value, anchor] of ends) svg.append(draw("text", { x: at(value), y: height - 8, "text-anchor": anchor }, format(value, digits)));
     if (hasGap) svg.append(draw("text", { x: width - 28, y: height - 8, "text-anchor": "middle" }, "missing"));
     place.replaceChildren(svg);

@@ -2,6 +2,7 @@
 
 const facts = JSON.parse(find("facts").textContent);
 facts.columns = findColumns(facts.features);
+facts.tags = cutAll(facts.labels, 40);
 const model = new Model(facts);
 showOverview(facts);
 showWarnings(facts.warnings);

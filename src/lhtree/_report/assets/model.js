@@ -244,6 +244,11 @@ class Model {
     return this.hasValues ? this.value[at] : this.clip(tree, block, this.n_target[at] / this.weight[at]);
   }
 
+  // Whether the share of the target is not that of the rows: it was drawn towards that of all.
+  isSmoothed(at) {
+    return this.isCounted && !Number.isInteger(this.n_target[at]);
+  }
+
   // The same right of a branching block less that left of it: what going right says about the class.
   lift(tree, block) {
     const left = this.left[this.blockStart[tree] + block];

@@ -77,11 +77,12 @@ function showFeatures(facts) {
 function showRounds({ rounds: { training, validation }, model, response }) {
   const last = training.length - 1;
   const at = (losses) => losses.map((loss, i) => [i / last, loss]);
-  const high = Math.max(...training, ...(validation || []));
+  const all = [0, ...training, ...(validation || [])];
+  const [low, high] = roundRange(Math.min(...all), Math.max(...all));
   const series = [{ points: at(training), className: "even", dot: null }];
   if (validation) series.push({ points: at(validation), dot: null });
   return chart({
-    title: `${response ? "Loss" : "Log loss"} after each round`, x: "round", y: response ? "loss" : "log loss", low: Math.min(0, ...training, ...(validation || [])), high, series,
+    title: `${response ? "Loss" : "Log loss"} after each round`, x: "round", y: response ? "loss" : "log loss", low, high, series,
     xFormat: (share) => format(Math.round(share * last), 6), yFormat: (loss) => format(loss, 2),
     note: `Dashed: training rows.${validation ? " Solid: held-out rows." : ""} The model kept ${count(model.n_estimators, "round")}.`,
   });
@@ -90,7 +91,7 @@ function showRounds({ rounds: { training, validation }, model, response }) {
 function showSparsity(curve) {
   const last = Math.max(...curve.beta, 0.1);
   const at = (values) => curve.beta.map((beta, i) => [beta / last, values[i]]);
-  const low = Math.max(0, Math.floor(10 * Math.min(...curve.accuracy.map((mean, i) => mean - curve.spread[i]))) / 10);
+  const low = Math.max(0, Math.min(0.9, Math.floor(10 * Math.min(...curve.accuracy.map((mean, i) => mean - curve.spread[i]))) / 10));
   const most = 4 * Math.ceil(Math.max(...curve.features_per_block) / 4 || 1);
   const ticks = [0, 0.25, 0.5, 0.75, 1].filter((beta) => beta <= last).map((beta) => beta / last);
   const xFormat = (share) => format(share * last, 2);
@@ -103,7 +104,7 @@ function showSparsity(curve) {
       series: [{ points: at(curve.accuracy), spread: curve.spread }],
     }),
     chart({
-      title: "Features per block", x: "beta", y: "features per block", low: 0, high: most, ticks, xFormat, yFormat: (v) => format(v, 2),
+      title: "Features per block", x: "beta", y: "features", low: 0, high: most, ticks, xFormat, yFormat: (v) => format(v, 2),
       note: "Mean number of features in a hyperplane.",
       series: [{ points: at(curve.features_per_block) }],
     }),
@@ -113,14 +114,14 @@ function showSparsity(curve) {
 function showCard(facts) {
   const { model, features, data, columns } = facts;
   const list = (pairs) => el("dl", {}, pairs.map(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
-  const counts = (from, to) => table(["class", "rows", "share"], facts.labels.map((name, i) => [short(name, 40), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]).slice(from, to));
+  const counts = (from, to) => table(["class", "rows", "share"], facts.labels.map((_, i) => [tag(facts, i), format(data.counts[i], 7), percent(data.counts[i] / data.n_rows)]).slice(from, to));
   const isLong = facts.labels.length > MANY_CLASSES;
   const missing = columns.filter((column) => features.missing[column.features[0]] > 0).length;
   find("facts-tables").append(
     el("div", { class: "card" }, el("h3", {}, "Data"),
       list([...(facts.target ? [["Target", named(facts.target)]] : []), ["Supplied rows", format(data.n_rows, 7)], ["Held-out rows", facts.test ? format(facts.test.n_rows, 7) : "none"], ["Features", columns.length === features.names.length ? columns.length : `${features.names.length} from ${count(columns.length, "column")}`], ["Missing values", missing ? `in ${count(missing, "column")}` : "none"]]),
-      facts.response ? table(["", "least", "mean", "largest"], [[short(facts.labels[0], 40), ...[facts.response.low, facts.response.mean, facts.response.high].map((value) => respond(facts, value))]])
-      : isLong ? [counts(0, FIRST_CLASSES), unfold(`${facts.labels.length - FIRST_CLASSES} more classes`, () => counts(FIRST_CLASSES))] : counts(0)),
+      facts.response ? table(["", "least", "mean", "largest"], [[tag(facts, 0), ...[facts.response.low, facts.response.mean, facts.response.high].map((value) => respond(facts, value))]])
+      : isLong ? [counts(0, FIRST_CLASSES), unfold(`${facts.labels.length - FIRST_CLASSES} more classes`, () => counts(FIRST_CLASSES), "more")] : counts(0)),
     el("div", { class: "card" }, el("h3", {}, "Model"),
       list([["Estimator", model.kind], ["Trees", model.n_trees], ["Blocks", model.n_blocks], ["Leaves", model.n_leaves], ["Depth", model.depth], ...(model.base !== null ? [["Rounds", model.n_estimators]] : facts.response ? [] : [["Confidence", model.confidence || "not used"]]), ["lhtree", facts.lhtree]])),
     el("div", { class: "card" }, el("h3", {}, "Parameters"),

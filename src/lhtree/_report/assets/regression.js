@@ -38,11 +38,14 @@ function tellNumbers(facts, figures, where) {
   const parts = [showActual(facts, where), showResiduals(facts, where), showDistribution(facts, figures, where), showRanges(figures, where)];
   if (facts.numbers.intervals.length) parts.splice(3, 0, showIntervals(facts, where));
   return {
-    lead: `${main} The root mean squared error is ${format(rmse, 3)}; always predicting the mean would give ${format(mean, 3)}.`,
+    lead: quantile
+      ? `${main} The pinball loss is ${format(quantile.pinball, 3)}; always predicting that quantile of all rows would give ${format(quantile.baseline, 3)}.`
+      : `${main} The root mean squared error is ${format(rmse, 3)}; always predicting the mean would give ${format(mean, 3)}.`,
     expected: "expect larger errors",
-    compared: `R² on the ${count(facts.given.n_rows, "training row")}: ${format(facts.given.r2, 3)}.`,
-    tiles: [[format(r2, 3), `R² on ${where}`], [format(rmse, 3), "RMSE"], [format(mae, 3), "mean absolute error"],
-      ...(quantile ? [[format(quantile.pinball, 3), "pinball loss"]] : []), ...(intervals ? [[percent(intervals.share), `in ${percent(intervals.coverage)} intervals`]] : [])],
+    compared: `${quantile ? "Pinball loss" : "R²"} on the ${count(facts.given.n_rows, "training row")}: ${format(quantile ? facts.given.quantile.pinball : facts.given.r2, 3)}.`,
+    // R² and RMSE judge predictions of the mean.
+    tiles: [...(quantile ? [[percent(quantile.share_below), `below the prediction; aim: ${percent(quantile.quantile)}`], [format(quantile.pinball, 3), `pinball loss on ${where}`]]
+      : [[format(r2, 3), `R² on ${where}`], [format(rmse, 3), "RMSE"], [format(mae, 3), "mean absolute error"]]), ...(intervals ? [[percent(intervals.share), `in ${percent(intervals.coverage)} intervals`]] : [])],
     charts: parts,
   };
 }
@@ -54,8 +57,8 @@ function showActual(facts, where) {
   const inside = (offset) => [[Math.max(low, low - offset), Math.min(high, high - offset)]].flatMap(([from, to]) => [[at(from), from + offset], [at(to), to + offset]]);
   const band = half === null ? [] : [half, -half].map((offset) => ({ className: "minor", dot: null, points: inside(offset) }));
   return chart({
-    title: "Predicted against actual", x: "predicted (vertical: actual)", y: "actual", low, high, even: [[0, low], [1, high]], yFormat: brief, xFormat: (share) => brief(low + share * (high - low)),
-    note: `${count(actual.length, "row")} of the ${where}. On the dashed line, the prediction is exact; above it, the row has more than predicted.${half === null ? "" : ` Between the outer lines: the ${percent(coverage)} intervals.`}`,
+    title: "Predicted against actual", x: "predicted", y: "actual", low, high, even: [[0, low], [1, high]], yFormat: brief, xFormat: (share) => brief(low + share * (high - low)),
+    note: `${count(actual.length, where.slice(0, -1))}. On the dashed line, the prediction is exact; above it, the row has more than predicted.${half === null ? "" : ` Between the outer lines: the ${percent(coverage)} intervals.`}`,
     series: [{ className: null, points: actual.map((value, i) => [at(predicted[i]), value]), radius: actual.map(() => 3) }, ...band],
     heads: ["predicted", "actual"], rows: actual.map((value, i) => [respond(facts, predicted[i]), respond(facts, value)]),
   });
@@ -68,7 +71,7 @@ function showResiduals(facts, where) {
   const most = Math.max(...residual.map(Math.abs)) || 1;
   const high = roundRange(0, most)[1];
   return chart({
-    title: "Residuals over predictions", x: "predicted (vertical: actual − predicted)", y: "actual − predicted", low: -high, high, even: [[0, 0], [1, 0]], yFormat: brief, xFormat: (share) => brief(from + share * (to - from)),
+    title: "Residuals over predictions", x: "predicted", y: "actual − predicted", low: -high, high, even: [[0, 0], [1, 0]], yFormat: brief, xFormat: (share) => brief(from + share * (to - from)),
     note: `For the same ${where}. A curve or a funnel shows what the model does not capture.`,
     series: [{ className: null, points: residual.map((value, i) => [(predicted[i] - from) / (to - from), value]), radius: residual.map(() => 3) }],
   });

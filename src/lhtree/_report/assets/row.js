@@ -33,7 +33,7 @@ class RowExplorer {
     this.fields = new Map();
     this.choices = [];
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
-    find("row-hint").append("Pick a row or enter values. The page computes the prediction exactly as the model does. An empty field is a missing value.");
+    find("row-hint").append(onScreen("Pick a row or enter values. "), "The page computes the prediction exactly as the model does. An empty field is a missing value.");
     if (!this.isWhole)
       find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.isBoosted
         ? `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} rounds, because the whole model would make it too large. Predictions below are those after these rounds, not of the model.`
@@ -48,13 +48,17 @@ class RowExplorer {
     const isNumber = this.model.isRegression;
     const titles = isNumber ? { wrong: "Largest errors first", right: "Other rows" }
       : { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
-    const truth = (i) => (isNumber ? respond(this.facts, samples.actual[i]) : classes[samples.codes[i]]);
+    const truth = (i) => (isNumber ? respond(this.facts, samples.actual[i]) : cut(classes[samples.codes[i]], 40));
+    const predicted = (i) => {
+      const own = this.proba.subarray(i * classes.length, (i + 1) * classes.length);
+      return `, predicted ${isNumber ? respond(this.facts, own[0]) : cut(classes[own.indexOf(Math.max(...own))], 40)}`;
+    };
     this.select = el("select", { id: "sample", onchange: () => this.pick(Number(this.select.value)) });
     let i = 0;
     for (const [group, n] of Object.entries(samples.groups)) {
       if (!n) continue;
       const options = el("optgroup", { label: titles[group] });
-      for (const end = i + n; i < end; i++) options.append(el("option", { value: i }, `row ${samples.row[i]}: ${truth(i)}`));
+      for (const end = i + n; i < end; i++) options.append(el("option", { value: i }, `row ${samples.row[i]}: ${truth(i)}${group === "wrong" ? predicted(i) : ""}`));
       this.select.append(options);
     }
     const step = (by) => this.pick((this.chosen + by + samples.row.length) % samples.row.length);
@@ -73,7 +77,7 @@ class RowExplorer {
     const make = (some) => el("div", {}, some.map((column) => (column.categories ? this.makeChoice(column) : this.makeField(column.features[0]))));
     find("inputs").append(make(order.slice(0, FIRST_FIELDS + 2)));
     const rest = order.slice(FIRST_FIELDS + 2);
-    if (rest.length) find("inputs").append(unfold(`${rest.length} more features`, () => make(rest)));
+    if (rest.length) find("inputs").append(unfold(`${rest.length} more features`, () => make(rest), "more"));
   }
 
   makeField(f) {
@@ -84,7 +88,7 @@ class RowExplorer {
     const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Enter a value such as 1.5 or 2e3, or leave the field empty if it is missing.");
     this.fields.set(f, { input, slider, problem });
     this.fill(f);
-    return el("div", { class: "field" }, el("label", { for: id }, short(this.facts.features.names[f])), input, slider, problem);
+    return el("div", { class: "field" }, el("label", { for: id }, short(this.facts.features.names[f], 48)), input, slider, problem);
   }
 
   makeChoice(column) {
@@ -93,7 +97,7 @@ class RowExplorer {
       el("option", { value: -1 }, "missing"), column.categories.map((category, i) => el("option", { value: i }, short(category))));
     this.choices.push({ column, select });
     select.value = String(categoryOf(column, this.values));
-    return el("div", { class: "field choice" }, el("label", { for: id }, short(column.name)), select);
+    return el("div", { class: "field choice" }, el("label", { for: id }, short(column.name, 48)), select);
   }
 
   // One category of a column, or none: it is missing.
@@ -112,7 +116,11 @@ class RowExplorer {
   fill(f) {
     const field = this.fields.get(f);
     if (!field) return;
-    field.input.value = Number.isNaN(this.values[f]) ? "" : String(this.values[f]);
+    const value = this.values[f];
+    // The page computes with all digits of a row that was picked; its field shows those that matter.
+    const digits = this.facts.features.digits[f] + 2;
+    field.input.value = Number.isNaN(value) ? "" : String(Number.isInteger(value) ? value : Number(value.toPrecision(Math.min(17, digits))));
+    field.input.title = Number.isNaN(value) ? "" : String(value);
     this.follow(f);
   }
 
@@ -132,6 +140,7 @@ class RowExplorer {
 
   type(f, text) {
     this.values[f] = parseValue(text);
+    this.fields.get(f).input.title = "";
     this.isOwn = true;
     this.follow(f);
     this.update();

@@ -2,19 +2,20 @@
 
 const MOST_LEVELS = 24;
 const FIRST_SHOWN = 31;
+const TELL_SELECT = "Select a block to see its hyperplane. ";
 
 class TreeExplorer {
   constructor(facts, model, onselect) {
     Object.assign(this, { facts, model, onselect, tree: 0, block: 0, way: new Set() });
     if (model.isBoosted) find("trees-hint").append(...this.hintBoosted());
     else if (model.isRegression) find("trees-hint").append(
-      "Every block splits the rows, and every leaf estimates ", named(facts.classes[0]), ". Select a block to see its hyperplane. In the map, the width of a block is ",
-      model.isCounted ? "its number of training rows" : "the weight of its training rows", ", and its colour their mean: the darker, the larger.");
+      "Every block splits the rows, and every leaf estimates ", named(facts.classes[0]), ". ", onScreen(TELL_SELECT), "In the map, the width of a block is ",
+      model.isCounted ? "its number of training rows" : "the weight of its training rows", ", and its colour their mean: the stronger, the larger.");
     else find("trees-hint").append(facts.classes.length === 2
       ? "One tree for both classes: it separates "
       : "Each class has its own tree, which separates it from the other classes. ",
       ...(facts.classes.length === 2 ? [named(facts.classes[1]), " from ", named(facts.classes[0]), ". "] : []),
-      "Select a block to see its hyperplane. ",
+      onScreen(TELL_SELECT),
       model.isCounted
         ? "In the map, the width of a block is its number of training rows, and its colour the share of them that belongs to the tree’s class."
         : "The training rows were weighted, so map and list show weights: the width of a block is the weight of its rows, and its colour the share of that weight that belongs to the tree’s class.");
@@ -35,7 +36,7 @@ class TreeExplorer {
     const isOne = two || this.model.isRegression;
     return [
       `${isOne ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to ${this.model.sum} of `,
-      isOne ? named(facts.classes.at(-1)) : "the class", ". Select a block to see its hyperplane. In the map, the width of a block is ",
+      isOne ? named(facts.classes.at(-1)) : "the class", ". ", onScreen(TELL_SELECT), "In the map, the width of a block is ",
       this.model.isCounted ? "its number of training rows" : "the weight of its training rows",
       `, and its colour the value: violet raises ${this.model.sum}, red lowers it.`];
   }
@@ -67,7 +68,7 @@ class TreeExplorer {
     const at = this.start + block;
     if (model.isBoosted) return `value ${signed(model.share(this.tree, block))}, ${count(model.n_samples[at], "row")}`;
     if (model.isRegression) return `mean ${format(model.share(this.tree, block))} of ${count(model.n_samples[at], "row")}`;
-    const [own, all] = [format(model.n_target[at], 7), format(model.weight[at], 7)];
+    const [own, all] = [model.isSmoothed(at) ? percent(model.share(this.tree, block)) : format(model.n_target[at], 7), format(model.weight[at], 7)];
     return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[this.tree]];
   }
 
@@ -165,7 +166,7 @@ class TreeExplorer {
     el("span", { class: "what", title: names.join(", ") || null }, el("span", { class: "label" }, `${isLeaf ? "leaf" : "block"} ${block}`),
       el("small", {}, ` ${[depth > 8 ? `depth ${depth}` : "", way].filter(Boolean).join(" · ")}`, names.map((name, i) => [i ? ", " : " · ", named(name)]))),
     model.isBoosted ? this.makeValue(share) : el("span", { class: "track", own: colour(target) }, share ? el("i", { style: { left: 0, width: `${100 * this.level(block)}%` } }) : null),
-    el("span", { class: "count" }, model.isBoosted ? signed(share) : model.isRegression ? format(share, 3) : `${tally(model.n_target[at])} of ${tally(model.weight[at])}`));
+    el("span", { class: "count" }, model.isBoosted ? signed(share) : model.isRegression ? format(share, 3) : `${model.isSmoothed(at) ? whole(share) : tally(model.n_target[at])} of ${tally(model.weight[at])}`));
   }
 
   // How far a block is from nothing to all: its share; of a mean response, where it is between the least and the largest.
