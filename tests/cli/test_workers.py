@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lhtree.cli import _output
+from support.fresh import HEARING
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
 from support.waiting import wait_until
 
@@ -126,7 +127,7 @@ def test_errors_of_workers_name_the_row(capsys, table):
     check_nothing_left("out", "out.csv")
 
 
-HELD = """
+HELD = f"""{HEARING}
 import itertools, multiprocessing, time
 from lhtree.cli import _workers, main
 receive, numbers = _workers._receive, itertools.count()

@@ -139,6 +139,7 @@ def interrupted(*arguments, **keywords):
     signal.setitimer(signal.ITIMER_PROF, 0.3)
     return grow(*arguments, **keywords)
 _core.{grow} = interrupted
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have background jobs ignore it
 signal.signal(signal.SIGPROF, lambda *_: signal.raise_signal(signal.SIGINT))
 try:
     model.fit(X, y)

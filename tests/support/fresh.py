@@ -3,6 +3,13 @@
 import subprocess
 import sys
 
+# Shells have background jobs ignore Ctrl-C, nohup has them ignore hangups, and a child ignores what its parent does.
+HEARING = """
+import signal
+for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+"""
+
 
 def run(code):
     """Output of a fresh interpreter."""
