@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from lhtree import LHTClassifier
 from support.browser import browser, open_page, open_report  # noqa: F401
@@ -21,6 +22,16 @@ settings.register_profile(
 )
 settings.register_profile("thorough", deadline=None, max_examples=1000, suppress_health_check=slow_is_fine)
 settings.load_profile(os.environ.get("LHTREE_PROFILE", "default"))
+if settings().derandomize:
+    # Hypothesis also tries constants of the modules imported so far, which depend on the tests that ran before.
+    providers.is_local_module_file = lambda path: False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """Models without a random state draw the same numbers in every run and in every order of tests."""
+    if settings().derandomize:
+        np.random.seed(0)  # noqa: NPY002  # the generator that scikit-learn uses
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ inline void test_feature_draws() {
 }
 
 inline void test_stop() {
-    const Table table = random_table(60000, 8, 16);
+    const Table table = random_table(300000, 8, 16);  // which take far longer than the watch waits
     Options options;
     options.gamma = options.min_samples_split = {1.0, false};
     options.direction = Direction::mixed;

@@ -43,11 +43,13 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, place)
+            if os.name == "nt":  # where an open file cannot take a place, and nobody removes leftovers
+                file.close()
+            if mode is not None:
+                os.chmod(temporary, mode)
+            os.replace(temporary, place)  # while it is locked, or another process might remove it
     finally:
-        if os.path.exists(temporary):  # something failed
+        with suppress(FileNotFoundError):  # it is there if something failed
             os.unlink(temporary)
     if hasattr(os, "O_DIRECTORY"):  # the new name, too, outlives a failing computer
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -85,9 +87,10 @@ def _open_locked(folder: str) -> BinaryIO:
     """A new temporary file in the same directory, locked so that it is not removed as a leftover."""
     while True:
         file = open(os.path.join(folder, f".lhtree-{os.urandom(8).hex()}.part"), "xb")  # noqa: SIM115  # the caller closes it
-        _lock(file)
-        if os.path.exists(file.name):  # else it was removed as one before it was locked
-            return file
+        with suppress(BlockingIOError):  # another process is about to remove it
+            _lock(file)
+            if os.path.exists(file.name):  # else it was removed before it was locked
+                return file
         file.close()
 
 
@@ -102,11 +105,13 @@ def _remove_leftovers(folder: str) -> None:
 
 
 def _lock(file: BinaryIO) -> bool:
-    """Lock a file until it is closed; False if another process holds it, or this system has no such locks."""
+    """Lock a file until it is closed; False if this system has no such locks. An error if another process holds it."""
     try:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ModuleNotFoundError, OSError):  # Windows; held, or not possible in this file system
+    except BlockingIOError:
+        raise
+    except (ModuleNotFoundError, OSError):  # Windows; not possible in this file system
         return False
     return True

@@ -51,7 +51,7 @@ def test_signs_that_the_terminal_does_not_have(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert r"gr\xf6\xdfer" in ran.stdout
@@ -61,7 +61,7 @@ def test_help_is_quick() -> None:
     code = "import sys; from lhtree.cli import main; sys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass\n"
     code += "print([name for name in ('sklearn', 'scipy', 'pandas', 'pyarrow', 'matplotlib') if name in sys.modules])"
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     )
     assert ran.stdout.splitlines()[-1] == "[]"
 
@@ -81,6 +81,6 @@ def test_completion(words: str, expected: list[str]) -> None:
         env=os.environ | asked,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert ran.stdout.split() == expected

@@ -156,7 +156,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture])
 @given(content=st.one_of(damaged(), st.binary(max_size=300)))
 def test_damaged_tables(folder, capsys, content):
     path, out = folder / "odd.csv", folder / "out"

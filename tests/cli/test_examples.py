@@ -43,7 +43,7 @@ def test_examples(command: str, capsys: pytest.CaptureFixture[str], monkeypatch:
 def run_in_shell(example: str) -> None:
     environment = os.environ | {"PYTHON": sys.executable}
     ran = subprocess.run(
-        ["sh", "-c", SHELL + example], env=environment, capture_output=True, text=True, timeout=120
+        ["sh", "-c", SHELL + example], env=environment, capture_output=True, text=True, timeout=600
     )
     assert (ran.returncode, ran.stderr) == (0, ""), example
 

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from support.fresh import HEARING
 from support.pages import SHELL
 from support.shop import fit_models, make_table, shop  # noqa: F401
 
@@ -74,7 +75,8 @@ def check_interrupted(child, code, told):
 @signals
 def test_interrupted_while_it_waits_for_rows(name, code, told):
     os.mkfifo("endless.csv")
-    command = [*LHTREE, "predict", "model.lht", "endless.csv", "--out", "out.csv"]
+    start = [sys.executable, "-c", HEARING + LHTREE[-1]]
+    command = [*start, "predict", "model.lht", "endless.csv", "--out", "out.csv"]
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     with child, open("endless.csv", "w", encoding="utf-8") as pipe:
         pipe.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 400_000)
@@ -88,7 +90,7 @@ def test_interrupted_while_it_waits_for_rows(name, code, told):
 def test_interrupted_while_it_imports(name, code, told):
     start = "import lhtree.cli as cli; install = cli._signals.install\n"
     start += "cli._signals.install = lambda: (install(), print('started', flush=True))\ncli.main()"
-    command = [sys.executable, "-c", start, "predict", "model.lht", "-", "--out", "out.csv"]
+    command = [sys.executable, "-c", HEARING + start, "predict", "model.lht", "-", "--out", "out.csv"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True) as child:
         assert child.stdout.readline() == "started\n"
@@ -100,7 +102,7 @@ def test_interrupted_while_it_imports(name, code, told):
 @signals
 def test_interrupted_where_nobody_can_raise(name, code, told):
     """What a handler raises in a finaliser is lost; the command ends all the same, and before it writes its file."""
-    code_of_child = f"""
+    code_of_child = f"""{HEARING}
 import os, signal, sys
 from lhtree.cli import _predicting, main
 class Last:

@@ -194,7 +194,7 @@ class TestUse:
 @pytest.mark.usefixtures("shop")
 class TestChoose:
     def test_tune(self, capsys):
-        options = ("--candidates", 2, "--folds", 2, "--seed", 1, "--out", "tuned.lht")
+        options = ("--time-limit", 600, "--candidates", 2, "--folds", 2, "--seed", 1, "--out", "tuned.lht")
         shown = succeed(capsys, "tune", "data.csv", *TARGET, "--model", "tree", *options).out
         assert "by R² over 2 folds" in shown
         assert isinstance(lhtree.load("tuned.lht"), lhtree.LHTRegressor)

@@ -4,20 +4,20 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from lhtree.cli import _output
+from support.fresh import HEARING
 from support.shop import fail, fit_models, make_table, shop, succeed  # noqa: F401
+from support.waiting import wait_until
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.usefixtures("shop")
 
-LHTREE = [sys.executable, "-c", "from lhtree.cli import main; main()"]
 N_ROWS = 300
 
 
@@ -127,33 +127,32 @@ def test_errors_of_workers_name_the_row(capsys, table):
     check_nothing_left("out", "out.csv")
 
 
+HELD = f"""{HEARING}
+import itertools, multiprocessing, time
+from lhtree.cli import _workers, main
+receive, numbers = _workers._receive, itertools.count()
+def hold(connection, worker):
+    if next(numbers) == 20:
+        print("held", flush=True)
+        while len(multiprocessing.active_children()) == 2:
+            time.sleep(0.01)
+    return receive(connection, worker)
+_workers._receive = hold
+main()
+"""  # waits in the middle of its work until one of its workers ends; both have sent something by then
+
+
 def find_workers(pid):
     """Processes that wait for parts; Python also starts one that tracks resources."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
-        return []
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
-
-
-def is_serving(pid):
-    """Whether a worker ignores Ctrl-C, the first thing it does; Python itself complains if the pipe breaks before."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return bool(int(status["SigIgn"], 16) >> (signal.SIGINT - 1) & 1)
 
 
 def is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends while its file is read
         return False
-
-
-def wait_until(is_true):
-    end = time.monotonic() + 60
-    while not is_true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
@@ -173,19 +172,19 @@ def wait_until(is_true):
 )
 def test_signals_leave_nothing(capsys, table, name, to, code, told):
     pd.concat([table] * 300).to_parquet("long.parquet", row_group_size=300, index=False)
-    command = [*LHTREE, "predict", "model.lht", "long.parquet", "--workers", "2", "--keep-all"]
-    with subprocess.Popen(
-        [*command, "--out", "out/"], stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as child:
-        wait_until(lambda: sum(map(is_serving, find_workers(child.pid))) == 2)
+    options = ["predict", "model.lht", "long.parquet", "--workers", "2", "--keep-all", "--out", "out/"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HELD, *options], **pipes, start_new_session=True) as child:
+        assert child.stdout.readline() == "held\n"
         workers, number = find_workers(child.pid), getattr(signal, name)
+        assert len(workers) == 2
         if to == "group":
             os.killpg(child.pid, number)
         else:
             os.kill(child.pid if to == "command" else workers[0], number)
         assert child.wait(120) == code
         assert child.stderr.read() == told
-        wait_until(lambda: not any(map(is_running, workers)))
+        assert wait_until(lambda: not any(map(is_running, workers)))
     assert not os.path.exists("out")
     if to == "command":  # it could not remove its part; the next one does
         succeed(capsys, "predict", "model.lht", "data.parquet", "--out", "other.csv")

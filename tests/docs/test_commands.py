@@ -1,11 +1,13 @@
 """What the pages show of the command line is what the commands print."""
 
 import doctest
+import math
 from pathlib import Path
 
 import pytest
 
 from lhtree.cli.demo import demo
+from lhtree.selection import tuning
 from support.pages import call, find_blocks, settle, split_commands
 from support.shop import make_table
 
@@ -27,6 +29,10 @@ def test_commands(
     table[:300].to_csv("data.csv", index=False)
     table[300:].to_csv("test.csv", index=False)
     table[300:].drop(columns="y").to_csv("new.csv", index=False)
+    search = tuning.search
+    monkeypatch.setattr(
+        tuning, "search", lambda task, settings, seconds, tell: search(task, settings, math.inf, tell)
+    )  # on a very busy machine the limit would be reached
     checker = doctest.OutputChecker()
     for command, expected in find_commands():
         shown = call(command, capsys)

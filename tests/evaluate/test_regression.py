@@ -109,7 +109,7 @@ def test_intervals_of_a_forest():
 )
 def test_tuning_a_regressor(estimator, metric, used):
     X, y = make_rows(90)
-    tuned = tune(estimator, X, y, metric=metric, n_candidates=2, cv=2)
+    tuned = tune(estimator, X, y, metric=metric, n_candidates=2, cv=2, seconds=600)
     assert tuned.metric == used
     first, second = (one.score for one in tuned.candidates)
     assert first >= second if used == "r2" else first <= second

@@ -236,7 +236,7 @@ class TestTune:
     def test_other_parameters_are_kept(self):
         X, y = make_noisy()
         model = LHTClassifier(class_weight="balanced", normalize="standard", random_state=3)
-        tuned = tune(model, X, y, n_candidates=3, cv=2, random_state=1, n_jobs=1)
+        tuned = tune(model, X, y, n_candidates=3, cv=2, seconds=600, random_state=1, n_jobs=1)
         kept = tuned.best_estimator_.get_params()
         assert (kept["class_weight"], kept["normalize"]) == ("balanced", "standard")
         assert (kept["random_state"], kept["n_jobs"]) == (1, None)
@@ -244,7 +244,7 @@ class TestTune:
 
     @pytest.mark.parametrize("metric", METRICS)
     def test_the_best_has_most_or_least_of_the_metric(self, metric):
-        tuned = tune("tree", *make_noisy(), metric=metric, n_candidates=6, cv=2, refit=False)
+        tuned = tune("tree", *make_noisy(), metric=metric, n_candidates=6, cv=2, seconds=600, refit=False)
         done = [candidate.score for candidate in tuned.candidates if len(candidate.scores) == 2]
         assert tuned.best_score_ == (max if METRICS[metric] > 0 else min)(done)
         assert tuned.best_estimator_ is None
@@ -263,7 +263,7 @@ class TestTune:
         splitter = StratifiedKFold(3, shuffle=True, random_state=0)
         splits = list(splitter.split(X, y))
         for cv in (splitter, splits):
-            tuned = tune("tree", X, y, n_candidates=1, cv=cv)
+            tuned = tune("tree", X, y, n_candidates=1, cv=cv, seconds=600)
             model = LHTClassifier(random_state=0)
             by_hand = [model.fit(X[train], y[train]).score(X[test], y[test]) for train, test in splits]
             assert tuned.candidates[0].scores == pytest.approx(by_hand)
@@ -271,14 +271,15 @@ class TestTune:
     def test_callback_and_bar(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
         heard = []
-        tuned = tune("tree", *make_noisy(), n_candidates=3, cv=2, callback=heard.append, verbose=1)
+        asked = {"n_candidates": 3, "cv": 2, "seconds": 600}
+        tuned = tune("tree", *make_noisy(), **asked, callback=heard.append, verbose=1)
         assert [one.n_done for one in heard[:4]] == [0.5, 1.0, 1.5, 2.0]
         assert heard[-1].n_done == tuned.n_done == 3.0
         assert heard[-1].best_params_ == tuned.best_params_
         assert "tuning" in capsys.readouterr().err
 
     def test_frame_and_dictionary(self):
-        tuned = tune("tree", *make_noisy(), n_candidates=8, cv=3, refit=False)
+        tuned = tune("tree", *make_noisy(), n_candidates=8, cv=3, seconds=600, refit=False)
         frame, told = tuned.to_frame(), json.loads(json.dumps(tuned.to_dict(), allow_nan=False))
         assert frame["score"].tolist() == [one["score"] for one in told["candidates"]]
         assert frame["n_folds"].tolist() == [len(one["folds"]) for one in told["candidates"]]

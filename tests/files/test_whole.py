@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from lhtree import LHTClassifier, load, save
-from lhtree._write import open_whole
+from lhtree import LHTClassifier, _write, load, save
+from lhtree._write import open_whole, write_whole
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ save(model, sys.argv[1])
     ],
 )
 def test_a_process_that_dies(path, how, code):
-    done = subprocess.run([sys.executable, "-c", SAVE.format(how), path], capture_output=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", SAVE.format(how), path], capture_output=True, timeout=600)
     assert done.returncode == code, done.stderr
     assert path.read_bytes() == b"old"
 
@@ -151,6 +151,35 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path, three):
         )
         file.write(b"whole")
     assert (tmp_path / "other.txt").read_bytes() == b"whole"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+def test_another_process_that_removes_leftovers_meanwhile(tmp_path, monkeypatch):
+    """After the file was written and before it has its place; after it was created and before it is locked."""
+    replace, lock, others = os.replace, _write._lock, []
+
+    def replace_later(*names):
+        _write._remove_leftovers(str(tmp_path))
+        replace(*names)
+
+    def lock_later(file):
+        if not others:
+            others.append(open(file.name, "rb+"))  # noqa: SIM115
+            assert lock(others[0])
+        return lock(file)
+
+    monkeypatch.setattr(os, "replace", replace_later)
+    write_whole(tmp_path / "first.txt", b"whole")
+    monkeypatch.setattr(_write, "_lock", lock_later)
+    with open_whole(tmp_path / "second.txt") as file:
+        assert file.name != others[0].name
+        os.unlink(others[0].name)
+        others[0].close()
+        file.write(b"whole")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "first.txt": b"whole",
+        "second.txt": b"whole",
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")

@@ -4,7 +4,7 @@ import pytest
 
 from support.cluster import cluster  # noqa: F401  # one for all modules
 
-_SECONDS = 300  # of a test on a very busy machine
+_SECONDS = 900  # of a test on a very busy machine
 
 
 @pytest.fixture(autouse=True)

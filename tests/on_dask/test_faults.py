@@ -189,8 +189,10 @@ def test_ctrl_c(cluster, monkeypatch):
     _, _, given, labels = make_table()
     at_message(monkeypatch, {5: lambda exchange: signal.raise_signal(signal.SIGINT)})
     model = lhdask.DaskLHBoostClassifier(**SETTINGS)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have background jobs ignore it
     with pytest.raises(KeyboardInterrupt):
         model.fit(given, labels)
+    signal.signal(signal.SIGINT, before)
     assert not hasattr(model, "classes_")
     assert not cluster.find_left()
 

@@ -5,7 +5,7 @@ import pytest
 
 from lhtree import LHBoostClassifier, report
 from support.boosted import find_wrong_words, fit_boosted
-from support.browser import PREDICT, as_json, plain
+from support.browser import PREDICT, as_json, plain, unfold
 from support.clouds import make_clouds
 from support.reports import make_summary
 
@@ -14,9 +14,7 @@ from support.reports import make_summary
 def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
     model, X, y = fit_boosted(kind)
     page = open_report(model, X, y)
-    for details in page.locator("details").all():
-        details.evaluate("node => (node.open = true)")
-    page.wait_for_timeout(50)
+    unfold(page)
     text = plain(page.locator("body").text_content()).partition('{"lhtree"')[0]
     assert not find_wrong_words(text)
     for words in (

@@ -7,7 +7,7 @@ import pytest
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from lhtree._palette import CLASSES
 from support.adult import make_adult
-from support.browser import plain
+from support.browser import plain, unfold
 from support.clouds import make_clouds
 
 OUTSIDE = """() => [...document.querySelectorAll("#thresholds svg, #effects svg, #effects .track")].filter(e => {
@@ -86,8 +86,7 @@ def test_effects_follow_the_class(open_report, width):
     np.testing.assert_allclose(shown, effect.mean[: len(shown), 0], rtol=1e-6)
     page.locator("#importances").get_by_text("Contribution").click()
     assert "Mean size of the contribution" in plain(page.inner_text("#importances"))
-    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    page.wait_for_timeout(100)
+    unfold(page)
     assert page.evaluate(OUTSIDE) == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
 

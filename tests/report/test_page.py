@@ -6,7 +6,7 @@ import pytest
 
 from lhtree import LHTClassifier, report
 from lhtree.explain import _words as words
-from support.browser import plain
+from support.browser import plain, unfold
 from support.clouds import make_clouds
 from support.reports import HOSTILE
 
@@ -40,10 +40,9 @@ class TestPage:
     @pytest.mark.parametrize("width", [320, 390, 768])
     def test_nothing_is_wider_than_a_phone(self, open_page, width, hostile_report):
         page = open_page(hostile_report, width=width, height=700)
-        for unfold in (False, True):
-            if unfold:
-                page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-                page.wait_for_timeout(100)
+        for is_open in (False, True):
+            if is_open:
+                unfold(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             wide = page.evaluate(
                 """width => [...document.querySelectorAll("main *")].filter(e =>
@@ -156,8 +155,7 @@ class TestPage:
         page.fill("#value-6", "3.5")
         for item in page.locator(".item").all()[:5]:
             item.click()
-        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-        page.wait_for_timeout(100)
+        unfold(page)
         assert page.locator("img, main script, iframe").count() == 0
 
     def test_the_policy_lets_nothing_else_run(self, hostile_report, browser):

@@ -17,6 +17,7 @@ ARGUMENTS = (
     "--no-first-run",
     "--disable-dev-shm-usage",
 )
+PATIENCE = 180_000  # milliseconds, on a very busy machine
 PREDICT = """rows => rows.map(row => {
     const { z, clipped, values, walks, ...score } = lhtree.predict(row);
     return score;
@@ -30,7 +31,7 @@ def browser():
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
     with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        browser = play.chromium.launch(executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -41,10 +42,12 @@ def open_page(browser, tmp_path):
     problems, contexts = [], []
 
     def open_(path, *, width=1200, height=900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, reduced_motion="reduce", **options
+        )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
@@ -73,6 +76,21 @@ def open_report(open_page, tmp_path):
 def as_json(rows):
     """Rows for the page: None is missing."""
     return [[None if np.isnan(value) else float(value) for value in row] for row in rows]
+
+
+UNFOLD = """async () => {
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    await Promise.all(closed.map(details => new Promise(done => {
+        details.addEventListener("toggle", done, { once: true });
+        details.open = true;
+    })));
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+}"""
+
+
+def unfold(page):
+    """Open all details; what they contain is made, and drawn, when this returns."""
+    page.evaluate(UNFOLD)
 
 
 def plain(text):

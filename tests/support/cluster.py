@@ -2,12 +2,12 @@
 
 import contextlib
 import os
-import time
 
 import numpy as np
 import pytest
 
 import lhtree
+from support.waiting import wait_until
 
 
 class Cluster:
@@ -20,7 +20,7 @@ class Cluster:
         """Have so many workers; their addresses.
 
         The nanny of a worker that was killed starts it again. That of one that was retired is closed, but the cluster
-        goes on counting it.
+        goes on counting it. None is about to come or to go when this returns.
         """
 
         def are_there():
@@ -28,7 +28,9 @@ class Cluster:
                 if nanny.status.name in ("closed", "failed"):
                     self._cluster.worker_spec.pop(name, None)
             self._cluster.scale(n_workers)
-            return len(self.addresses()) == n_workers
+            nannies = list(self._cluster.workers.values())
+            known = sorted(str(nanny.worker_address) for nanny in nannies)
+            return len(nannies) == n_workers and known == self.addresses()
 
         assert wait_until(are_there), "workers did not start"
         return self.addresses()
@@ -51,34 +53,26 @@ class Cluster:
             left.update({address: keys for address, keys in found.items() if keys})
             return not left
 
-        wait_until(is_empty, 30)
+        wait_until(is_empty)
         return left
-
-
-def wait_until(is_true, seconds=100):
-    """Wait, but not for ever; whether it became true."""
-    end = time.monotonic() + seconds
-    while not is_true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 @contextlib.contextmanager
 def start_cluster():
     """A cluster of one worker, which ends with the block."""
-    distributed = pytest.importorskip("distributed")
-    local = distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=":0",
-        memory_limit=0,
-        silence_logs=50,
-    )
-    with local, distributed.Client(local) as client:
-        yield Cluster(local, client)
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    patience = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    with dask.config.set(patience):
+        local = distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            memory_limit=0,
+            silence_logs=50,
+        )
+        with local, distributed.Client(local) as client:
+            yield Cluster(local, client)
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,18 @@
 import subprocess
 import sys
 
+# Shells have background jobs ignore Ctrl-C, nohup has them ignore hangups, and a child ignores what its parent does.
+HEARING = """
+import signal
+for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+"""
+
 
 def run(code):
     """Output of a fresh interpreter."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     )
     return done.stdout.strip()
 

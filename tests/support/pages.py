@@ -48,7 +48,7 @@ def call(command: str, capsys: pytest.CaptureFixture[str]) -> str:
         return ran.out + ran.err
     environment = os.environ | {"PYTHON": sys.executable}
     done = subprocess.run(
-        ["sh", "-c", SHELL + command], env=environment, capture_output=True, text=True, timeout=120
+        ["sh", "-c", SHELL + command], env=environment, capture_output=True, text=True, timeout=600
     )
     return done.stdout + done.stderr
 

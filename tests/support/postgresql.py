@@ -40,6 +40,7 @@ def postgresql_or_none():
     folder, user = Path(tempfile.mkdtemp(prefix="lhtree")), _choose_user()  # a short path: sockets want one
     if user:
         os.chown(folder, user["user"], user["group"])
+    patience = ("-t", "600")  # seconds, on a very busy machine
     data, settings = folder / "data", f"-k {folder} -c listen_addresses='' -c fsync=off"
 
     def run(program, *arguments):
@@ -49,11 +50,11 @@ def postgresql_or_none():
 
     try:
         run("initdb", "-U", "lhtree", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        run("pg_ctl", "-w", "-l", folder / "log", "-o", settings, "start")
+        run("pg_ctl", "-w", *patience, "-l", folder / "log", "-o", settings, "start")
         try:
             yield f"host={folder} user=lhtree dbname=postgres"
         finally:
-            run("pg_ctl", "-w", "-m", "immediate", "stop")
+            run("pg_ctl", "-w", *patience, "-m", "immediate", "stop")
     finally:
         shutil.rmtree(folder)
 

@@ -127,7 +127,7 @@ def send(content, *, status=200, length=None, stall=False):
         handler.wfile.write(content)
         if stall:
             handler.wfile.flush()
-            handler.server.closing.wait(30)
+            handler.server.closing.wait(600)
 
     return answer
 

@@ -53,7 +53,10 @@ def make_tables(rows, folder):
             yield path, stream.read_all(NAMES)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(
+    suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture],
+    max_examples=50,
+)
 @given(rows=ROWS)
 def test_every_source_gives_the_same_matrix(rows, tmp_path):
     tables = dict(make_tables(rows, tmp_path))

@@ -40,9 +40,11 @@ void run_on_threads(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
                 task(i);
             }
         } catch (...) {  // carried to the calling thread, which throws it again
-            watch.stop();
-            const std::lock_guard<std::mutex> lock(mutex);
-            if (!failure) failure = std::current_exception();
+            {
+                const std::lock_guard<std::mutex> lock(mutex);
+                if (!failure) failure = std::current_exception();
+            }
+            watch.stop();  // not before: the others end with Stopped, which is not the cause
         }
     };
 

@@ -25,7 +25,7 @@ from ._predicting import Done, Predicting, Wanted
 
 _AHEAD = 2  # parts per worker that may wait for those before them
 _SECONDS = 0.5  # between looks for a signal that a library swallowed
-_PATIENCE = 5.0  # seconds until a worker that does not end is killed
+_PATIENCE = 30.0  # seconds until a worker that does not end is killed
 _EXPECTED = (Problem, ValueError, TypeError, OSError, ModuleNotFoundError, MemoryError)
 
 
@@ -79,7 +79,7 @@ def _share_out(work: Work, parts: list[Part], n_workers: int) -> Iterator[Receiv
             while number not in done:
                 while free and n_begun < min(len(parts), number + _AHEAD * n_workers):
                     connection = free.pop()
-                    connection.send(parts[n_begun])
+                    _send(connection, workers[connection], parts[n_begun])
                     busy[connection] = n_begun
                     n_begun += 1
                 for ready in wait(list(busy), _SECONDS):
@@ -129,21 +129,32 @@ def _keeping_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _send(connection: Connection, worker: BaseProcess, part: Part) -> None:
+    try:
+        connection.send(part)
+    except ConnectionError:  # it ended after its last answer
+        raise _tell_end(worker) from None
+
+
 def _receive(connection: Connection, worker: BaseProcess) -> Received:
     """What a worker sent; its error, if that is what it sent."""
     try:
         content, n_rows, n_unseen = connection.recv()
-    except (EOFError, ConnectionError):
-        worker.join(_PATIENCE)
-        code = worker.exitcode
-        how = f"was killed by signal {-code}" if code is not None and code < 0 else "ended unexpectedly"
-        raise Problem(
-            f"a worker process {how}: if memory ran out, pass fewer --workers or write smaller row groups"
-        ) from None
+    except (EOFError, OSError):  # the latter in the middle of an answer
+        raise _tell_end(worker) from None
     if isinstance(content, BaseException):
         raise content
     with import_extra("pyarrow.ipc", "cli").open_stream(content) as stream:
         return Received(list(stream), n_rows, n_unseen)
+
+
+def _tell_end(worker: BaseProcess) -> Problem:
+    worker.join(_PATIENCE)
+    code = worker.exitcode
+    how = f"was killed by signal {-code}" if code is not None and code < 0 else "ended unexpectedly"
+    return Problem(
+        f"a worker process {how}: if memory ran out, pass fewer --workers or write smaller row groups"
+    )
 
 
 def _serve(connection: Connection, work: Work) -> None:
