@@ -88,7 +88,7 @@ class Patience:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._last_seen = time.monotonic()
+        self._gone_since: float | None = None  # the first look that found no worker
 
     def look(self) -> set[str]:
         """The addresses of the workers that take tasks; an error where waiting is vain.
@@ -100,8 +100,10 @@ class Patience:
         known = self._client.scheduler_info(n_workers=-1).get("workers", {})
         workers = {address for address, worker in known.items() if worker["status"] == "running"}
         if workers and self._client.status == "running":
-            self._last_seen = now
-        elif now - self._last_seen > _PATIENCE:
+            self._gone_since = None
+        elif self._gone_since is None:
+            self._gone_since = now
+        elif now - self._gone_since > _PATIENCE:
             raise RuntimeError(
                 f"no Dask worker took tasks for {_PATIENCE:.0f} seconds, so the fit ends: start some and fit again."
             )
