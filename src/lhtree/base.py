@@ -115,7 +115,9 @@ class BaseLHT(Predictor):
                 min_samples_leaf=settled.min_samples_leaf,
             )
 
-        pilot = Pilot(training, growth, key) if settled.chooses_leaf_size and earlier is None else None
+        pilot = None
+        if settled.chooses_leaf_size and earlier is None:
+            pilot = Pilot(training, growth, key, continues=continues)
         n_before = 0 if pilot is None else pilot.n_trees
         n_trees = growth.count_trees(training.n_targets)
         with self._progress(n_before + n_trees * (N_FOLDS + 1 if method else 1)) as progress:

@@ -35,8 +35,8 @@ class LHForestClassifier(WolfClassifier, BaseForest):
     alpha, gamma, offset, membership, confidence, normalize, min_samples_split, max_depth, shrinkage, smoothing
         As for :class:`LHTClassifier`.
     min_samples_leaf : "auto", int or float, default="auto"
-        As for :class:`LHTClassifier`; the pilot grows at most 30 trees per class and leaf size. A warm start keeps the
-        size that was chosen.
+        As for :class:`LHTClassifier`; the pilot grows at most 30 trees per class and leaf size, and 30 with
+        ``warm_start=True``, because more trees are to come. A warm start keeps the size that was chosen.
     beta : "auto", "schedule" or float, default="auto"
         "schedule": tree i of t uses beta = i/t. "auto" is "schedule" for the mean difference and 0 otherwise.
     direction : {"mean_difference", "fisher", "mixed"}, default="mean_difference"

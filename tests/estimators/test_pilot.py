@@ -18,7 +18,7 @@ def make_rows(n_rows=500, noise=0.0, n_classes=2):
 
 
 def forest(**params):
-    return LHForestClassifier(10, **({"direction": "mixed", "random_state": 0} | params))
+    return LHForestClassifier(**({"n_estimators": 10, "direction": "mixed", "random_state": 0} | params))
 
 
 def test_noise_needs_larger_leaves():
@@ -77,8 +77,8 @@ def test_many_rows_are_sampled(monkeypatch):
     seen = []
     own = _pilot.Pilot.__init__
 
-    def init(self, training, growth, seed):
-        own(self, training, growth, seed)
+    def init(self, *arguments, **options):
+        own(self, *arguments, **options)
         seen.append((len(self.training.X), len(self.held.X), set(self.training.codes.tolist())))
 
     monkeypatch.setattr(_pilot.Pilot, "__init__", init)
@@ -114,6 +114,18 @@ def test_threads_files_and_warm_starts(tmp_path):
         one.set_params(n_estimators=12).fit(X, y)
         assert one.min_samples_leaf_ == size
         assert one.estimators_[11].get_params()["min_samples_leaf"] == size
+
+
+def test_a_forest_that_goes_on_is_that_of_one_fit():
+    """One tree alone would want larger leaves than the many that it will belong to."""
+    X, _ = make_rows()
+    y = (X[:, 0] * X[:, 1] > 0.0) ^ (np.random.default_rng(0).random(len(X)) < 0.06)
+    whole = forest(n_estimators=40).fit(X, y)
+    alone = forest(n_estimators=1).fit(X, y)
+    assert alone.min_samples_leaf_ > whole.min_samples_leaf_
+    growing = forest(n_estimators=1, warm_start=True).fit(X, y)
+    growing.set_params(n_estimators=40).fit(X, y)
+    np.testing.assert_array_equal(growing.predict_proba(X), whole.predict_proba(X))
 
 
 def test_leaves_are_clipped_to_smoothed_shares():

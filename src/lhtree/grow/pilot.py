@@ -45,7 +45,7 @@ class Build(Protocol):
 class Pilot:
     """Rows and trees of a pilot, and the sizes it compares."""
 
-    def __init__(self, training: Training, growth: Growth, seed: int) -> None:
+    def __init__(self, training: Training, growth: Growth, seed: int, *, continues: bool = False) -> None:
         rows = _sample(training, seed)
         n_held = max(1, round(_HELD_OUT * len(rows)))
         is_held = mark_rows(training.codes[rows], len(training.classes), n_held, seed, _HOLD)
@@ -56,6 +56,8 @@ class Pilot:
         self.sizes = _SIZES[:1] + tuple(size for size in _SIZES[1:] if size < _SHARE * total)
         if not is_held.any():
             self.sizes = _SIZES[:1]
+        if continues and len(growth.betas) < _MOST_TREES:  # more trees are to come, all with the same beta
+            growth = replace(growth, betas=np.full(_MOST_TREES, growth.betas[0]))
         self.growth = scale_draws(growth, training, self.training, _MOST_TREES)
 
     @property
