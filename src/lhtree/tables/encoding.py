@@ -296,7 +296,7 @@ class Encoding:
         return {
             "names": list(self.names),
             "has_names": self.has_names,
-            "columns": [treatment.to_dict() for treatment in self.treatments],
+            "columns": [_describe(treatment) for treatment in self.treatments],
         }
 
     @property
@@ -317,3 +317,8 @@ class Encoding:
                 values, first = statistics[first:last].reshape(n_targets, -1), last
             treatments.append(read_treatment(column, values))
         return cls(tuple(facts["names"]), tuple(treatments), facts["has_names"])
+
+
+def _describe(treatment: Treatment) -> dict[str, Any]:
+    assert not isinstance(treatment, LevelNumbers)  # of which fitting makes statistics
+    return treatment.to_dict()

@@ -139,10 +139,6 @@ class LevelNumbers(Levels):
         """The category of a number; None if it is missing."""
         return None if np.isnan(x[0]) else (*self.categories, UNSEEN_LEVEL)[int(x[0])]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Not a treatment of a model."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, eq=False)
 class TargetStatistic(Levels):
