@@ -10,19 +10,7 @@ from typing import Any, NamedTuple
 
 PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
 # Rooms of the package that no fit and no prediction needs: they do not change its results.
-_OUTER_ROOMS = {
-    "cli",
-    "datasets",
-    "explain",
-    "export",
-    "notebook",
-    "outline",
-    "page",
-    "plot",
-    "rules",
-    "_report",
-    "_sheet",
-}
+_OUTER_ROOMS = {"cli", "datasets", "describe", "draw", "explain", "export", "plot", "reports"}
 
 
 class Model(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lhtree.model import read
+from lhtree.model.model import read
 
 
 class Size(NamedTuple):

@@ -9,21 +9,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._report import report
-    from ._sheet import sheet
-    from .abstain import coverage_curve
-    from .boost import LHBoostClassifier
-    from .boost_regressor import LHBoostRegressor
-    from .compact import CompactLHTClassifier
-    from .compact_regressor import CompactLHTRegressor
+    from .describe.graphviz import export_graphviz
+    from .describe.text import export_text
+    from .describe.weights import weight_table
+    from .draw.sheet import sheet
+    from .estimators.boost import LHBoostClassifier
+    from .estimators.boost_regressor import LHBoostRegressor
+    from .estimators.compact import CompactLHTClassifier
+    from .estimators.compact_regressor import CompactLHTRegressor
+    from .estimators.forest import LHForestClassifier
+    from .estimators.forest_regressor import LHForestRegressor
+    from .estimators.persist import load, save
+    from .estimators.tree import LHTClassifier
+    from .estimators.tree_regressor import LHTRegressor
     from .evaluation import Evaluation, RegressionEvaluation, evaluate
+    from .evaluation.abstain import coverage_curve
     from .evaluation.threshold import choose_threshold
     from .export import export_c, export_onnx, export_sql
     from .files import ModelFileError, inspect
-    from .forest import LHForestClassifier
-    from .forest_regressor import LHForestRegressor
-    from .graphviz import export_graphviz
-    from .persist import load, save
     from .plot import (
         EffectsDisplay,
         plot_block,
@@ -38,14 +41,11 @@ if TYPE_CHECKING:
         plot_tree,
         plot_weights,
     )
+    from .reports import report
     from .scorer import Scorer, load_scorer
+    from .selection.sparsity import sparsity_curve
     from .selection.tuning import Tuning, tune
-    from .sparsity import sparsity_curve
-    from .text import export_text
-    from .tree import LHTClassifier
-    from .tree_regressor import LHTRegressor
     from .versions import show_versions
-    from .weights import weight_table
 
 __version__ = "0.2.0"
 __all__ = [
@@ -97,29 +97,29 @@ __all__ = [
 
 _HOMES = {
     "EffectsDisplay": ".plot",
-    "CompactLHTClassifier": ".compact",
-    "CompactLHTRegressor": ".compact_regressor",
+    "CompactLHTClassifier": ".estimators.compact",
+    "CompactLHTRegressor": ".estimators.compact_regressor",
     "Evaluation": ".evaluation",
-    "LHBoostClassifier": ".boost",
-    "LHBoostRegressor": ".boost_regressor",
-    "LHForestClassifier": ".forest",
-    "LHForestRegressor": ".forest_regressor",
-    "LHTClassifier": ".tree",
-    "LHTRegressor": ".tree_regressor",
+    "LHBoostClassifier": ".estimators.boost",
+    "LHBoostRegressor": ".estimators.boost_regressor",
+    "LHForestClassifier": ".estimators.forest",
+    "LHForestRegressor": ".estimators.forest_regressor",
+    "LHTClassifier": ".estimators.tree",
+    "LHTRegressor": ".estimators.tree_regressor",
     "ModelFileError": ".files",
     "RegressionEvaluation": ".evaluation",
     "Scorer": ".scorer",
     "Tuning": ".selection.tuning",
     "choose_threshold": ".evaluation.threshold",
-    "coverage_curve": ".abstain",
+    "coverage_curve": ".evaluation.abstain",
     "evaluate": ".evaluation",
     "export_c": ".export",
-    "export_graphviz": ".graphviz",
+    "export_graphviz": ".describe.graphviz",
     "export_onnx": ".export",
     "export_sql": ".export",
-    "export_text": ".text",
+    "export_text": ".describe.text",
     "inspect": ".files",
-    "load": ".persist",
+    "load": ".estimators.persist",
     "load_scorer": ".scorer",
     "plot_block": ".plot",
     "plot_coverage": ".plot",
@@ -132,13 +132,13 @@ _HOMES = {
     "plot_sparsity": ".plot",
     "plot_tree": ".plot",
     "plot_weights": ".plot",
-    "report": "._report",
-    "save": ".persist",
+    "report": ".reports",
+    "save": ".estimators.persist",
     "show_versions": ".versions",
-    "sheet": "._sheet",
-    "sparsity_curve": ".sparsity",
+    "sheet": ".draw.sheet",
+    "sparsity_curve": ".selection.sparsity",
     "tune": ".selection.tuning",
-    "weight_table": ".weights",
+    "weight_table": ".describe.weights",
 }
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._parameters import check_count, check_flag, is_real, refuse
-from .model import read
+from .model.model import read
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .abstain import Decisions
+    from .describe.rules import Rules
+    from .evaluation.abstain import Decisions
     from .explain import Effects, Explanation, Importances
     from .explain._contributions import Contributions
-    from .rules import Rules
 
 
 class Interpretable:
@@ -207,8 +207,8 @@ class Interpretable:
             ``print(rules)`` shows sentences; ``to_python()``, ``to_sql()`` and ``to_excel()`` return a formula that
             predicts the same. Other models raise an error: only a compact tree is small enough.
         """
-        from .outline import read_outline
-        from .rules import Rules
+        from .describe.outline import read_outline
+        from .describe.rules import Rules
 
         return Rules(read_outline(read(self, takes_numbers=True)))
 
@@ -243,7 +243,7 @@ class Interpretable:
         >>> model.predict_or_abstain(X[400:], coverage=0.9)
         153 of 169 rows decided (coverage 0.905); the others have a WOLF value below 0.3311
         """
-        from .abstain import decide
+        from .evaluation.abstain import decide
 
         return decide(self, X, threshold, coverage)
 

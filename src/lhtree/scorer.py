@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._parameters import MOST_THREADS, check_count
 from .files import read_file
 from .interpret import Interpretable
-from .model import Model, takes_nothing
+from .model.model import Model, takes_nothing
 from .tables.coded import CodedRows
 from .tables.frames import refuse_infinity
 
@@ -96,7 +96,7 @@ class Scorer(Interpretable):
         return f"Scorer({kind}, {self.n_features_in_} features, {self._model.trees.n_trees} trees)"
 
     def _repr_html_(self) -> str:
-        from .notebook import draw_model
+        from .draw.notebook import draw_model
 
         return draw_model(self._model)
 

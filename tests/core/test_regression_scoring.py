@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree.model import REGRESSION_LINKS
+from lhtree.model.model import REGRESSION_LINKS
 from reference import scoring as reference_scoring
 from reference import trees as reference
 from support import bridge

@@ -10,16 +10,11 @@ from support.fresh import loaded_after
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A room may import those before it. CONTRIBUTING.md draws the same map.
 ROOMS = (
-    *("_core", "_extras", "_parameters", "_write", "_progress", "_palette", "versions"),
-    *("calibration", "tables", "trees", "joint", "amounts", "response", "model", "views", "curves"),
-    *("outline", "files", "text", "weights", "graphviz", "export", "rules", "explain", "evaluation"),
-    *("page", "plot", "notebook", "_sheet", "abstain", "interpret", "scorer"),
-    *("_validate", "grow", "predictor", "base"),
-    *("base_forest", "tree", "tree_regressor", "forest", "forest_regressor"),
-    *("base_boost", "boost", "boost_regressor", "base_compact", "compact", "compact_regressor", "persist"),
-    *("dask", "sparsity", "selection", "_report", "datasets", "cli"),
+    *("_core", "_extras", "_parameters", "_write", "versions", "tables", "model", "files", "export"),
+    *("describe", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
+    *("grow", "estimators", "dask", "selection", "reports", "datasets", "cli"),
 )
-READERS = ROOMS[: ROOMS.index("_validate")]
+READERS = ROOMS[: ROOMS.index("grow")]
 
 
 def find_imports(path):

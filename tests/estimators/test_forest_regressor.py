@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 
 from lhtree import LHForestRegressor, LHTRegressor, _core, load, load_scorer, save
-from lhtree.response import ResponseRecord
+from lhtree.model.response import ResponseRecord
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,12 @@ import pytest
 from sklearn.datasets import load_digits
 
 import lhtree
-import lhtree.weights
 from lhtree import LHForestClassifier, _parameters
+from lhtree.describe.weights import mean_weights
 from lhtree.files.arrays import check_trees
 from lhtree.files.model_file import ModelFileError
-from lhtree.joint import split_classes
-from lhtree.trees import Trees
+from lhtree.model.shares import split_classes
+from lhtree.model.trees import Trees
 from support.clouds import make_clouds
 
 
@@ -140,7 +140,7 @@ def test_views_and_texts_name_classes(model):
     assert "tree of all classes" in lhtree.export_graphviz(model, tree=0)
     means = lhtree.weight_table(model).per_class()
     np.testing.assert_allclose(
-        lhtree.weights.mean_weights(model._model), [list(means[label].values()) for label in model.classes_]
+        mean_weights(model._model), [list(means[label].values()) for label in model.classes_]
     )
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.model import read
+from lhtree.model.model import read
 from support import strategies
 
 MAKERS = [LHTClassifier, lambda **params: LHForestClassifier(3, **params)]

@@ -22,8 +22,8 @@ from lhtree import (
     weight_table,
 )
 from lhtree.explain._batch import find_base, find_contributions
-from lhtree.model import read
-from lhtree.views import TreeViews
+from lhtree.model.model import read
+from lhtree.model.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted
 from support.clouds import make_clouds
 from support.explained import near

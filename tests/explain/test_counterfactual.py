@@ -15,7 +15,7 @@ from lhtree.explain import Counterfactual
 from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.explain._goal import ClassGoal
 from lhtree.explain._search import Task
-from lhtree.model import read
+from lhtree.model.model import read
 from reference import scoring as reference_scoring
 from support.clouds import make_clouds
 from support.strategies import estimator_arguments, problems

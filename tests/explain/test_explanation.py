@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree.model import read
+from lhtree.model.model import read
 from support.explained import fitted_models, near
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import export_graphviz
-from lhtree.graphviz import _quote
+from lhtree.describe.graphviz import _quote
 from support import pictures
 
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHForestClassifier, LHTClassifier, _core, load_scorer, plot_importances, save
-from lhtree.trees import SCHEMA, Trees
+from lhtree.model.trees import SCHEMA, Trees
 from reference import trees as reference
 from support import bridge, strategies
 

@@ -17,7 +17,7 @@ from lhtree import (
     save,
     weight_table,
 )
-from lhtree.amounts import Amounts
+from lhtree.model.numbers import Amounts
 from support.regressions import KINDS, fit_regression
 from support.strategies import problems
 

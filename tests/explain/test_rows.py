@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.explain import Explanation
-from lhtree.model import read
+from lhtree.model.model import read
 
 
 def test_a_row_may_have_any_form():

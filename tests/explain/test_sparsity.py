@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
 from lhtree import LHForestClassifier, LHTClassifier, LHTRegressor, sparsity_curve, weight_table
-from lhtree.sparsity import SparsityCurve
+from lhtree.selection.sparsity import SparsityCurve
 from support.clouds import make_clouds
 from support.strategies import estimator_arguments, wide_problems
 

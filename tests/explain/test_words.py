@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.amounts import Amounts
+from lhtree.model.numbers import Amounts
 
 
 def test_a_row_explained_by_hand():

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from lhtree import (
-    LHBoostClassifier,
-    LHForestClassifier,
-    LHTClassifier,
-)
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds, with_bounds
 from support.exported import SERVER, check, one_to_one, runners, spoil, wrap

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor
-from lhtree.model import REGRESSION_LINKS
+from lhtree.model.model import REGRESSION_LINKS
 from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds
 from support.exported import check, one_to_one, spoil, wrap

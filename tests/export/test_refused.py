@@ -26,9 +26,9 @@ from lhtree import (
     save,
 )
 from lhtree.export import _sql_z, onnx, sql
-from lhtree.export._labels import find_labels
 from lhtree.export._sql_text import write_number
 from lhtree.export._walks import check_walkable
+from lhtree.model.labels import find_labels
 from support.clouds import make_clouds
 
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")

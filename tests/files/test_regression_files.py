@@ -9,8 +9,8 @@ import pytest
 from lhtree import inspect, load_scorer
 from lhtree.files import write_file
 from lhtree.files.model_file import pack
-from lhtree.model import REGRESSION_LINKS, Drawn, ForestRecord, Prototypes
-from lhtree.response import ResponseRecord
+from lhtree.model.model import REGRESSION_LINKS, Drawn, ForestRecord, Prototypes
+from lhtree.model.response import ResponseRecord
 from support import sealing
 from support.boosted import boosted_model, boosted_rows
 

@@ -6,13 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from lhtree import (
-    LHBoostClassifier,
-    LHBoostRegressor,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-)
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier
 from support.adult import make_adult
 from support.clouds import make_clouds
 

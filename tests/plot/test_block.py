@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from lhtree import LHTClassifier, plot_block
-from lhtree.model import read
+from lhtree.model.model import read
 from lhtree.plot._block import _find_edges, find_sums
 from support import pictures
 

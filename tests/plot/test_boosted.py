@@ -20,7 +20,7 @@ from lhtree import (
     plot_weights,
     sparsity_curve,
 )
-from lhtree._palette import AGAINST, FOR
+from lhtree.describe.palette import AGAINST, FOR
 from lhtree.plot._block import find_sums
 from lhtree.plot._rounds import find_losses
 from lhtree.plot._waterfall import find_rungs

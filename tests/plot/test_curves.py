@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 from lhtree import plot_coverage, plot_sparsity
-from lhtree.abstain import coverage_curve
+from lhtree.evaluation.abstain import coverage_curve
 from lhtree.plot._curves import find_limits
-from lhtree.sparsity import sparsity_curve
+from lhtree.selection.sparsity import sparsity_curve
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
+from lhtree.draw.layout import Sizes, choose_depth, lay_out, spread
 from lhtree.plot._block import place_labels
-from lhtree.plot._layout import Sizes, choose_depth, lay_out, spread
 from support import pictures
 
 SIZES = Sizes(2.0, 1.0, 0.9, 0.5, 0.6)

@@ -3,7 +3,7 @@
 import pytest
 
 from lhtree import plot_tree
-from lhtree.outline import find_left, read_outline, write_number
+from lhtree.describe.outline import find_left, read_outline, write_number
 from lhtree.plot._outline import draw_outline
 from lhtree.scorer import Scorer
 from support import pictures

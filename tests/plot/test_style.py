@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
-from lhtree import _palette
-from lhtree.plot import _style
+from lhtree.describe import palette as _palette
+from lhtree.draw import style as _style
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

@@ -15,9 +15,9 @@ from lhtree import (
     plot_membership,
     plot_tree,
 )
-from lhtree._palette import CLASSES, REST
-from lhtree.model import read
-from lhtree.plot._lines import find_lines, part
+from lhtree.describe.palette import CLASSES, REST
+from lhtree.draw.lines import find_lines, part
+from lhtree.model.model import read
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_middle
 from support import pictures

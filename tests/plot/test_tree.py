@@ -4,8 +4,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from lhtree import LHForestClassifier, LHTClassifier, plot_tree, weight_table
-from lhtree._palette import AGAINST, FOR
-from lhtree.plot._style import LINE
+from lhtree.describe.palette import AGAINST, FOR
+from lhtree.draw.style import LINE
 from lhtree.plot._tree import plan_tree
 from support import pictures
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
-from lhtree._palette import CLASSES
+from lhtree.describe.palette import CLASSES
 from support.adult import make_adult
 from support.browser import plain, unfold
 from support.clouds import make_clouds

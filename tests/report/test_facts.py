@@ -7,10 +7,10 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
 from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
-from lhtree._report import _classes, _effects
-from lhtree._report._ids import is_numbering
-from lhtree._report._rows import Rows, choose_samples
-from lhtree._report._summary import Table
+from lhtree.reports import _classes, _effects
+from lhtree.reports._ids import is_numbering
+from lhtree.reports._rows import Rows, choose_samples
+from lhtree.reports._summary import Table
 from lhtree.tables.errors import TableWarning
 from support.clouds import make_clouds
 from support.reports import HOSTILE, make_summary

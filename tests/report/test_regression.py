@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, report
-from lhtree._report._checks import correlate
-from lhtree._report._summary import Table
+from lhtree.reports._checks import correlate
+from lhtree.reports._summary import Table
 from support.browser import PREDICT, as_json, make_rows, plain
 from support.reports import make_summary
 

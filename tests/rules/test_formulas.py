@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree.rules._excel import name_column
+from lhtree.describe.rules._excel import name_column
 from lhtree.scorer import Scorer
 from support.compact import LABELS, make_model
 from support.spreadsheet import calculate
@@ -101,8 +101,8 @@ def test_a_single_category_is_told_without_a_sum():
     """Of one term that is 1 or 0, the condition is that it holds, or that it does not."""
     from dataclasses import replace
 
-    from lhtree.outline import read_outline, write_tree
-    from lhtree.rules import Rules
+    from lhtree.describe.outline import read_outline, write_tree
+    from lhtree.describe.rules import Rules
 
     outline = read_outline(make_model(0, n_leaves=2)[0])
     root = outline.blocks[0]

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lhtree
-from lhtree._sheet import find_facts
-from lhtree._sheet._facts import SheetFacts, follow
-from lhtree._sheet._html import write_html
-from lhtree._sheet._page import compose
-from lhtree.outline import read_outline
+from lhtree.describe.outline import read_outline
+from lhtree.draw.sheet import find_facts
+from lhtree.draw.sheet._facts import SheetFacts, follow
+from lhtree.draw.sheet._html import write_html
+from lhtree.draw.sheet._page import compose
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_model, make_outline
 

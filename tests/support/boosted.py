@@ -6,11 +6,11 @@ from collections import deque
 import numpy as np
 
 from lhtree import LHBoostClassifier
-from lhtree.model import Model
-from lhtree.response import ResponseRecord
+from lhtree.model.model import Model
+from lhtree.model.response import ResponseRecord
+from lhtree.model.trees import Trees
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.normalise import Normalisation, Span
-from lhtree.trees import Trees
 from support.adult import make_adult
 from support.clouds import make_clouds
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import lhtree
-from lhtree.model import Model
-from lhtree.outline import NUMBER, Outline, OutlineBlock, Term
-from lhtree.trees import Trees
+from lhtree.describe.outline import NUMBER, Outline, OutlineBlock, Term
+from lhtree.model.model import Model
+from lhtree.model.trees import Trees
 
 LABELS = {
     "text": ["kept", "sold", 'it\'s "lost"', "weg"],

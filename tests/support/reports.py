@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from lhtree._report._summary import Table, summarise
+from lhtree.reports._summary import Table, summarise
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -7,14 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 import lhtree
-from lhtree import (
-    Evaluation,
-    LHBoostClassifier,
-    LHForestClassifier,
-    LHForestRegressor,
-    LHTClassifier,
-    Scorer,
-)
+from lhtree import Evaluation, LHBoostClassifier, LHForestClassifier, LHForestRegressor, LHTClassifier, Scorer
 
 
 def make_rows(n_rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.str_]]:

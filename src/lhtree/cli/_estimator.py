@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
-from ..calibration import CALIBRATORS
+from ..model.calibration import CALIBRATORS
 from ..tables.file_passes import FilePasses
 from ..tables.names import check_known
 from ..tables.read import Training

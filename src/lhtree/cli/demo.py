@@ -25,7 +25,7 @@ class Accuracies(NamedTuple):
 
 def demo() -> None:
     """Train on the wine data: print accuracy by beta and one tree, and write an HTML report."""
-    from ..text import export_text
+    from ..describe.text import export_text
 
     check_place(Path(REPORT))
     X, y = load_wine()
@@ -52,7 +52,7 @@ def load_wine() -> tuple[Any, Any]:
 
 def fit(X: Any, y: Any, beta: float) -> Any:
     """Train the paper's classifier."""
-    from ..tree import LHTClassifier
+    from ..estimators.tree import LHTClassifier
 
     return LHTClassifier(beta=beta).fit(X, y)
 
@@ -66,7 +66,7 @@ def split(X: Any, y: Any, seed: int) -> Any:
 
 def write_report(X: Any, y: Any) -> Any:
     """Write the report on a model of the first split into the working directory; returns its path."""
-    from .._report import report
+    from ..reports import report
 
     X_train, X_test, y_train, y_test = split(X, y, 0)
     model = fit(X_train, y_train, 0.25)

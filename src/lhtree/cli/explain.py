@@ -13,8 +13,8 @@ import typer
 
 from .._extras import import_extra
 from ..evaluation.measures import write_number
-from ..model import Model as LearnedModel
-from ..model import read
+from ..model.model import Model as LearnedModel
+from ..model.model import read
 from ..tables.batches import open_stream
 from ..tables.encoding import Encoding as TableEncoding
 from ..tables.names import check_known, find_nearest

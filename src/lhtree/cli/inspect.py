@@ -46,7 +46,7 @@ def inspect(
 
 
 def _show_tree(model: Any, tree: int, *, is_json: bool) -> None:
-    from ..text import export_text
+    from ..describe.text import export_text
 
     n_trees = len(model.trees_)
     if not 0 <= tree < n_trees:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..model import read as find_model
+from ..model.model import read as find_model
 from ..tables.read import read_rows
 from ..tables.source import Reading
 from . import _options

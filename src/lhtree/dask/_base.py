@@ -8,8 +8,8 @@ import numpy as np
 
 from .._extras import import_extra
 from .._parameters import refuse
-from ..model import Model
-from ..predictor import Predictor
+from ..estimators.predictor import Predictor
+from ..model.model import Model
 from ..scorer import Scorer
 from ._client import Session, find_client
 from ._collections import make_table, map_rows

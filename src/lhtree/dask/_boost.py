@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import draw_seed, refuse
-from .._validate import Training
-from ..base_boost import BaseBoost, make_model
-from ..boost import LHBoostClassifier
-from ..boost_regressor import LHBoostRegressor
+from ..estimators.base_boost import BaseBoost, make_model
+from ..estimators.boost import LHBoostClassifier
+from ..estimators.boost_regressor import LHBoostRegressor
+from ..estimators.predictor import count_threads
 from ..grow.boosting import BoostSettings, Grow, boost_rounds, grow_in_memory
 from ..grow.coded_boosting import learn_bins
 from ..grow.holdout import Validation, hold_out, join
 from ..grow.passes import Surveyed, split_rows
-from ..predictor import count_threads
+from ..grow.training import Training
 from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation
 from ._base import DaskClassifier, DaskRegressor

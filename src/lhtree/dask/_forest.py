@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validate import Training
-from ..base_forest import AddLeftOut, BaseForest, LeftOut, draw_left_out
-from ..forest import LHForestClassifier
-from ..forest_regressor import LHForestRegressor
-from ..model import Model
+from ..estimators.base_forest import AddLeftOut, BaseForest, LeftOut, draw_left_out
+from ..estimators.forest import LHForestClassifier
+from ..estimators.forest_regressor import LHForestRegressor
+from ..grow.training import Training
+from ..model.model import Model
 from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation, Span, learn_normalisation
 from ._base import DaskClassifier, DaskRegressor

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from ..tables.coded import Encoded, expand, join_rows
 from ._client import Session, fetch
 

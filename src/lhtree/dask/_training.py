@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._validate import Training, settle_rows
+from ..grow.training import Training, settle_rows
 from ..tables.coded import CodedRows, Encoded, expand
 from ..tables.crossfit import CrossFit, add_statistics, place_statistics
 from ..tables.encoding import Encoding

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from .. import __version__
-from .._progress import show_progress
+from .._extras import show_progress
 from ._tables import DamagedError
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import read
+from ..model.model import read
 from ..tables.labels import check_sample_weight, encode_known, take_numbers
 from .classification import Evaluation
 from .judge import judge, judge_numbers

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..curves import CoverageCurve, measure_coverage
+from .curves import CoverageCurve, measure_coverage
 from .judge import Part
 from .measures import (
     Bin,

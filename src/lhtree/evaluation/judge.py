@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import find_sureness
-from ..model import read
+from ..model.model import read
+from .curves import find_sureness
 
 
 class Part(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..model import Model
+from ..model.model import Model
 from ._frame import flatten
 from ._joint import add_classes, root_shares
 from ._walk import sum_targets, walk

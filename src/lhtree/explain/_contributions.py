@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..model import Model
+from ..model.model import Model
 from ..tables.encoding import Encoding
 from ..tables.treatments import UNSEEN_LEVEL, OneHot, TargetStatistic
 

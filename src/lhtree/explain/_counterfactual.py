@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
-from ..amounts import Amounts
-from ..model import Model
+from ..model.model import Model
+from ..model.numbers import Amounts
 from ..tables.names import find_nearest
 from ._facts import make_plain
 from ._goal import RangeGoal, take_goal

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joint import find_contrast
+from ..model.shares import find_contrast
 from ._goal import Goal
 from ._walk import Walk, walk
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from ._batch import find_base
 from ._facts import Path, find_paths, make_plain
 from ._frame import tabulate_terms

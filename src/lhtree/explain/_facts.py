@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..joint import memberships_at, shares_at
-from ..model import Model
+from ..model.model import Model
+from ..model.shares import memberships_at, shares_at
 from ._walk import Terms, Walk
 
 N_NEIGHBOURS = 3

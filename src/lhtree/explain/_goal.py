@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import is_real, refuse
-from ..model import Model
+from ..model.model import Model
 from ._walk import Walk, sum_targets
 
 Floats = NDArray[np.float64]

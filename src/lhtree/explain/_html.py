@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from .._palette import AGAINST, FOR
+from ..describe.palette import AGAINST, FOR
 from ._phrases import CLIPPED
 from ._words import find_moves, tell_course, tell_prediction, tell_way
 

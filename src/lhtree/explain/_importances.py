@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .._parameters import check_count, refuse
-from ..amounts import Amounts
-from ..model import Model
+from ..model.model import Model
+from ..model.numbers import Amounts
 from ._batch import find_base, find_contributions
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joint import memberships_at
-from ..model import Model
+from ..model.model import Model
+from ..model.shares import memberships_at
 from ._walk import Walk
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..views import Conditions
+from ..model.views import Conditions
 from ._facts import Step, Term, ValueStep
 
 N_REASONS = 3  # features named in a step

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from ..tables.frames import is_frame, refuse_infinity
 
 

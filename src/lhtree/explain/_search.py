@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
 from ._goal import Goal, RangeGoal
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

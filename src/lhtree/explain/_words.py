@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..views import TreeView, TreeViews
+from ..model.views import TreeView, TreeViews
 from ._facts import Path, ValueLeaf
 from ._phrases import (
     CLIPPED,

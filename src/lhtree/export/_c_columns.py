@@ -6,10 +6,10 @@ from string import Template
 
 import numpy as np
 
-from ..model import Model
+from ..model.labels import check_text
+from ..model.model import Model
 from ._c_template import LOOK_UP, LOOK_UP_HEAD
 from ._c_text import array, doubles, strings
-from ._labels import check_text
 
 
 def write_columns(fitted: Model, known: dict[str, str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..calibration import Calibration, Knots
+from ..model.calibration import Calibration, Knots
 from ._onnx_graph import Graph, as_shape
 from ._onnx_rows import Rows
 from ._onnx_scores import take_logistic, take_shares

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import Model
+from ..model.labels import check_text
+from ..model.model import Model
 from ..tables.treatments import Numbers, TargetStatistic
-from ._labels import check_text
 from ._onnx_graph import Graph, as_shape
 
 CATEGORIES = "categories"  # an input of text, with one column for each that has target statistics

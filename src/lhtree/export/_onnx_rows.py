@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import Model
+from ..model.model import Model
 from ._onnx_graph import Graph, as_shape
 
 

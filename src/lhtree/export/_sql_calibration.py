@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..calibration import Calibration, Knots
-from ..model import Model
+from ..model.calibration import Calibration, Knots
+from ..model.model import Model
 from ._sql_link import add_exponentials, divide, link_logistic
 from ._sql_text import Query, find_largest
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..joint import list_memberships
-from ..model import Model
+from ..model.model import Model
+from ..model.shares import list_memberships
 from ._sql_calibration import calibrate
 from ._sql_text import Query, add_in_order, add_terms, choose, find_largest, write_number
 from ._walks import Terms, find_linear, find_planes, has_bounds

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from ._sql_calibration import calibrate
 from ._sql_link import link
 from ._sql_text import Query, add_lanes, choose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Model
+from ..model.model import Model
 from . import _exp
 from ._sql_text import Query, find_largest
 

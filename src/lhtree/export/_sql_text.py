@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from ._labels import Label, check_text
+from ..model.labels import Label, check_text
 
 _POWER = 59  # 2^59 has 18 digits, which SQLite reads exactly
 

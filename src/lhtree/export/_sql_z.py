@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import CLIP, Model
+from ..model.model import CLIP, Model
+from ..model.trees import LEAST_VALUE, MOST_VALUE
 from ..tables.treatments import Dropped, Numbers, TargetStatistic
-from ..trees import LEAST_VALUE, MOST_VALUE
 from ._sql_text import Query, quote_name, write_label, write_number
 from ._walks import MISSING
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..joint import list_memberships
-from ..model import CLIP, Model
-from ..trees import Trees
+from ..model.model import CLIP, Model
+from ..model.shares import list_memberships
+from ..model.trees import Trees
 
 # Values of a row lie in planes, one behind the other, with a value for every feature in each: clipped, for blocks of
 # several features and slopes, or as they are, with one of these instead of missing values, for blocks of one feature.

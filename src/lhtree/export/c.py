@@ -12,13 +12,13 @@ import numpy as np
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model import CLIP, Model, read
+from ..model.labels import check_text, find_labels
+from ..model.model import CLIP, Model, read
 from . import _c_template as texts
 from . import _exp
 from ._c_columns import write_columns
 from ._c_template import BOOSTED, ESTIMATES, LOGISTIC, SHARES, SOFTMAX, TEMPLATE, WOLF
 from ._c_text import array, doubles, strings
-from ._labels import check_text, find_labels
 from ._walks import MISSING, Walks, find_walks, take_base
 
 _MOST_TERMS = 2**32 - 1

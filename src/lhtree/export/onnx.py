@@ -15,9 +15,9 @@ import numpy as np
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model import CLIP, Model, read
-from ..trees import LEAST_VALUE, MOST_VALUE
-from ._labels import check_text, find_labels
+from ..model.labels import check_text, find_labels
+from ..model.model import CLIP, Model, read
+from ..model.trees import LEAST_VALUE, MOST_VALUE
 from ._onnx_calibration import calibrate
 from ._onnx_columns import CATEGORIES, complete, name_looked_up
 from ._onnx_graph import Graph, as_shape

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._parameters import refuse
-from ..model import Model, read
-from ._labels import find_labels
+from ..model.labels import find_labels
+from ..model.model import Model, read
 from ._sql_columns import score_columns
 from ._sql_joins import score_joins
 from ._sql_text import Query, find_twins, quote_name, write_label

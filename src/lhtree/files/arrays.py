@@ -1,6 +1,6 @@
 """The arrays of a model file: what each is, and the checks before anything is made of them.
 
-Those of the trees are the fields of :class:`lhtree.trees.Trees`; the core checks once more what scoring reads.
+Those of the trees are the fields of :class:`lhtree.model.trees.Trees`; the core checks once more what scoring reads.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trees import SCHEMA, Array
+from ..model.trees import SCHEMA, Array
 from .strict_json import check
 
 Arrays = dict[str, NDArray[Any]]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._parameters import UNSEEN
-from ..calibration import CALIBRATORS
-from ..model import CLIP, LINKS, REGRESSION_LINKS
+from ..model.calibration import CALIBRATORS
+from ..model.model import CLIP, LINKS, REGRESSION_LINKS
 from .strict_json import check
 
 _FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")

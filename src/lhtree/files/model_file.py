@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..calibration import Calibration
-from ..model import Bins, BoostRecord, CompactRecord, Drawn, ForestRecord, Model, Prototypes
-from ..response import ResponseRecord
+from ..model.calibration import Calibration
+from ..model.model import Bins, BoostRecord, CompactRecord, Drawn, ForestRecord, Model, Prototypes
+from ..model.response import ResponseRecord
+from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
-from ..trees import SCHEMA, Trees
 from .arrays import ALL_ARRAYS, Arrays, check_response, check_shapes, check_trees, check_values
 from .classes import decode_classes, encode_classes
 from .container import Container, pack_container, parse, read_container

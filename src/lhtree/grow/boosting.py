@@ -20,17 +20,17 @@ from .._parameters import (
     is_real,
     refuse,
 )
-from .._validate import Training
-from ..model import Bins, BoostRecord, Model
+from ..model.model import Bins, BoostRecord, Model
+from ..model.trees import Trees
 from ..tables.coded import expand, split
 from ..tables.frames import refuse_infinity
 from ..tables.names import find_nearest
 from ..tables.normalise import Normalisation
 from ..tables.sample import sample_rows
-from ..trees import Trees
 from .holdout import Validation, check_fraction, join
 from .objective import Objective
 from .rate import Progress, choose_rate
+from .training import Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62

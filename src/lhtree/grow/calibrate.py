@@ -16,10 +16,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from .. import _core
 from .._parameters import choose, refuse
-from .._validate import Training
-from ..calibration import CALIBRATORS, Calibration, Knots
-from ..model import Model
+from ..model.calibration import CALIBRATORS, Calibration, Knots
+from ..model.model import Model
 from ..tables.coded import Encoded
+from .training import Training
 
 N_FOLDS = 5
 _FOLDS = 2**64 - 4  # draws are keyed by seed and tree; no tree has this number

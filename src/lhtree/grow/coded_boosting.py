@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._validate import Training
 from ..tables.coded import CodedRows, Encoded, expand
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
@@ -17,6 +16,7 @@ from ..tables.scratch import ScratchFile
 from .boosting import BoostSettings, Grow
 from .holdout import Validation, join
 from .passes import Surveyed, split_rows
+from .training import Training
 
 
 def learn_bins(

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._validate import Training
-from ..response import scale_down
+from ..model.response import scale_down
+from ..model.trees import bound_values
 from ..tables.coded import expand
 from ..tables.normalise import Normalisation
-from ..trees import bound_values
 from .decimals import round_to_scale
 from .rounding import Rows, UnitTree, find_offsets, in_units
+from .training import Training
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validate import Training
-from ..response import scale_down
+from ..model.response import scale_down
+from ..model.trees import Trees
 from ..tables.normalise import Normalisation
-from ..trees import Trees
 from .compact import Plan, round_means, weigh_penalty
 from .decimals import shorten_between
 from .linear import Linear, Target, find_path_features, fit_leaf
 from .rounding import Rows, UnitTree
+from .training import Training
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

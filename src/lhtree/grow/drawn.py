@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import Settled
-from ..model import ForestRecord, Model
+from ..model.model import ForestRecord, Model
 from ..tables.coded import Encoded, split
 from ..tables.normalise import Normalisation
 

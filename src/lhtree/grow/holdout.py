@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import is_integer, is_real, refuse
-from .._validate import Training, check_response
 from ..tables.coded import Encoded
 from ..tables.labels import check_sample_weight, encode_known
 from ..tables.sample import sample_rows
 from .objective import Objective, check_signs
+from .training import Training, check_response
 
 _HELD_OUT = 2**64 - 1  # rounds are keyed by seed and number; no round has this one
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import REGRESSION_LOSSES, choose, is_real, refuse
-from .._validate import Training
-from ..model import Model
-from ..response import scale_down, scale_up
+from ..model.model import Model
+from ..model.response import scale_down, scale_up
+from .training import Training
 
 Floats = NDArray[np.float64]
 

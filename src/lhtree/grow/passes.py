@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count, refuse
-from .._validate import Labelled, Training, check_labels, encode, label_rows
 from ..tables.coded import CodedRows, Encoded
 from ..tables.crossfit import add_statistics, learn_columns, place_statistics
 from ..tables.encoding import Encoding
@@ -20,6 +19,7 @@ from ..tables.normalise import Normalisation, Span, learn_normalisation
 from ..tables.passes import Batch, Passes
 from ..tables.statistics import Statistics, draw_folds
 from ..tables.survey import Kept, Survey
+from .training import Labelled, Training, check_labels, encode, label_rows
 
 _ROWS_AT_ONCE = 1 << 20
 

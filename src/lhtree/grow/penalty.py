@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validate import Training
-from ..model import Model
+from ..model.model import Model
 from .calibrate import N_FOLDS, assign_folds
 from .compact import Plan, count_tasks
 from .pilot import Progress, shift
+from .training import Training
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0)
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import Settled
-from .._validate import Training
-from ..model import Model
+from ..model.model import Model
 from .holdout import mark_rows
 from .sampling import spread
+from .training import Training
 
 if TYPE_CHECKING:
-    from ..base import Growth
+    from ..estimators.base import Growth
 
 _SIZES = (1, 5, 20, 50)
 _SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried

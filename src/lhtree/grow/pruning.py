@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trees import SCHEMA, Trees
+from ..model.trees import SCHEMA, Trees
 
 
 class Rows(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._validate import Training
 from ..tables.sample import MOST_SAMPLED
 from .holdout import Validation, hold_out
+from .training import Training
 
 Progress = Callable[[float], None] | None
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import is_integer, is_real, refuse
-from .._validate import Training
-from ..model import Prototypes
+from ..model.model import Prototypes
+from .training import Training
 
 _DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trees import Trees
+from ..model.trees import Trees
 
 
 def smooth_leaves(trees: Trees, prior: NDArray[np.float64], smoothing: float) -> Trees:

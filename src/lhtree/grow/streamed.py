@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Model
+from ..model.model import Model
 from .drawn import Draw, Labels, Plan, draw, draw_again, grow_drawn
 from .passes import StreamedRows
 from .pilot import Progress

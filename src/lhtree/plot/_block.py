@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import find_pair
-from ..model import read
+from ..describe.palette import find_pair
+from ..draw.layout import spread
+from ..draw.style import INK, SMALL, fit, measure, name_class, strip, take_axes
+from ..draw.take import width_of
+from ..model.model import read
 from ..tables.labels import encode_known
-from ._layout import spread
 from ._reach import name_children, reach_block, say_missing
 from ._responses import draw_responses, find_responses
-from ._style import INK, SMALL, fit, measure, name_class, strip, take_axes
-from ._take import width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import ACCENT
-from ..curves import CoverageCurve
-from ._style import INK, LINE, NORMAL, SMALL, marker, strip, take_axes
-from ._take import new_panels, take_panels
+from ..describe.palette import ACCENT
+from ..draw.style import INK, LINE, NORMAL, SMALL, marker, strip, take_axes
+from ..draw.take import new_panels, take_panels
+from ..evaluation.curves import CoverageCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..curves import SparsityCurve
+    from ..evaluation.curves import SparsityCurve
 
 _LEAST_SPAN = 0.05
 
@@ -96,7 +96,7 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> axes = plot_sparsity(sparsity_curve(X, y, betas=[0, 0.5], cv=3))
     """
-    from ..curves import SparsityCurve
+    from ..evaluation.curves import SparsityCurve
 
     if not isinstance(curve, SparsityCurve):
         raise TypeError(f"curve is a {type(curve).__name__}: pass the result of sparsity_curve(X, y).")

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._palette import ACCENT, AGAINST, FOR, class_colour
 from .._parameters import check_count
-from ..explain._effects import Effect, Effects
-from ..model import read
-from ._style import (
+from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
+from ..draw.style import (
     INK,
     LINE,
     NORMAL,
@@ -23,7 +21,9 @@ from ._style import (
     strip,
     write_thousands,
 )
-from ._take import new_panels, take_class, take_panels, width_of
+from ..draw.take import new_panels, take_class, take_panels, width_of
+from ..explain._effects import Effect, Effects
+from ..model.model import read
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

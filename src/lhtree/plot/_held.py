@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..explain._row import take_row
-from ..model import Model
+from ..model.model import Model
 
 _MOST_ROWS, _FEWEST_ROWS = 100, 10  # over which scores are averaged
 _MOST_WALKS = 1e8  # rows × trees

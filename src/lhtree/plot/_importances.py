@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._palette import ACCENT
 from .._parameters import check_count
-from ..amounts import Amounts
-from ..model import Model, read
-from ._style import INK, SMALL, check_axes, fit, fit_all, measure, strip, take_axes, write_thousands
-from ._take import room_left_of, width_of
+from ..describe.palette import ACCENT
+from ..draw.style import INK, SMALL, check_axes, fit, fit_all, measure, strip, take_axes, write_thousands
+from ..draw.take import room_left_of, width_of
+from ..model.model import Model, read
+from ..model.numbers import Amounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import ACCENT, REST, class_colour
 from .._parameters import check_count, is_integer, refuse
-from ..model import Model, read
+from ..describe.palette import ACCENT, REST, class_colour
+from ..draw.style import (
+    INK,
+    NORMAL,
+    SMALL,
+    dashes,
+    fit,
+    fit_all,
+    sequential,
+    strip,
+    take_axes,
+    write_thousands,
+)
+from ..draw.take import take_class, take_features, take_range
+from ..model.model import Model, read
 from ..tables.treatments import OneHot, TargetStatistic
 from ._held import ask_scores, hold, make_grid, say_held
 from ._regions import take_points
-from ._style import INK, NORMAL, SMALL, dashes, fit, fit_all, sequential, strip, take_axes, write_thousands
-from ._take import take_class, take_features, take_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._extras import import_extra
-from ..outline import Outline
-from ..page import BOLD, INK, SMALL, Box, Shape, Text, colour_class, draw_tree, find_width, fit_text, move
-from ._shapes import draw_shapes
-from ._style import check_axes
+from ..describe.outline import Outline
+from ..draw.page import (
+    BOLD,
+    INK,
+    SMALL,
+    Box,
+    Shape,
+    Text,
+    colour_class,
+    draw_tree,
+    find_width,
+    fit_text,
+    move,
+)
+from ..draw.shapes import draw_shapes
+from ..draw.style import check_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._palette import AGAINST, FOR
 from .._parameters import check_count, is_integer, refuse
+from ..describe.palette import AGAINST, FOR
+from ..draw.style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
+from ..draw.take import take_class
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term, ValueLeaf, ValueStep
 from ..explain._phrases import say_number
-from ..views import TreeView, TreeViews
-from ._style import INK, LINE, PALE, SMALL, fit, name_class, take_axes
-from ._take import take_class
-from ._tree import find_lift
+from ..model.views import TreeView, TreeViews
 from ._waterfall import draw_waterfall
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def _describe_value(step: ValueStep, view: TreeView, n_features: int) -> Section
     if len(step.terms) > 1:
         ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
         title = f"{value}; y {'<' if step.y < 0.0 else '≥'} 0, {change}"
-        return Section(title, (*_name_terms(step.terms, n_features), *ends), find_lift(view, step.block))
+        return Section(title, (*_name_terms(step.terms, n_features), *ends), view.lift(step.block))
     (term,), conditions = step.terms, view.conditions(step.block)
     if isnan(term.value):
         why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
@@ -109,7 +108,7 @@ def _describe_step(step: Step, view: TreeView, n_features: int, target: Any) -> 
         f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
     )
     ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-    return Section(title, (*_name_terms(step.terms, n_features), *ends), find_lift(view, step.block))
+    return Section(title, (*_name_terms(step.terms, n_features), *ends), view.lift(step.block))
 
 
 def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:

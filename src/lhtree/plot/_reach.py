@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import is_integer, refuse
-from ..model import read
-from ..views import TreeView
-from ._style import SMALL, fit
-from ._take import take_tree
+from ..draw.style import SMALL, fit
+from ..draw.take import take_tree
+from ..model.model import read
+from ..model.views import TreeView
 
 
 class Reached(NamedTuple):

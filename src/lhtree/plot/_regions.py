@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._palette import class_colour
 from .._parameters import check_count, refuse
-from ..model import Model, read
+from ..describe.palette import class_colour
+from ..draw.lines import find_lines
+from ..draw.style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
+from ..draw.take import take_features, take_range
+from ..model.model import Model, read
 from ..tables.frames import refuse_infinity
 from ..tables.labels import take_numbers
 from ._held import average_scores, hold, make_grid, say_held
-from ._lines import find_lines
-from ._style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
 from ._surface import draw_surface
-from ._take import take_features, take_range
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

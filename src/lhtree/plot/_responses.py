@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import AGAINST, FOR
-from ..amounts import Amounts
-from ..model import read
+from ..describe.palette import AGAINST, FOR
+from ..draw.style import INK, SMALL, fit, strip, take_axes, write_thousands
+from ..draw.take import width_of
+from ..model.model import read
+from ..model.numbers import Amounts
 from ..tables.labels import take_numbers
 from ._reach import name_children, reach_block, say_missing
-from ._style import INK, SMALL, fit, strip, take_axes, write_thousands
-from ._take import width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._palette import ACCENT
-from ..amounts import Amounts
-from ..model import Model, read
+from ..describe.palette import ACCENT
+from ..draw.style import INK, LINE, NORMAL, SMALL, strip, take_axes, write_thousands
+from ..model.model import Model, read
+from ..model.numbers import Amounts
 from ..tables.labels import encode_known, take_numbers
-from ._style import INK, LINE, NORMAL, SMALL, strip, take_axes, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

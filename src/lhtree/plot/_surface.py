@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import INK, SMALL, sequential, write_thousands
+from ..draw.style import INK, SMALL, sequential, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,16 +6,16 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
-from .._palette import AGAINST, FOR, find_pair
 from .._parameters import check_count
-from ..model import read
-from ..outline import read_outline
-from ..text import find_heaviest
-from ..views import TreeView
-from ._layout import Card, Layout, Sizes, choose_depth, lay_out
+from ..describe.outline import read_outline
+from ..describe.palette import AGAINST, FOR, find_pair
+from ..describe.text import find_heaviest
+from ..draw.layout import Card, Layout, Sizes, choose_depth, lay_out
+from ..draw.style import INK, LINE, NORMAL, PALE, SMALL, check_axes, fit, measure, name_class
+from ..draw.take import take_tree
+from ..model.model import read
+from ..model.views import TreeView
 from ._outline import draw_outline
-from ._style import INK, LINE, NORMAL, PALE, SMALL, check_axes, fit, measure, name_class
-from ._take import take_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,13 +119,6 @@ def plan_tree(
         folded_height=4 * _LINE + 0.1,
     )
     return lay_out(view, sizes, _choose_depth(view, sizes, room) if max_depth is None else max_depth)
-
-
-def find_lift(view: TreeView, block: int) -> float:
-    """Outcome right of a branching block less that left of it; 0 in a tree of all classes."""
-    if view.is_joint:  # there are as many as classes
-        return 0.0
-    return float(view.outcome[view.right[block]] - view.outcome[view.left[block]])
 
 
 def _choose_depth(view: TreeView, sizes: Sizes, room: tuple[float, float]) -> int:
@@ -301,7 +294,7 @@ class _Drawing:
     def _draw_weights(self, card: Card, x: float, y: float) -> None:
         heaviest, more = find_heaviest(self.view, card.block, self.n_features)
         zero = x + _NAME + _BAR / 2
-        lift = find_lift(self.view, card.block)
+        lift = self.view.lift(card.block)
         for name, weight in heaviest:
             self._text(x, y, fit(name, _NAME * 72.0 / _SNAP - 3.0, SMALL))
             start, length = min(zero, zero + weight * _BAR / 2), abs(weight) * _BAR / 2

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._palette import ACCENT, AGAINST, FOR, class_colour
-from ..amounts import Amounts
+from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
+from ..draw.style import INK, LINE, NORMAL, SMALL, fit, fit_all, name_class, strip, take_axes, write_thousands
 from ..explain import Explanation
 from ..explain._phrases import CLIPPED, say_number
-from ..model import Model
-from ._style import INK, LINE, NORMAL, SMALL, fit, fit_all, name_class, strip, take_axes, write_thousands
+from ..model.model import Model
+from ..model.numbers import Amounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

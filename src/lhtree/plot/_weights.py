@@ -8,18 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count
-from ..model import Model, read
-from ..weights import PREDICTION, WeightTable, mean_weights, weight_table
-from ._style import (
-    INK,
-    NORMAL,
-    SMALL,
-    diverging,
-    fit,
-    fit_all,
-    name_class,
-)
-from ._take import new_panels, room_left_of, take_panels, take_tree, width_of
+from ..describe.weights import PREDICTION, WeightTable, mean_weights, weight_table
+from ..draw.style import INK, NORMAL, SMALL, diverging, fit, fit_all, name_class
+from ..draw.take import new_panels, room_left_of, take_panels, take_tree, width_of
+from ..model.model import Model, read
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

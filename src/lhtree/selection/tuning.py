@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._extras import import_extra
+from .._extras import import_extra, show_progress
 from .._parameters import check_count, is_integer, is_real, refuse
-from .._progress import show_progress
-from .._validate import encode
 from ..evaluation import find_quantile
 from ..evaluation.measures import write_number
+from ..grow.training import encode
 from ..tables.labels import take_numbers
 from .folds import Split, split_folds
 from .race import METRICS, NUMBER_METRICS, Candidate, Task, find_rank, search

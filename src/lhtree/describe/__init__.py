@@ -1,0 +1,1 @@
+"""Trees and models as text, rules, formulas and Graphviz."""

@@ -1,0 +1,1 @@
+"""Drawings of trees for notebooks and printed sheets."""

@@ -1,0 +1,268 @@
+"""A compact tree as shapes: its outline with the shares of all leaves, and a panel with bars for every block.
+
+Panels beside the outline keep the page small whatever the shape of the tree is: a card per block at its place in the
+tree would need one page per few levels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ...describe.outline import MISSING, NUMBER, Outline, OutlineBlock, Term, find_left, write_number
+from ...describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
+from ._shapes import (
+    BOLD,
+    GREY,
+    INK,
+    SMALL,
+    Box,
+    Curve,
+    Disc,
+    Shape,
+    Text,
+    find_width,
+    fit_names,
+    fit_text,
+    move,
+)
+
+_LINE = 2.75
+_LEVEL, _LEAST_LEVEL = 6.0, 2.6  # between levels of the outline
+_LEAF, _WIDEST_LEAF = 13.0, 42.0  # height of a leaf in the outline, and its room
+_RADIUS = 1.75
+_AIR = 1.6  # above the root, for its answers
+_GAP = 2.0  # between panels
+_HEAD, _FOOT = 5.2, 1.0  # of a panel, above and below its terms
+_WIDEST, _NARROWEST = 92.0, 44.0  # panels
+_BAR, _LONGEST_BAR = 11.0, 34.0  # room of bars
+_PALE = "#F5F5F5"
+
+
+def colour_class(code: int) -> str:
+    """Colour of a class; further ones have paler colours."""
+    return class_colour(code) if code < len(CLASSES) else tint(class_colour(code), 0.5)
+
+
+def draw_tree(outline: Outline, width: float, room: float) -> tuple[list[Shape], float]:
+    """Shapes of a tree in this width, and their height: at most ``room``, if panels of legible size allow it."""
+    depth = max(block.depth for block in outline.blocks)
+    level = min(_LEVEL, max(_LEAST_LEVEL, 36.0 / max(depth, 1)))
+    top = _AIR + level * depth + _LEAF + 2.5
+    told = [*outline.branching, *(block for block in outline.blocks if block.is_linear)]
+    names = [term.name for block in told for term in block.terms]
+    shapes = _draw_outline(outline, width, level, depth)
+    panels = [_Panel(outline, block) for block in told]
+    if not panels:
+        return shapes, top
+    fewest = math.ceil(width / (_WIDEST + _GAP))
+    most = max(fewest, int((width + _GAP) / (_NARROWEST + _GAP)))
+    for n_columns in range(fewest, most + 1):
+        height = sum(_measure_rows(panels, n_columns)) + top
+        if height <= room:
+            break
+    wide = (width + _GAP) / n_columns - _GAP
+    fit = _fit_all(panels, names, wide)
+    y = top
+    for first, tall in zip(range(0, len(panels), n_columns), _measure_rows(panels, n_columns), strict=True):
+        for place, panel in enumerate(panels[first : first + n_columns]):
+            shapes += move(panel.draw(wide, tall - _GAP, fit), place * (wide + _GAP), y)
+        y += tall
+    return shapes, y
+
+
+def _measure_rows(panels: list[_Panel], n_columns: int) -> list[float]:
+    """Heights of the rows of panels."""
+    rows = [panels[first : first + n_columns] for first in range(0, len(panels), n_columns)]
+    return [max(panel.height for panel in row) + _GAP for row in rows]
+
+
+def _draw_outline(outline: Outline, width: float, level: float, depth: int) -> list[Shape]:
+    """The tree from its root down; leaves stand in one row below."""
+    step = min(width / outline.n_leaves, _WIDEST_LEAF)
+    places = {
+        number: (x * step, (depth if outline.blocks[number].is_leaf else below) * level + _RADIUS + _AIR)
+        for number, (x, below) in outline.place().items()
+    }
+    shapes: list[Shape] = []
+    total = outline.blocks[0].weight
+    for block in outline.branching:
+        x, y = places[block.number]
+        for below in (block.left, block.right):
+            to_x, to_y = places[below]
+            thickness = 0.2 + 1.2 * outline.blocks[below].weight / total
+            shapes.append(Curve(((x, y), (to_x, y), (to_x, to_y)), "#B0B0B0", thickness))
+    for block in outline.blocks:
+        x, y = places[block.number]
+        if block.is_leaf:
+            shapes += _draw_leaf(outline, block, x, y, min(step - 0.8, 30.0))
+        else:
+            shapes.append(Disc(x, y, _RADIUS))
+            shapes.append(Text(x, y, str(block.number), SMALL, "middle", INK, BOLD))
+    if outline.branching:
+        x, y = places[0]
+        left, right = (places[below][0] for below in (outline.blocks[0].left, outline.blocks[0].right))
+        shapes.append(Text((x + left) / 2.0, y - 1.4, "yes", SMALL, "middle", GREY))
+        shapes.append(Text((x + right) / 2.0, y - 1.4, "no", SMALL, "middle", GREY))
+    return shapes
+
+
+def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width: float) -> list[Shape]:
+    """The class with a bar of all shares and the probability, or the number with a bar, and the rows."""
+    left = x - width / 2.0
+    shapes: list[Shape] = [
+        Box(left, y, width, _LEAF - 1.0, "#FFFFFF", INK),
+        Text(
+            x,
+            y + 1.7,
+            fit_text("linear" if block.is_linear else outline.name_leaf(block, 4), width - 0.8, SMALL, BOLD),
+            SMALL,
+            "middle",
+            INK,
+            BOLD,
+        ),
+    ]
+    at = left + 0.5
+    for code, share in enumerate(block.shares):
+        shapes.append(Box(at, y + 3.3, share * (width - 1.0), 1.8, colour_class(code)))
+        at += share * (width - 1.0)
+    if outline.is_regression and not block.is_linear:
+        numbers = [leaf.label for leaf in outline.blocks if leaf.is_leaf]
+        low, high = min(numbers), max(numbers)
+        part = (block.label / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) if low < high else 1.0
+        shapes.append(Box(left + 0.5, y + 3.3, part * (width - 1.0), 1.8, FOR))
+    told = [(f"{block.n_samples:,} rows", INK), (f"leaf {block.number}", GREY)]
+    if block.shares:
+        told.insert(0, (f"{max(block.shares):.2f}", INK))
+    for place, (text, colour) in enumerate(told):
+        shapes.append(Text(x, y + 6.3 + 2.1 * place, fit_text(text, width - 0.4, 5.0), 5.0, "middle", colour))
+    return shapes
+
+
+class _Row(NamedTuple):
+    term: Term
+    weight: str
+    fill: str
+
+
+class _Panel:
+    """A branching block, or a linear leaf: its condition or estimate, and a bar for every term."""
+
+    def __init__(self, outline: Outline, block: OutlineBlock) -> None:
+        self._outline, self._block = outline, block
+        self._sign, terms, self._bound = ("", block.terms, 0.0) if block.is_leaf else find_left(block)
+        self._is_single = not block.is_leaf and len(terms) == 1 and terms[0].weight == 1.0
+        self._term = terms[0]
+        self._rows = [
+            _Row(term, _sign(term.weight), _minus(term.fill) if term.kind != MISSING else "")
+            for term in ([] if self._is_single else terms)
+        ]
+        self.height = _HEAD + _LINE * max(len(self._rows), 1) + _FOOT
+
+    def draw(self, width: float, height: float, fit: dict[str, str]) -> list[Shape]:
+        """Shapes in a frame of this size; ``fit`` has the names as they are shown."""
+        block = self._block
+        if block.is_leaf:
+            return self._draw_leaf(width, height) + self._draw_terms(width, fit)
+        shapes: list[Shape] = [
+            Box(0.0, 0.0, width, height, _PALE, "#C8C8C8"),
+            Disc(2.6, 2.7, _RADIUS),
+            Text(2.6, 2.7, str(block.number), SMALL, "middle", INK, BOLD),
+        ]
+        ways = f"yes {self._name(block.left)}, no {self._name(block.right)}"
+        shapes.append(Text(width - 1.0, 2.7, ways, 5.5, "end", GREY))
+        room = width - 7.4 - find_width(ways, 5.5)
+        if self._is_single:
+            told, name = self._tell_single(), self._term.name
+            shapes += _tell(told.replace(name, fit[name]), 1.5, _HEAD + _LINE / 2.0, width - 2.5)
+            if self._term.kind == NUMBER:
+                missing = f"missing {_minus(self._term.fill)}"
+                shapes += [Text(5.4, 2.7, fit_text(missing, room), 5.0, "start", GREY)]
+            return shapes
+        return shapes + _tell(f"sum < {_minus(self._bound)}", 5.4, 2.7, room) + self._draw_terms(width, fit)
+
+    def _draw_leaf(self, width: float, height: float) -> list[Shape]:
+        """The head of a linear leaf."""
+        block, outline = self._block, self._outline
+        ends = (
+            f"{_minus(block.low)} to {_minus(block.high)}"
+            if outline.is_regression
+            else (f"{block.low:.2f} to {block.high:.2f}")
+        )
+        ways = f"leaf {block.number}, {ends}"
+        what = "" if outline.is_regression else "P = "
+        return [
+            Box(0.0, 0.0, width, height, "#FFFFFF", "#C8C8C8"),
+            Text(width - 1.0, 2.7, ways, 5.5, "end", GREY),
+            *_tell(f"{what}{_minus(block.start)} + sum", 1.5, 2.7, width - 3.5 - find_width(ways, 5.5)),
+        ]
+
+    def find_room(self, width: float) -> float:
+        """Millimetres for names beside bars and numbers."""
+        if self._is_single:
+            return width - 3.0 - find_width(self._tell_single().replace(self._term.name, ""), 7.0, BOLD)
+        return self._find_bars(width) - _BAR - 2.5
+
+    def _find_bars(self, width: float) -> float:
+        """Where bars end."""
+        return self._find_end(width) - max(find_width(row.weight) for row in self._rows) - 1.0
+
+    def _find_end(self, width: float) -> float:
+        return width - 2.2 - max(find_width(row.fill, 5.0) for row in self._rows)
+
+    def _draw_terms(self, width: float, fit: dict[str, str]) -> list[Shape]:
+        shapes: list[Shape] = []
+        end, lift = self._find_end(width), self._find_lift()
+        names = max(find_width(fit[row.term.name]) for row in self._rows)
+        bar = min(max(self._find_bars(width) - names - 2.5, _BAR), _LONGEST_BAR)
+        zero = self._find_bars(width) - bar / 2.0
+        for place, row in enumerate(self._rows):
+            y = _HEAD + _LINE * (place + 0.5)
+            length = row.term.size * bar / 2.0
+            start = zero if row.term.weight > 0.0 else zero - length
+            towards = row.term.weight * lift
+            colour = "#9A9A9A" if towards == 0.0 else FOR if towards > 0.0 else AGAINST
+            shapes += [
+                Text(1.5, y, fit[row.term.name]),
+                Box(start, y - 0.85, length, 1.7, colour),
+                Text(end, y, row.weight, SMALL, "end"),
+                Text(width - 1.0, y, row.fill, 5.0, "end", GREY),
+            ]
+        bottom = _HEAD + _LINE * len(self._rows)
+        return [*shapes, Curve(((zero, _HEAD), (zero, bottom)), INK, 0.15)]
+
+    def _find_lift(self) -> float:
+        """How much the number, or the share of the second of two classes, rises from left to right; else 0."""
+        if self._block.is_leaf:
+            return 1.0
+        left, right = (self._outline.blocks[below] for below in (self._block.left, self._block.right))
+        if self._outline.is_regression:
+            return float(right.label - left.label)
+        return right.shares[1] - left.shares[1] if len(left.shares) == 2 else 0.0
+
+    def _tell_single(self) -> str:
+        if self._sign in "<>":
+            return f"{self._term.name} {self._sign} {_minus(self._bound)}"
+        return f"{'not: ' * (self._sign == '!=')}{self._term.name}"
+
+    def _name(self, number: int) -> str:
+        return f"leaf {number}" if self._outline.blocks[number].is_leaf else str(number)
+
+
+def _fit_all(panels: list[_Panel], names: list[str], width: float) -> dict[str, str]:
+    """Names as all panels of this width have room for them."""
+    return fit_names(list(dict.fromkeys(names)), min(panel.find_room(width) for panel in panels))
+
+
+def _tell(text: str, x: float, y: float, width: float) -> list[Shape]:
+    """A condition in full, in smaller letters where there is little room."""
+    size = min(7.0, 7.0 * width / find_width(text, 7.0, BOLD))
+    return [Text(x, y, text, size, "start", INK, BOLD)]
+
+
+def _minus(value: float) -> str:
+    return write_number(value).replace("-", "−", 1) if value < 0.0 else write_number(value)
+
+
+def _sign(weight: float) -> str:
+    return f"{'−' if weight < 0.0 else '+'}{write_number(abs(weight))}"

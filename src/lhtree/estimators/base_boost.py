@@ -1,0 +1,230 @@
+"""What boosted models have in common: the walk from a table to rounds of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._extras import show_progress
+from .._parameters import check_count, check_flag, check_verbose, draw_seed
+from ..grow.boosting import Boosted, BoostSettings, Grow, boost_rounds, grow_in_memory
+from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from ..grow.coded_boosting import grow_from_codes, learn_bins, write_codes
+from ..grow.holdout import hold_out, take_validation
+from ..grow.passes import Surveyed, refuse_parameters, survey
+from ..grow.pilot import Progress, shift
+from ..grow.training import Training, check_continued, check_training
+from ..model.model import BoostRecord, Model
+from ..tables.normalise import Normalisation, Span
+from ..tables.passes import Passes, open_passes
+from ..tables.scratch import open_scratch
+from .base import normalise
+from .predictor import Predictor, count_threads
+
+_CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
+
+
+class BaseBoost(Predictor):
+    """Fitting boosted trees, of classes or of a number."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes; for a regressor, finite numbers.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
+        X_val, y_val, sample_weight_val : optional
+            A validation set for early stopping, instead of held-out training rows.
+
+        Returns
+        -------
+        self
+        """
+        earlier = self._model if check_flag("warm_start", self.warm_start) else None
+        training = check_training(self, X, y, sample_weight, earlier)
+        if earlier is not None:
+            check_continued(earlier, training)
+        params = self.get_params(deep=False)
+        settings = BoostSettings.of(params, training, earlier)
+        method = check_calibrate(params.get("calibrate"), training, continues=self.warm_start)
+        n_threads = count_threads(self.n_jobs)
+        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
+        given = take_validation(self, training, X_val, y_val, sample_weight_val)
+        normalisation, span = normalise(training, "robust", earlier, n_threads, seed)
+        n_trees = settings.n_rounds * training.n_targets
+
+        def build(training: Training, settings: BoostSettings, progress: Progress) -> Model:
+            validation = given and given._replace(held=np.zeros(len(training.X), dtype=np.uint8))
+            if validation is None and settings.stops:
+                validation = hold_out(training, self.validation_fraction, seed)
+            grow = grow_in_memory(training, settings, normalisation, earlier)
+            boosted = boost_rounds(training, settings, validation, grow, earlier, seed, n_threads, progress)
+            return make_model(boosted, training, settings, normalisation, span, earlier, seed)
+
+        with self._progress(n_trees * (N_FOLDS + 1 if method else 1)) as progress:
+            model = build(training, settings, progress)
+            if method is not None:
+
+                def build_part(part: Training, number: int) -> Model:
+                    own = BoostSettings.of(params, part, None)
+                    return build(part, own, shift(progress, (number + 1) * n_trees))
+
+                model = calibrate(model, training, method, build_part, n_threads, seed)
+        self._model = model
+        return self
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        target: str | None = None,
+        sample_weight: str | None = None,
+        batch_rows: int | None = None,
+        scratch_dir: str | None = None,
+    ) -> Any:
+        """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
+
+        The table is read twice, or three times if columns have many categories. Labels and scores of all rows are
+        kept in memory, about 20 bytes a row; features become codes, a byte each, in a scratch file that is deleted
+        afterwards. Tables of up to 200,000 rows are kept in memory. ``calibrate`` and ``warm_start`` are not
+        supported.
+
+        Parameters
+        ----------
+        source : path, pyarrow dataset or table, tuple of arrays, or callable
+            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
+            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
+            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
+        target : str, optional
+            The column to predict, of files, datasets and tables.
+        sample_weight : str, optional
+            The column of sample weights, of files, datasets and tables.
+        batch_rows : int, optional
+            Rows that are read at once. The model does not depend on it.
+        scratch_dir : str, optional
+            Where to put the scratch file; by default where temporary files go.
+
+        Returns
+        -------
+        self
+        """
+        passes = open_passes(
+            source,
+            target=target,
+            sample_weight=sample_weight,
+            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
+            is_regression=self._is_regressor,
+        )
+        self._fit_passes(passes, scratch_dir)
+        return self
+
+    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> Surveyed:
+        refuse_parameters(self)
+        n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
+        with self._progress(passes.n_rows, "reading the table") as progress:
+            surveyed = survey(self, passes, seed, progress)
+        training = surveyed.training
+        settings = BoostSettings.of(self.get_params(deep=False), training, None)
+        normalisation = surveyed.normalise("robust", n_threads)
+        validation = hold_out(training, self.validation_fraction, seed) if settings.stops else None
+
+        def boost(grow: Grow) -> Boosted:
+            with self._progress(settings.n_rounds * training.n_targets) as progress:
+                return boost_rounds(training, settings, validation, grow, None, seed, n_threads, progress)
+
+        if len(training.X) == training.n_rows:  # the sample is the whole table
+            boosted = boost(grow_in_memory(training, settings, normalisation, None))
+        else:
+            bins = learn_bins(surveyed, settings, validation, normalisation, n_threads)
+            with open_scratch(training.n_rows, bins.n_slots, scratch_dir) as scratch:
+                with self._progress(training.n_rows, scratch.describe(training.n_rows)) as progress:
+                    batches = surveyed.read(passes, type(self).__name__)
+                    write_codes(batches, bins, scratch, n_threads, progress)
+                boosted = boost(grow_from_codes(training, settings, bins, scratch.read()))
+        self._model = make_model(boosted, training, settings, normalisation, surveyed.span, None, seed)
+        return surveyed
+
+    def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
+        return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()
+
+    def _staged(self, model: Model, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Raw scores after each round, shape (n, n_targets) each."""
+        return model.staged_raw_score(model.code(X, self), count_threads(self.n_jobs))
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of rounds that were kept."""
+        return self._read().n_estimators
+
+    @property
+    def learning_rate_(self) -> float:
+        """The learning rate in use."""
+        return self._read_record().learning_rate
+
+    @property
+    def train_score_(self) -> NDArray[np.float64]:
+        """Minus the training loss before the first round and after each; empty without early stopping."""
+        return self._read_record().train_score
+
+    @property
+    def validation_score_(self) -> NDArray[np.float64]:
+        """Minus the loss on held-out rows before the first round and after each; empty without early stopping."""
+        return self._read_record().validation_score
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the gain of all blocks, shape (m,).
+
+        The gain of a block is the decrease of the loss by its hyperplane. It is divided among the features of the block
+        in proportion to ``|weight|`` × spread. The categories of a column are summed.
+        """
+        return self.importances().values
+
+    def _read_record(self) -> BoostRecord:
+        record: BoostRecord = self._read().boost  # type: ignore[assignment]  # it is boosted
+        return record
+
+
+def make_model(
+    boosted: Boosted,
+    training: Training,
+    settings: BoostSettings,
+    normalisation: Normalisation,
+    span: Span,
+    earlier: Model | None,
+    seed: int,
+) -> Model:
+    """The model of a boosted fit."""
+    return Model(
+        trees=boosted.trees if earlier is None else earlier.trees + boosted.trees,
+        encoding=training.encoding,
+        normalisation=normalisation,
+        span=span,
+        classes=training.classes,
+        prior=training.prior,
+        confidence=None,
+        seed=seed,
+        link=settings.objective.link,
+        response=training.record(),
+        base=boosted.base,
+        clip=_CLIP,
+        boost=boosted.record,
+    )

@@ -1,0 +1,191 @@
+"""What all estimators have in common: the walk from a model to predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._core import Scorer
+from .._parameters import MOST_THREADS, refuse
+from ..interpret import Interpretable
+from ..model.model import Model
+from ..model.views import TreeView, TreeViews
+from ..tables.coded import CodedRows
+from ..tables.frames import refuse_infinity
+
+# Below this many rows a prediction does not look up n_jobs; the scorer would not use threads.
+_FEW_ROWS = 64
+
+
+def _draw_trees(views: Sequence[TreeView]) -> str:
+    from ..draw.notebook import draw_trees
+
+    return draw_trees(views)
+
+
+class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """What classifiers and regressors share: asking the model, and the attributes of what was learned."""
+
+    _is_forest = False
+    _tree: ClassVar[Any] = None  # of a forest: what a tree of it is
+    _is_regressor = False
+    _links: ClassVar[tuple[str, ...]] = ("wolf",)  # what its models may have
+    # All that was learned. A fit replaces it as its last step, so that a fit that fails changes nothing and other
+    # threads see the old model or the new one, never a part of each.
+    _model: Model | None = None
+
+    def _progress(self, n_tasks: int) -> Any:
+        """Context in which trees are grown; gives a function to report progress to, or None."""
+        return nullcontext()
+
+    def _read(self) -> Model:
+        """All that was learned, for those who read it (see ``model.read``)."""
+        check_is_fitted(self)
+        return self._model  # type: ignore[return-value]  # it is fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """What notebooks show: scikit-learn's diagram and, once it is fitted, the model itself."""
+        diagram = super()._repr_html_  # there is none where scikit-learn is set to text
+        return lambda: diagram() + self._draw()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._draw()
+        return bundle
+
+    def _draw(self) -> str:
+        if self._model is None:
+            return ""
+        from ..draw.notebook import draw_model
+
+        return draw_model(self._model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any, model: Model | None) -> Any:
+        """Call a method of the model's scorer with rows in any form; exact arrays go straight to it."""
+        if model is None or not model.takes(X):
+            model = model or self._read()
+            X = model.code(X, self)
+        n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
+        if isinstance(X, CodedRows):
+            return X.score(partial(method, model.scorer), n_threads)
+        result = method(model.scorer, X, n_threads)
+        if result is None:
+            refuse_infinity(X)
+        return result
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        """Probabilities of every class, or predicted numbers: explainers such as ``shap.Explainer`` call a model."""
+        return self.predict(X) if self._is_regressor else self.predict_proba(X)  # type: ignore[no-any-return]
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Index of the leaf of every row in every tree, shape (n, n_trees)."""
+        return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Blocks on the path of every row, as in scikit-learn's forests.
+
+        Returns
+        -------
+        indicator : csr_matrix of shape (n, n_blocks)
+            1 where a row passes a block; the blocks of all trees side by side.
+        block_ptr : array of shape (n_trees + 1,)
+            The blocks of tree i are columns block_ptr[i] to block_ptr[i + 1] - 1.
+        """
+        model = self._model or self._read()
+        trees = model.trees
+        ptr, block, _ = model.ask("trace", model.encode(X, self), count_threads(self.n_jobs))
+        first = np.tile(trees.block_ptr[:-1], (len(ptr) - 1) // trees.n_trees)
+        columns = block + np.repeat(first, np.diff(ptr))
+        shape = ((len(ptr) - 1) // trees.n_trees, trees.n_blocks)
+        ones = np.ones(len(columns), dtype=np.int64)
+        return csr_matrix((ones, columns, ptr[:: trees.n_trees]), shape=shape), trees.block_ptr.copy()
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X."""
+        return self._read().encoding.n_columns
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns of X, shape (m,); only if X had names."""
+        encoding = self._read().encoding
+        if not encoding.has_names:
+            raise AttributeError(f"this {type(self).__name__} was fitted without feature names.")
+        return np.array(encoding.names, dtype=object)
+
+    @property
+    def trees_(self) -> TreeViews:
+        """Views of all trees, one per column of ``apply``."""
+        return TreeViews(self._read(), _draw_trees)
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves of all trees."""
+        return int((self._read().trees.left < 0).sum())
+
+    @property
+    def depth_(self) -> int:
+        """Depth of the deepest tree; a tree that is a single leaf has 0."""
+        return int(self._read().trees.depths().max())
+
+
+class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
+    """Predicting classes."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted class of every row, shape (n,): the most probable one."""
+        model = self._model or self._read()  # one model for codes and classes, whatever other threads fit
+        return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities, shape (n, K)."""
+        return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Natural logarithm of ``predict_proba``, shape (n, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes in ascending order, shape (K,)."""
+        return self._read().classes
+
+
+class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
+    """Predicting a number."""
+
+    _is_regressor = True
+    _links: ClassVar[tuple[str, ...]] = ("mean",)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted response of every row, shape (n,)."""
+        return self._ask(Scorer.value, X, self._model)  # type: ignore[no-any-return]
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads for ``n_jobs``, as joblib counts them: None is 1 outside a joblib context, -1 all cores."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
+    ):
+        raise refuse("n_jobs", n_jobs, "None, a positive integer, or -1 for all cores")
+    return min(max(1, int(joblib.effective_n_jobs(n_jobs))), MOST_THREADS)

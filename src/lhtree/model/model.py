@@ -1,0 +1,411 @@
+"""Everything that a fit learns, in one frozen object, which predictions, explanations, files and exports read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._parameters import is_integer, refuse
+from ..tables.coded import CodedRows, Encoded, expand
+from ..tables.encoding import Encoding
+from ..tables.frames import refuse_infinity
+from ..tables.normalise import Normalisation, Span
+from .calibration import Calibration
+from .numbers import Amounts
+from .response import ResponseRecord
+from .shares import memberships_at
+from .trees import Trees
+
+# How the sums of trees become predictions. "wolf" is the paper's: the mean of d·μ over the trees of a class. Boosted
+# models have raw scores, which become probabilities: "logistic" for two classes, "softmax" for more. A regression takes
+# the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log").
+LINKS = _core.LINKS
+REGRESSION_LINKS = ("mean", "identity", "log")
+CLIP = 1e30  # the core's bound of normalised values
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Rows in original units, shape (n, m), the index of each row's class, and its row number in fit.
+
+    Of a regression, the indices are 0, and there is the response of every row.
+    """
+
+    X: NDArray[Any]
+    codes: NDArray[np.int32]
+    given: NDArray[np.int64]
+    response: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What some estimators of a forest drew: rows of each class (None: all rows), with replacement or without."""
+
+    n_estimators: int
+    counts: NDArray[np.int64] | None
+    bootstrap: bool
+
+
+@dataclass(frozen=True)
+class ForestRecord:
+    """How the estimators of a forest were grown, for warm starts, out-of-bag scores and single estimators."""
+
+    betas: NDArray[np.float64]  # of every estimator
+    tree_parameters: dict[str, Any]  # with which a tree would be fitted by itself, beta aside
+    sizes: NDArray[np.int64]  # rows of every class; of a regression, the number of rows
+    draws: tuple[Drawn, ...]
+    oob_score: float | None = None
+    oob_decision_function: NDArray[np.float64] | None = None
+    oob_prediction: NDArray[np.float64] | None = None  # of a regression, instead
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How boosting cuts features into bins (see ``bins.hpp``); the last bin of a feature is for missing values."""
+
+    ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
+    edge: NDArray[np.float64]  # upper edge of every bin, as z
+    value: NDArray[np.int32]  # what stands for a bin, in units of 2**-12
+    missing: NDArray[np.int8]  # whether a value of the feature was missing, shape (m,)
+
+
+@dataclass(frozen=True)
+class BoostRecord:
+    """How a boosted model was fitted, for warm starts."""
+
+    learning_rate: float
+    bins: Bins
+    # Minus the loss, before the first round and after each; empty: not taken.
+    train_score: NDArray[np.float64]
+    validation_score: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CompactRecord:
+    """How a compact tree was fitted."""
+
+    penalty: float  # in use: given, or chosen by cross-validation
+    rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
+    objective: tuple[float, ...]  # of every tree that was kept, in turn
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything an estimator has learned; ``read`` returns it."""
+
+    trees: Trees
+    encoding: Encoding  # how the columns of a table become features
+    normalisation: Normalisation
+    span: Span  # least and largest training value of every feature, in the user's units
+    classes: NDArray[Any]  # empty for a regression
+    prior: NDArray[np.float64]  # share of every class
+    confidence: str | None  # "last", "path" or None, never "auto"
+    seed: int
+    link: str = "wolf"
+    # Raw score of every target before the first tree, shape (n_targets,); None unless the model is boosted.
+    base: NDArray[np.float64] | None = None
+    clip: float = CLIP  # bound of normalised values in blocks of several features and in slopes
+    prototypes: Prototypes | None = None
+    forest: ForestRecord | None = None  # of forests only
+    boost: BoostRecord | None = None  # of boosted models only
+    compact: CompactRecord | None = None  # of compact trees only
+    calibration: Calibration | None = None
+    min_samples_leaf: float | None = None  # in use; None: boosted, or from an older file
+    response: ResponseRecord | None = None  # of regressions only
+
+    scorer: _core.Scorer = field(init=False, repr=False)
+    # Whether X is an exact array that goes to the scorer as it is.
+    takes: Callable[[Any], bool] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        scorer = _core.Scorer(
+            self.trees.arrays(),
+            centre=self.normalisation.centre,
+            scale=self.normalisation.scale,
+            prior=self.prior,
+            confidence=self.confidence,
+            link=self.link,
+            base=self.base,
+            clip=self.clip,
+            calibration=None if self.calibration is None else self.calibration.parts,
+        )
+        object.__setattr__(self, "scorer", scorer)
+        object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else takes_nothing)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features; x0, x1, … if X had none."""
+        return self.encoding.feature_names
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns of X; the same as the features if none is categorical."""
+        return list(self.encoding.names)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.encoding.n_features
+
+    def name_values(self, x: NDArray[Any]) -> dict[str, Any]:
+        """Values of a row by column, in original units and categories."""
+        return self.encoding.decode(x)
+
+    def encode(self, X: Any, asked: Any = None) -> NDArray[Any]:
+        """Rows of a table as the numbers that the scorer takes, shape (n, m).
+
+        ``asked`` is the estimator or Scorer: messages name it, and it defines how unseen categories are treated.
+        """
+        return expand(self.code(X, asked))
+
+    def code(self, X: Any, asked: Any = None) -> Encoded:
+        """The same, with codes instead of a feature per category, which ``ask`` takes too."""
+        unseen = getattr(asked, "unseen", "missing")
+        return self.encoding.code(
+            X, unseen=unseen, owner="the model" if asked is None else type(asked).__name__
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The classes as plain Python values."""
+        return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the model predicts a number: it then has no classes, and one target."""
+        return self.link in REGRESSION_LINKS
+
+    @property
+    def is_boosted(self) -> bool:
+        """Whether trees add to raw scores, instead of giving memberships."""
+        return self.base is not None
+
+    @property
+    def has_values(self) -> bool:
+        """Whether blocks have values, which add up to raw scores or predictions, instead of shares of a class."""
+        return self.is_boosted or self.is_regression
+
+    @property
+    def has_wolf(self) -> bool:
+        """Whether trees give memberships and confidences that overlap, as in the paper; a compact tree gives shares."""
+        return not (self.has_values or self.trees.has_units)
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether blocks have values and leaves are linear: their ranges may take a part of estimates away."""
+        return self.has_values and self.trees.has_slopes
+
+    @cached_property
+    def amounts(self) -> Amounts:
+        """How what adds up to a prediction is written: by the range of the response, or in two decimals."""
+        if self.response is None:
+            return Amounts()
+        if self.link == "log":
+            return Amounts.over(self.response.low, self.response.high, is_log=True)
+        return Amounts.over(self.response.low, self.response.high)
+
+    @cached_property
+    def outcome(self) -> NDArray[np.float64]:
+        """What every block says of its target, shape (n_blocks,): the share in its weight; its value, if boosted.
+
+        In a tree or forest of a regression it is the mean response, which linear models estimate at the means. The
+        share of a leaf is clipped like its membership (see ``smoothing.py``). A tree of all classes has no target: the
+        share of the heaviest class of the block.
+        """
+        trees = self.trees
+        if self.has_values:
+            return trees.values
+        share = trees.n_target / trees.weight
+        return np.clip(share, trees.low, trees.high) if "low" in trees.arrays() else share
+
+    def count_class(self, block: int, code: int, share: float) -> float:
+        """Weight of the rows of a class in a block of a tree of all classes, given its share.
+
+        The leaves of a compact tree hold one row more, dealt to the classes by their prior.
+        """
+        weight = float(self.trees.weight[block])
+        if self.compact is None or self.trees.left[block] >= 0:
+            return share * weight
+        return round(share * (weight + 1.0) - float(self.prior[code]), 9)
+
+    @cached_property
+    def without_calibration(self) -> Model:
+        """The same model with uncalibrated probabilities."""
+        return self if self.calibration is None else replace(self, calibration=None)
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of what is predicted: one per class, and one of a regression."""
+        return 1 if self.is_regression else self.n_classes
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether every tree is one of all classes."""
+        return self.trees.is_joint
+
+    @property
+    def n_targets(self) -> int:
+        """Trees per estimator: two classes share one tree, and so do more classes in trees of all classes."""
+        return 1 if self.n_classes == 2 or self.is_regression or self.is_joint else self.n_classes
+
+    @property
+    def n_estimators(self) -> int:
+        """Trees per target."""
+        return self.trees.n_trees // self.n_targets
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether every row weighed 1, so that shares of the weight are shares of the rows.
+
+        The total weight of balanced classes equals the number of rows, so the roots alone do not show it.
+        """
+        return bool((self.trees.weight == self.trees.n_samples).all())
+
+    def normalise(self, X: NDArray[Any]) -> NDArray[np.float32]:
+        """Normalised values z of rows in original units, shape (n, m); NaN becomes 0."""
+        Z = _core.normalise(X, *self.normalisation)
+        if Z is None:
+            refuse_infinity(X)
+        return Z
+
+    def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
+        """Weights or slopes per original unit; infinite where a scale is tiny."""
+        with np.errstate(over="ignore"):
+            per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
+        return per_unit
+
+    @property
+    def target_of(self) -> NDArray[np.int64]:
+        """Index of every tree's target among the targets, shape (n_trees,); 0 of trees of all classes."""
+        return self.trees.target - np.int64(self.n_classes == 2) + np.int64(self.is_joint)
+
+    def name_target(self, tree: int) -> Any:
+        """The class of a tree; None of a regression."""
+        return None if self.is_regression else self.labels[int(self.trees.target[tree])]
+
+    def spread(
+        self, of_targets: NDArray[np.float64], mirror: Callable[[Any], Any], axis: int = -1
+    ) -> NDArray[np.float64]:
+        """Values by class, from values by target along an axis: of two classes the first mirrors the second.
+
+        ``mirror`` gives the value of the other class: 1 - v for memberships, v for confidences, -v for contributions.
+        """
+        return (
+            of_targets if self.n_classes != 2 else np.concatenate([mirror(of_targets), of_targets], axis=axis)
+        )
+
+    def ask(self, method: str, X: Any, n_threads: int = 1) -> Any:
+        """Result of a method of the scorer for rows in original units; infinities are rejected."""
+        if isinstance(X, CodedRows):
+            return X.score(getattr(self.scorer, method), n_threads)
+        if not isinstance(X, np.ndarray):  # rows that are elsewhere are asked there
+            return X.ask(self, method)
+        result = getattr(self.scorer, method)(X, n_threads)
+        if result is None:
+            refuse_infinity(X)
+        return result
+
+    def per_tree(self, X: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
+        shape = (len(X), self.n_estimators, self.n_targets)
+        membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
+        if self.is_joint:
+            leaves = (self.trees.block_ptr[:-1] + self.ask("apply", X)).ravel()
+            of_classes = memberships_at(self.trees, leaves, self.prior).reshape(*shape[:2], self.n_classes)
+            return of_classes, np.broadcast_to(confidence, of_classes.shape)
+        return self.spread(membership, lambda v: 1.0 - v), self.spread(confidence, lambda v: v)
+
+    def staged_raw_score(self, X: Encoded, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
+        """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
+        if self.base is None:
+            raise ValueError("the model is not boosted: it has no raw scores.")
+        raw_score = np.tile(self.base, (len(X), 1))
+        for stage in range(self.n_estimators):
+            raw_score = raw_score + self.estimator(stage).ask("per_tree", X, n_threads)[0]
+            yield raw_score
+
+    def interval(self, prediction: NDArray[Any], coverage: float) -> NDArray[np.float64]:
+        """Prediction intervals of a regression, shape (n, 2)."""
+        if self.response is None:
+            raise AttributeError("only a regression has prediction intervals: use predict_proba.")
+        return self.response.interval(prediction, coverage)
+
+    def estimator(self, index: int) -> Model:
+        """The model of estimator ``index`` alone, or of a round of a boosted model: its tree of every target."""
+        n = self.n_estimators
+        if not is_integer(index):
+            raise refuse("index", index, f"an integer from 0 to {n - 1}")
+        if not -n <= index < n:
+            raise IndexError(f"index {index} is out of range: the model has estimators 0 to {n - 1}.")
+        first = range(n)[index] * self.n_targets
+        return replace(
+            self, trees=self.trees.part(first, first + self.n_targets), forest=None, calibration=None
+        )
+
+
+def has_wolf(model: Any) -> bool:
+    """Whether a model of any library has WOLF values."""
+    if not hasattr(type(model), "_read"):
+        return hasattr(model, "predict_wolf")
+    return read(model, takes_numbers=True).has_wolf
+
+
+def takes_nothing(X: Any) -> bool:
+    """Stands for ``Scorer.takes`` where every table must be encoded."""
+    return False
+
+
+def choose_trees(tree: Any, n_trees: int) -> range:
+    """Indices of the trees selected by ``tree``: None for all, or one index."""
+    if tree is None:
+        return range(n_trees)
+    if not is_integer(tree) or not -n_trees <= tree < n_trees:
+        raise refuse("tree", tree, f"None (all trees) or an integer from 0 to {n_trees - 1}")
+    first = range(n_trees)[tree]
+    return range(first, first + 1)
+
+
+# Where scikit-learn's wrappers keep the model inside.
+_INSIDE = {
+    "Pipeline": ", here its last step, pipeline[-1]; use pickle or joblib to save the whole pipeline",
+    "CalibratedClassifierCV": ", here calibrated.calibrated_classifiers_[0].estimator, whose probabilities are not "
+    "calibrated; use pickle or joblib to save all of it",
+    "GridSearchCV": ", here search.best_estimator_",
+    "RandomizedSearchCV": ", here search.best_estimator_",
+}
+
+
+def read(model: Any, *, takes_numbers: bool = False) -> Model:
+    """The Model of a fitted estimator or a Scorer; one of a regression only for those who can use it."""
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, type) or not hasattr(type(model), "_read"):
+        name = type(model).__name__
+        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {name}"
+        raise TypeError(
+            f"model is {kind}: pass a fitted {'model' if takes_numbers else 'classifier'} of lhtree"
+            f"{_INSIDE.get(name, '')}."
+        )
+    learned: Model = model._read()
+    if learned.is_regression and not takes_numbers:
+        raise TypeError("model predicts a number: pass a classifier.")
+    return learned

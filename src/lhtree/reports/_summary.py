@@ -1,0 +1,268 @@
+"""All facts of a report as one dictionary; the page draws it and computes nothing else from data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .._parameters import refuse
+from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
+from ..evaluation.judge import NumberPart, judge
+from ..explain._importances import find_importances
+from ..model.model import Model, read
+from ..model.response import ResponseRecord
+from ..selection.sparsity import BETAS, sparsity_curve
+from ..tables.treatments import OneHot, TargetStatistic
+from ._checks import TURNS, find_warnings
+from ._classes import MOST_IN_MATRIX, describe_confusions, describe_thresholds
+from ._effects import describe_effects
+from ._numbers import describe_numbers
+from ._rows import Rows, check_labelled, choose_samples
+from ._score_checks import find_score_warnings
+from ._trees import describe_trees
+
+_MOST_VALUE = 60
+_MOST_CATEGORIES = 500  # of a column to choose from
+_MANY_ROWS = 50_000  # for a curve that takes dozens of fits
+
+
+class Table(NamedTuple):
+    """Rows as the user gave them."""
+
+    X: Any
+    y: Any
+
+
+def summarise(
+    model: Any,
+    given: Table,
+    test: Table | None,
+    *,
+    title: str | None,
+    target_name: str | None = None,
+    betas: Sequence[float] | str | None,
+    max_bytes: float,
+) -> dict[str, Any]:
+    """The facts: plain numbers, strings, lists and dictionaries, and NumPy arrays where every bit counts."""
+    fitted = read(model, takes_numbers=True)
+    rows = check_labelled(model, given.X, given.y, "y")
+    test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
+    name = getattr(given.y, "name", None) if target_name is None else target_name
+    target = None if name is None else _shorten(TURNS.sub("", str(name))) or None
+    if fitted.is_regression:  # the page treats the response as an only class
+        labels = [target or "the response"]
+        classes = labels
+    else:
+        # A number alone could be mistaken for a value.
+        classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
+        labels = [str(label) for label in fitted.labels]  # where it is plain that they are classes
+    judged = _judge(model, given.X, rows, classes)
+    on_given, on_test, shown = judged.measured, None, rows
+    if test is not None and test_rows is not None:
+        judged, shown = _judge(model, test.X, test_rows, classes), test_rows
+        on_test = judged.measured
+    samples = _describe_samples(shown, judged.predicted, is_test=test is not None)
+    return {
+        "lhtree": __version__,
+        "title": title or f"{type(model).__name__} for {_tell_target(target, classes, fitted)}",
+        "target": target,
+        "classes": classes,
+        "labels": labels,
+        "numbers": None if judged.part is None else describe_numbers(fitted, judged.part),
+        "response": None if fitted.response is None else _describe_response(fitted.response),
+        "prior": fitted.prior,
+        "model": _describe_model(model, fitted),
+        "features": _describe_features(fitted, rows.X, samples["X"]),
+        "data": {"n_rows": len(rows.X), "counts": np.bincount(rows.codes, minlength=len(classes)).tolist()},
+        "given": _describe_measured(on_given),
+        "test": None if on_test is None else _describe_measured(on_test),
+        **_describe_classes(shown, judged),
+        "warnings": find_score_warnings(fitted, on_given, on_test)
+        + find_warnings(fitted, classes, rows, test_rows),
+        "trees": describe_trees(fitted, rows, max_bytes),
+        "effects": describe_effects(fitted, shown),
+        "samples": samples,
+        "rounds": _describe_rounds(fitted),
+        "sparsity": None if fitted.is_regression else _measure_sparsity(model, given, rows.codes, betas),
+    }
+
+
+class _Judged(NamedTuple):
+    """Probabilities of rows, or predicted numbers as an only column, and how good they are."""
+
+    predicted: NDArray[np.float64]
+    measured: Measured
+    part: NumberPart | None = None  # of a regression
+
+
+def _judge(model: Any, X: Any, rows: Rows, classes: Sequence[str]) -> _Judged:
+    if rows.response is None:
+        part = judge(model, X, rows.codes)
+        return _Judged(part.proba, Evaluation.from_parts([part], classes))
+    number_part = NumberPart(rows.response, model.predict(X))
+    measured = RegressionEvaluation.from_parts([number_part], find_quantile(model))
+    return _Judged(number_part.predicted[:, None], measured, number_part)
+
+
+def _describe_measured(measured: Measured) -> dict[str, Any]:
+    """Figures as plain values, without the confusion matrix of very many classes."""
+    if isinstance(measured, Evaluation) and len(measured.classes) > MOST_IN_MATRIX:
+        return measured.to_dict() | {"confusion": None}
+    return measured.to_dict()
+
+
+def _describe_classes(rows: Rows, judged: _Judged) -> dict[str, Any]:
+    """Thresholds of two classes and confusions of many; None of others."""
+    if not isinstance(judged.measured, Evaluation):
+        return {"thresholds": None, "confusions": None}
+    return {
+        "thresholds": describe_thresholds(rows.codes, judged.predicted, judged.measured),
+        "confusions": describe_confusions(judged.measured),
+    }
+
+
+def _describe_response(response: ResponseRecord) -> dict[str, float]:
+    return {"low": response.low, "mean": response.mean, "high": response.high}
+
+
+def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
+    defaults = type(model)().get_params(deep=False)
+    trees = fitted.trees
+    return {
+        "kind": type(model).__name__,
+        "link": fitted.link,
+        "base": fitted.base,
+        "clip": fitted.clip,
+        "calibration": _describe_calibration(fitted),
+        "confidence": fitted.confidence,
+        "n_estimators": fitted.n_estimators,
+        "n_trees": trees.n_trees,
+        "n_blocks": trees.n_blocks,
+        "n_leaves": int((trees.left < 0).sum()),
+        "depth": int(trees.depths().max()),
+        "is_counted": getattr(model, "class_weight", None) is None and fitted.is_counted,
+        "parameters": [
+            {"name": name, "value": _shorten(repr(value)), "is_default": _is_same(value, defaults[name])}
+            for name, value in model.get_params(deep=False).items()
+        ],
+    }
+
+
+def _describe_calibration(fitted: Model) -> dict[str, Any] | None:
+    calibration = fitted.calibration
+    if calibration is None:
+        return None
+    knots = [{"x": own.x.tolist(), "y": own.y.tolist()} for own in calibration.knots]
+    return {"method": calibration.method, "knots": knots}
+
+
+def _describe_features(fitted: Model, X: NDArray[Any], samples: NDArray[Any]) -> dict[str, Any]:
+    shown = np.diff(fitted.encoding.ptr) > 0  # columns that are not dropped
+    return {
+        "names": fitted.feature_names,
+        "centre": fitted.normalisation.centre,
+        "scale": fitted.normalisation.scale,
+        "low": fitted.span.low,
+        "high": fitted.span.high,
+        "missing": np.isnan(X).mean(axis=0).tolist(),
+        "importance": find_importances(fitted, "gain").values[shown].tolist(),  # by column
+        "has_gaps": None if fitted.boost is None else fitted.boost.bins.missing.tolist(),  # in training
+        "n_used": len(np.unique(fitted.encoding.column[_list_used(fitted)])),  # columns
+        "groups": _describe_groups(fitted, samples),
+    }
+
+
+def _list_used(fitted: Model) -> NDArray[np.int32]:
+    """Features of all hyperplanes; of a regression, those of linear models as well, which need no hyperplane."""
+    trees = fitted.trees
+    slopes = trees.membership_feature if fitted.is_regression else trees.membership_feature[:0]
+    return np.concatenate([trees.hyperplane_feature, slopes])
+
+
+def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any]]:
+    """Columns of several features, or of categories: the first feature, and the categories with their statistics.
+
+    Of very many categories these are those of the samples and some others.
+    """
+    groups = []
+    for column, treatment in enumerate(fitted.encoding.treatments):
+        own = fitted.encoding.features_of(column)
+        group: dict[str, Any] = {"name": fitted.column_names[column], "first": own.start}
+        group |= {"n_features": own.stop - own.start, "categories": None, "statistics": None}
+        if isinstance(treatment, (OneHot, TargetStatistic)) and treatment.categories:
+            codes = treatment.recall(samples[:, own])
+            codes = codes[(codes >= 0) & (codes < len(treatment.categories))]
+            codes = np.unique(np.concatenate([codes, treatment.spread(_MOST_CATEGORIES)]))
+            group["categories"] = [str(treatment.categories[code]) for code in codes]
+            if isinstance(treatment, TargetStatistic):
+                group["statistics"] = [values[codes] for values in treatment.values]
+            groups.append(group)
+        elif group["n_features"] > 1:
+            groups.append(group)
+    return groups
+
+
+def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
+    """Rows to choose from, with the model's own predictions."""
+    groups = choose_samples(rows, proba)
+    chosen = np.concatenate(list(groups.values()))
+    return {
+        "is_test": is_test,
+        "groups": {name: len(group) for name, group in groups.items()},
+        "row": chosen.tolist(),
+        "X": rows.X[chosen].astype(np.float64),
+        "codes": rows.codes[chosen].tolist(),
+        "actual": None if rows.response is None else rows.response[chosen].tolist(),
+        "proba": proba[chosen],
+    }
+
+
+def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
+    """Losses after each round, as far as the fit kept them."""
+    if fitted.boost is None or not len(fitted.boost.train_score):
+        return None
+    held = fitted.boost.validation_score
+    return {
+        "training": (-fitted.boost.train_score).tolist(),
+        "validation": (-held).tolist() if len(held) else None,
+    }
+
+
+def _measure_sparsity(
+    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | str | None
+) -> dict[str, Any] | None:
+    """The sparsity curve; None if it is not wanted, or if a class has no two rows to part."""
+    if read(model).is_boosted or read(model).compact is not None:
+        if betas is not None and not isinstance(betas, str):
+            kind = "boosted model" if read(model).is_boosted else "compact tree"
+            raise refuse("betas", betas, f"'auto' or None: a {kind} has no beta")
+        return None
+    if isinstance(betas, str):
+        betas = None if read(model).n_estimators > 1 or len(codes) > _MANY_ROWS else BETAS
+    sizes = np.unique_counts(codes).counts
+    if betas is None or len(sizes) < 2 or sizes.min() < 2:
+        return None
+    n_splits = min(5, int(sizes.min()))
+    curve = sparsity_curve(given.X, given.y, betas, cv=n_splits, estimator=model)
+    return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
+
+
+def _tell_target(target: str | None, classes: Sequence[str], fitted: Model) -> str:
+    """The target in a title: its name, and its classes if they are few."""
+    *others, last = classes
+    told = f"{', '.join(others)} or {last}" if others else last
+    if not fitted.is_regression and (len(classes) > 3 or len(told) > _MOST_VALUE):
+        told = f"{len(classes)} classes"
+    return told if target is None or fitted.is_regression else f"{target} ({told})"
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MOST_VALUE else f"{text[: _MOST_VALUE - 1]}…"
+
+
+def _is_same(value: object, default: object) -> bool:
+    return type(value) is type(default) and repr(value) == repr(default)
