@@ -258,6 +258,7 @@ void bind_boost_rows(nb::module_& m) {
         "sample_rows", &bound_sample_rows, "n_rows"_a, "seed"_a, "most"_a = boost::most_sampled,
         "Numbers of the rows that bins and scales are learned from, ascending: all, or `most` of them, those "
         "with the smallest hash of seed and number.");
+    m.attr("MOST_SAMPLED") = boost::most_sampled;
     m.def("find_weight_unit", &boost::find_weight_unit, "largest"_a, "is_whole"_a, "n_rows"_a,
           "The unit in which weights are whole numbers: from the largest weight of the rows that are learned "
           "from, whether they are all whole, and the number of all rows.");

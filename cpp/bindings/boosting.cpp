@@ -249,10 +249,10 @@ std::optional<nb::dict> bound_boost(
     return given;
 }
 
-NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, std::uint64_t purpose, std::size_t n,
+NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, Stream stream, std::size_t n,
                                          std::uint64_t first) {
     std::vector<std::uint64_t> keys(n);
-    const std::uint64_t key = derive(seed, purpose);
+    const std::uint64_t key = derive(seed, stream);
     for (std::size_t row = 0; row < n; ++row) keys[row] = derive(key, first + row);
     return give(std::move(keys));
 }
@@ -277,6 +277,14 @@ void bind_boost(nb::module_& m) {
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
+    nb::enum_<Stream>(m, "Stream", nb::is_arithmetic(), "Random streams of a model.")
+        .value("validation_rows", Stream::validation_rows)
+        .value("statistic_folds", Stream::statistic_folds)
+        .value("pilot_validation_rows", Stream::pilot_validation_rows)
+        .value("calibration_folds", Stream::calibration_folds)
+        .value("prototype_rows", Stream::prototype_rows)
+        .value("sampled_rows", Stream::sampled_rows)
+        .value("pilot_rows", Stream::pilot_rows);
     nb::class_<boost::TreeOptions>(m, "BoostOptions", "What every tree of a boosted model is grown with.")
         .def(
             "__init__",
@@ -291,9 +299,9 @@ void bind_boosting(nb::module_& m) {
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
             "max_depth"_a, "max_features"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
     m.def(
-        "draw_keys", &bound_draw_keys, "seed"_a, "purpose"_a, "n"_a, "first"_a = 0,
-        "A random number for each of n rows, a function of the seed, the purpose and the row's number, which "
-        "begins at `first`.");
+        "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
+        "Return a random number for each of n rows: a function of the seed, the stream and the number of the "
+        "row, which begins at `first`.");
     bind_boost<double>(m);
     bind_boost<float>(m);
     bind_boost_rows(m);

@@ -3,6 +3,7 @@ Growing and scoring Learning Hyperplane Trees. Takes exact arrays; lhtree's esti
 """
 
 from collections.abc import Callable, Sequence
+import enum
 from types import ModuleType
 from typing import Annotated, overload
 
@@ -10,14 +11,31 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Stream(enum.IntEnum):
+    """Random streams of a model."""
+
+    validation_rows = 18446744073709551615
+
+    statistic_folds = 18446744073709551609
+
+    pilot_validation_rows = 18446744073709551613
+
+    calibration_folds = 18446744073709551612
+
+    prototype_rows = 18446744073709551611
+
+    sampled_rows = 18446744073709551610
+
+    pilot_rows = 18446744073709551614
+
 class BoostOptions:
     """What every tree of a boosted model is grown with."""
 
     def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float, leaf: str) -> None: ...
 
-def draw_keys(seed: int, purpose: int, n: int, first: int = 0) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+def draw_keys(seed: int, stream: Stream, n: int, first: int = 0) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
     """
-    A random number for each of n rows, a function of the seed, the purpose and the row's number, which begins at `first`.
+    Return a random number for each of n rows: a function of the seed, the stream and the number of the row, which begins at `first`.
     """
 
 @overload
@@ -90,6 +108,8 @@ def sample_rows(n_rows: int, seed: int, most: int = 200000) -> Annotated[NDArray
     """
     Numbers of the rows that bins and scales are learned from, ascending: all, or `most` of them, those with the smallest hash of seed and number.
     """
+
+MOST_SAMPLED: int = 200000
 
 def find_weight_unit(largest: float, is_whole: bool, n_rows: int) -> float:
     """

@@ -242,5 +242,5 @@ def test_malformed_answers_are_errors():
 
 def test_sampled_rows():
     np.testing.assert_array_equal(_core.sample_rows(200_000, 1), np.arange(200_000))
-    keys = _core.draw_keys(1, 5, 200_500)  # 5 is the purpose of bins
+    keys = _core.draw_keys(1, _core.Stream.sampled_rows, 200_500)
     np.testing.assert_array_equal(_core.sample_rows(200_500, 1), np.sort(np.argsort(keys)[:200_000]))

@@ -153,7 +153,7 @@ def test_rare_rules(case, leaf):
 def test_bins_of_many_rows_are_those_of_a_keyed_sample():
     n, seed = 200_500, 11
     x = np.random.default_rng(0).normal(size=(n, 1)).astype(np.float32)
-    sample = np.sort(np.argsort(_core.draw_keys(seed, 5, n), kind="stable")[:200_000])
+    sample = np.sort(np.argsort(_core.draw_keys(seed, _core.Stream.sampled_rows, n), kind="stable")[:200_000])
     bins = boosting.boost(x, np.arange(n) % 2, n_rounds=0, seed=seed)["bins"]
     expected = boosting.boost(x[sample], np.arange(200_000) % 2, n_rounds=0)["bins"]
     of_all = boosting.boost(x[:200_000], np.arange(200_000) % 2, n_rounds=0)["bins"]

@@ -1,5 +1,5 @@
-// A counter-based generator: every draw is a function of its key and its number, never of what was drawn
-// before.
+// A counter-based generator: every draw is a function of its key and its number, so the order of draws does
+// not matter. All random streams of the library are named here.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +17,30 @@ inline std::uint64_t derive(std::uint64_t key, std::uint64_t value) {
     return mix64(key + 0x9e3779b97f4a7c15u * (value + 1));
 }
 
-// What a key is used for. The two sides of a block come first: a child's key is derive(key, side).
-// The trees of a round of boosting, one per score, come last.
+// Streams of a seed: derive(seed, stream). Trees of a forest and rounds of boosting have the numbers from 0;
+// streams of a whole model are counted down from 2^64 - 1.
+enum class Stream : std::uint64_t {
+    validation_rows = ~std::uint64_t{0},  // held out by boosting
+    pilot_rows = ~std::uint64_t{1},
+    pilot_validation_rows = ~std::uint64_t{2},
+    calibration_folds = ~std::uint64_t{3},
+    prototype_rows = ~std::uint64_t{4},
+    sampled_rows = ~std::uint64_t{5},    // from which bins and scales are learned
+    statistic_folds = ~std::uint64_t{6}  // of target statistics, always of the seed 0
+};
+
+inline std::uint64_t derive(std::uint64_t seed, Stream stream) {
+    return derive(seed, static_cast<std::uint64_t>(stream));
+}
+
+// Streams of a tree, a round or a block: derive(key, purpose).
 enum Purpose : std::uint64_t {
-    left_side = 0,
+    left_side = 0,  // keys of the children of a block
     right_side = 1,
     feature_draws = 2,
     row_draws = 3,
     direction_draws = 4,
-    bin_draws = 5,
-    first_score = 6
+    first_score = 6  // the trees of a round of boosting have the numbers from here, one per score
 };
 
 class Draws {

@@ -22,7 +22,6 @@ from ..tables.coded import Encoded
 from .training import Training
 
 N_FOLDS = 5
-_FOLDS = 2**64 - 4  # draws are keyed by seed and tree; no tree has this number
 _MOST_STEPS = 100
 
 
@@ -44,7 +43,7 @@ def check_calibrate(method: Any, training: Training, *, continues: bool) -> str 
 
 def assign_folds(codes: NDArray[np.int32], seed: int) -> NDArray[np.int64]:
     """Fold of every row, stratified; rows of a class are in different folds as long as there are any."""
-    order = np.lexsort((_core.draw_keys(seed, _FOLDS, len(codes)), codes))
+    order = np.lexsort((_core.draw_keys(seed, _core.Stream.calibration_folds, len(codes)), codes))
     fold = np.empty(len(codes), dtype=np.int64)
     fold[order] = np.arange(len(codes)) % N_FOLDS
     return fold

@@ -15,8 +15,6 @@ from ..tables.sample import sample_rows
 from .objective import Objective, check_signs
 from .training import Training, check_response
 
-_HELD_OUT = 2**64 - 1  # rounds are keyed by seed and number; no round has this one
-
 
 class Validation(NamedTuple):
     """Rows to be judged by: of their own (X is given), or some of the training rows (``held`` says which)."""
@@ -76,7 +74,7 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
         return None
     n_rows = training.n_rows
     n_held = int(share) if is_integer(share) else max(1, round(share * n_rows))
-    held = mark_rows(training.codes, len(training.classes), n_held, seed, _HELD_OUT)
+    held = mark_rows(training.codes, len(training.classes), n_held, seed, _core.Stream.validation_rows)
     if not held.any():
         there = "one sample is" if n_rows == 1 else f"{n_rows} rows are"
         raise refuse(
@@ -96,14 +94,14 @@ def hold_out(training: Training, share: Any, seed: int) -> Validation | None:
 
 
 def mark_rows(
-    codes: NDArray[np.int32], n_classes: int, n_marked: int, seed: int, key: int
+    codes: NDArray[np.int32], n_classes: int, n_marked: int, seed: int, stream: _core.Stream
 ) -> NDArray[np.bool_]:
     """Mark rows to hold out, of every class its share; every class keeps a row. None if they would be all."""
     n_rows = len(codes)
     is_marked = np.zeros(n_rows, dtype=np.bool_)
     if n_marked < n_rows:
         # Rows in random order, class by class, of which every so many is taken.
-        order = np.lexsort((_core.draw_keys(seed, key, n_rows), codes))
+        order = np.lexsort((_core.draw_keys(seed, stream, n_rows), codes))
         is_marked[order[(np.arange(n_marked) * n_rows + n_rows // 2) // n_marked]] = True
         is_gone = np.bincount(codes[~is_marked], minlength=n_classes) == 0
         is_marked[order[np.searchsorted(codes[order], np.flatnonzero(is_gone))]] = False

@@ -29,8 +29,6 @@ _MOST_TREES = 30
 _MOST_ROWS = 10_000  # of the pilot, so that it takes at most a third of the time on large data
 _HELD_OUT = 0.25
 _SMOOTHING = 0.01  # added to every probability: a row that is certainly wrong must not decide alone
-# Draws are keyed by seed and tree; no tree has these numbers.
-_SAMPLE, _HOLD = 2**64 - 2, 2**64 - 3
 
 Progress = Callable[[float], None] | None
 
@@ -48,7 +46,9 @@ class Pilot:
     def __init__(self, training: Training, growth: Growth, seed: int, *, continues: bool = False) -> None:
         rows = _sample(training, seed)
         n_held = max(1, round(_HELD_OUT * len(rows)))
-        is_held = mark_rows(training.codes[rows], len(training.classes), n_held, seed, _HOLD)
+        is_held = mark_rows(
+            training.codes[rows], len(training.classes), n_held, seed, _core.Stream.pilot_validation_rows
+        )
         self.held = training.take(rows[is_held])
         self.training = training.take(rows[~is_held])
         weight = self.training.weight
@@ -99,7 +99,7 @@ def _sample(training: Training, seed: int) -> NDArray[np.int64]:
     if n_rows <= _MOST_ROWS:
         return np.arange(n_rows)
     counts = spread(_MOST_ROWS / n_rows, np.bincount(training.codes))
-    rows: NDArray[Any] = _core.draw_rows(training.codes, counts, False, seed, _SAMPLE)
+    rows: NDArray[Any] = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.pilot_rows)
     return np.sort(rows).astype(np.int64)
 
 

@@ -15,8 +15,6 @@ from .._parameters import is_integer, is_real, refuse
 from ..model.model import Prototypes
 from .training import Training
 
-_DRAW = 2**64 - 1  # draws are keyed by seed and tree; no tree has this number
-
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:
     """Number of rows to keep."""
@@ -44,7 +42,7 @@ def keep_rows(n_kept: int, training: Training, seed: int) -> Prototypes | None:
     counts = spread(n_kept / n_rows, np.bincount(training.codes))
     while counts.sum() > n_kept:  # small classes have one more than their share
         counts[counts.argmax()] -= 1
-    rows = _core.draw_rows(training.codes, counts, False, seed, _DRAW)
+    rows = _core.draw_rows(training.codes, counts, False, seed, _core.Stream.prototype_rows)
     response = None if training.response is None else training.response[rows]
     return Prototypes(training.predict_rows(rows), training.codes[rows], given[rows], response)
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 
-MOST_SAMPLED = 200_000
-_PURPOSE = 5  # of the core's draws for bins
+MOST_SAMPLED = _core.MOST_SAMPLED
 
 
 def sample_rows(n_rows: int, seed: int) -> NDArray[np.int64] | None:
@@ -26,7 +25,7 @@ class KeyedSample:
 
     def offer(self, n_rows: int) -> NDArray[np.int64]:
         """Which of the next rows may be in the sample; they are added behind those there are."""
-        keys = _core.draw_keys(self._seed, _PURPOSE, n_rows, self._n_seen)
+        keys = _core.draw_keys(self._seed, _core.Stream.sampled_rows, n_rows, self._n_seen)
         chosen = np.flatnonzero(keys <= self._limit)
         self._keys = np.concatenate([self._keys, keys[chosen]])
         self.rows = np.concatenate([self.rows, self._n_seen + chosen])

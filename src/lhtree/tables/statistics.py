@@ -19,15 +19,14 @@ Ints = NDArray[np.int64]
 
 N_FOLDS = 5
 _ROWS_AT_ONCE = 1 << 20
-_KEY, _PURPOSE = (
-    0,
-    2**64 - 2,
-)  # folds are the same for every seed, so a model without draws does not depend on it
+_SEED = 0  # of the folds: a model without draws does not depend on its random state
 
 
 def draw_folds(n_rows: int, first: int = 0) -> Ints:
     """The fold of every row, shape (n,), a function of its number, which begins at ``first``."""
-    return (_core.draw_keys(_KEY, _PURPOSE, n_rows, first) % np.uint64(N_FOLDS)).astype(np.int64)
+    return (_core.draw_keys(_SEED, _core.Stream.statistic_folds, n_rows, first) % np.uint64(N_FOLDS)).astype(
+        np.int64
+    )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, st
     std::vector<std::int64_t> rows(n_rows);
     std::iota(rows.begin(), rows.end(), std::int64_t{0});
     if (n_rows <= most) return rows;
-    const std::uint64_t key = derive(seed, bin_draws);
+    const std::uint64_t key = derive(seed, Stream::sampled_rows);
     const auto rank = [&](std::int64_t row) {
         return std::pair{derive(key, static_cast<std::uint64_t>(row)), row};
     };
