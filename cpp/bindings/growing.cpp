@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "lhtree/grow/trees/forest.hpp"
-#include "lhtree/shared/kernels/dispatch.hpp"
+#include "lhtree/shared/dispatch.hpp"
 #include "lhtree/shared/normalise.hpp"
 #include "shared.hpp"
 

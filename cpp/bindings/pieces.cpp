@@ -1,7 +1,7 @@
 // The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
 #include "lhtree/grow/boost/loss.hpp"
 #include "lhtree/grow/decisions/direction.hpp"
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/trees/cut.hpp"
 #include "lhtree/shared/elementary.hpp"
 #include "shared.hpp"
@@ -64,7 +64,7 @@ void bind_pieces(nb::module_& core) {
             std::vector<float> rows(Z.data(), Z.data() + Z.size());
             rows.resize(rows.size() + slack, 0.0f);
             std::vector<double> sums(Z.shape(0));
-            (portable ? portable_grow_kernels : grow_kernels())
+            (portable ? portable::grow_kernels : grow_kernels())
                 .feature_sums(weights.data(), is_dense ? nullptr : features.data(), weights.size(),
                               {rows.data(), Z.shape(0), Z.shape(1)}, sums.data());
             return give(std::move(sums));

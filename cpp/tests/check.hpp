@@ -1,4 +1,4 @@
-// Checks that count, and the random rows the tests share. No framework.
+// TEST and CHECK macros, and the random rows that tests share. No framework.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -8,6 +8,23 @@
 #include <vector>
 
 #include "lhtree/shared/matrix.hpp"
+
+struct Test {
+    const char *file, *name;
+    void (*run)();
+};
+inline std::vector<Test>& all_tests() {
+    static std::vector<Test> tests;
+    return tests;
+}
+struct Registration {
+    explicit Registration(const Test& test) { all_tests().push_back(test); }
+};
+
+#define TEST(name)                                               \
+    void name();                                                 \
+    const Registration register_##name({__FILE__, #name, name}); \
+    void name()
 
 inline int n_passed = 0, n_failed = 0;
 

@@ -1,30 +1,19 @@
-// Tests of the core without Python; ctest runs them, also under the sanitizers.
-#include "test_boost.hpp"
-#include "test_boosted.hpp"
-#include "test_compact.hpp"
-#include "test_cuts.hpp"
-#include "test_kernels.hpp"
-#include "test_narrow.hpp"
-#include "test_parted.hpp"
-#include "test_parts.hpp"
-#include "test_same_models.hpp"
-#include "test_scoring.hpp"
-#include "test_trees.hpp"
-#include "test_walks.hpp"
+// Tests of the core without Python. `lhtree_tests` runs all, `lhtree_tests test_cuts` those of one file;
+// ctest has an entry per file.
+#include <string>
 
-int main() {
-    lhtree::test_kernels();
-    lhtree::test_parts();
-    lhtree::test_cuts();
-    lhtree::test_compact();
-    lhtree::test_narrow();
-    lhtree::test_trees();
-    lhtree::test_parted();
-    lhtree::test_walks();
-    lhtree::test_scoring();
-    lhtree::test_boost();
-    lhtree::test_boosted();
-    lhtree::test_same_models();
-    std::printf("%d passed, %d failed\n", n_passed, n_failed);
-    return n_failed > 0;
+#include "check.hpp"
+
+int main(int n_arguments, char** arguments) {
+    int n_run = 0;
+    for (const Test& test : all_tests()) {
+        const std::string file = test.file, wanted = n_arguments > 1 ? arguments[1] : "";
+        if (file.find(wanted) == std::string::npos) continue;
+        const int n_failed_before = n_failed;
+        test.run();
+        ++n_run;
+        if (n_failed > n_failed_before) std::printf("failed: %s\n", test.name);
+    }
+    std::printf("%d tests, %d checks passed, %d failed\n", n_run, n_passed, n_failed);
+    return n_failed > 0 || n_run == 0;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lhtree/score/calibration.hpp"
-#include "lhtree/score/kernels/kernels.hpp"
+#include "lhtree/score/kernels.hpp"
 #include "lhtree/score/link.hpp"
 #include "lhtree/score/planes.hpp"
 #include "lhtree/score/units.hpp"

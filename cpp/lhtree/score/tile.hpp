@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lhtree/score/kernels/kernels.hpp"
+#include "lhtree/score/kernels.hpp"
 
 namespace lhtree {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lhtree/shared/kernels/normalise.hpp"
+#include "lhtree/shared/normalise.hpp"
 
 namespace lhtree {
 

@@ -5,8 +5,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "lhtree/shared/kernels/normalise.hpp"
-
 namespace lhtree {
 
 template <class Value>

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 
+#include "lhtree/shared/dispatch.hpp"
 #include "lhtree/shared/matrix.hpp"
 #include "lhtree/shared/threads.hpp"
 
@@ -17,5 +18,14 @@ bool normalise(const Strided<Value>& x, const double* centre, const double* scal
 template <class Value>
 bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels& levels, const double* centre,
                const double* scale, std::size_t n_threads, Watch& watch, float* z);
+
+struct NormaliseKernels {
+    // z = float32(clip((x - centre) / scale, ±1e30)), `missing` for NaN. Returns false if x has an infinity.
+    bool (*float64)(const double* x, const double* centre, const double* scale, std::size_t n, double missing,
+                    float* z);
+    bool (*float32)(const float* x, const double* centre, const double* scale, std::size_t n, double missing,
+                    float* z);
+};
+LHTREE_DECLARE_KERNELS(NormaliseKernels, normalise_kernels)
 
 }  // namespace lhtree

@@ -1,7 +1,7 @@
 #include "lhtree/grow/compact/logistic.hpp"
 
 #include "lhtree/grow/decisions/ridge.hpp"
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/shared/elementary.hpp"
 
 namespace lhtree::compact {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 
 namespace lhtree::compact {
 

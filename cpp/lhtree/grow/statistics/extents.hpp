@@ -1,6 +1,6 @@
 // How far the feature sums of the two classes reach: what the paper's offset is chosen by.
 #pragma once
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/rows/samples.hpp"
 
 namespace lhtree {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 
 namespace lhtree {
 

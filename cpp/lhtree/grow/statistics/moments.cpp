@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 
 namespace lhtree {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 
 namespace lhtree {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 
 namespace lhtree {
 

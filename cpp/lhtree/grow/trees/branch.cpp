@@ -5,7 +5,7 @@
 #include <numeric>
 #include <type_traits>
 
-#include "lhtree/grow/kernels/kernels.hpp"
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/trees/columns.hpp"
 #include "lhtree/shared/random.hpp"
 

@@ -1,26 +1,15 @@
 // Kernels of all instruction sets give the same bits, in the order the specification fixes.
-#pragma once
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "check.hpp"
 #include "lhtree/shared/elementary.hpp"
-#include "lhtree/shared/kernels/dispatch.hpp"
-#include "lhtree/shared/normalise.hpp"
-#include "standard.hpp"
+#include "support.hpp"
 
 namespace lhtree {
+namespace {
 
-template <class Value>
-double naive_lane_sum(const Value* weights, const std::int32_t* features, std::size_t n, const float* z) {
-    double lane[8] = {};
-    for (std::size_t p = 0; p < n; ++p)
-        lane[p % 8] += static_cast<double>(weights[p]) * static_cast<double>(z[features[p]]);
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-inline void test_feature_sums() {
+TEST(feature_sums_add_lanes_in_the_specified_order) {
     Random random(1);
     for (std::size_t m = 1; m <= 40; ++m)
         for (const std::size_t n : {1, 2, 3, 7, 8, 33}) {
@@ -56,7 +45,7 @@ struct RowSums {
     std::vector<float> low, high;
 };
 
-inline RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
+RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
     const std::size_t m = rows.rows.n_features, room = padded(m);
     RowSums sums{std::vector<double>(room), std::vector<double>(room), std::vector<double>(m * m),
                  std::vector<float>(room, 1e9f), std::vector<float>(room, -1e9f)};
@@ -71,13 +60,13 @@ inline RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
     return sums;
 }
 
-inline void test_row_sums() {
+TEST(row_sums_agree_on_all_instruction_sets) {
     for (std::size_t m = 1; m <= 40; ++m)
         for (const std::size_t n : {1, 2, 5, 64, 131}) {
             Table table = random_table(n, m, m * 1000 + n);
             for (const bool is_weighted : {false, true}) {
                 const WeightedRows rows{table.rows(), is_weighted ? table.weight.data() : nullptr};
-                const RowSums a = sum_all(portable_grow_kernels, rows);
+                const RowSums a = sum_all(portable::grow_kernels, rows);
                 for (const GrowKernels* kernel : all_grow_kernels) {
                     const RowSums b = sum_all(*kernel, rows);
                     CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
@@ -104,7 +93,7 @@ inline void test_row_sums() {
         }
 }
 
-inline void test_extremes() {
+TEST(extremes_are_the_least_and_the_largest_value) {
     Random random(3);
     for (std::size_t n = 0; n <= 20; ++n) {
         std::vector<double> values(n);
@@ -119,17 +108,17 @@ inline void test_extremes() {
     }
 }
 
-inline bool normalise_by(const NormaliseKernels& kernel, const double* x, const double* centre,
-                         const double* scale, std::size_t n, float* z) {
+bool normalise_by(const NormaliseKernels& kernel, const double* x, const double* centre, const double* scale,
+                  std::size_t n, float* z) {
     return kernel.float64(x, centre, scale, n, 0.0, z);
 }
-inline bool normalise_by(const NormaliseKernels& kernel, const float* x, const double* centre,
-                         const double* scale, std::size_t n, float* z) {
+bool normalise_by(const NormaliseKernels& kernel, const float* x, const double* centre, const double* scale,
+                  std::size_t n, float* z) {
     return kernel.float32(x, centre, scale, n, 0.0, z);
 }
 
 template <class Value>
-void test_normalise() {
+void check_normalise() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::size_t n = 150, m = 11;
     Random random(5);
@@ -178,8 +167,13 @@ void test_normalise() {
     CHECK(normalise(none, centre.data(), scale.data(), 2, watch, z.data()));
 }
 
+TEST(normalise_matches_a_slow_reference) {
+    check_normalise<double>();
+    check_normalise<float>();
+}
+
 // Products as dot gives them, and the loss and its derivatives value by value.
-inline void test_regressions() {
+TEST(regression_kernels_match_a_slow_reference) {
     Random random(4);
     for (const std::size_t n : {8, 64, 264, 1000})
         for (std::size_t p = 1; p <= 10; ++p) {
@@ -224,14 +218,5 @@ inline void test_regressions() {
         }
 }
 
-inline void test_kernels() {
-    std::printf("kernels: portable and standard against %s\n", instruction_set());
-    test_feature_sums();
-    test_row_sums();
-    test_extremes();
-    test_regressions();
-    test_normalise<double>();
-    test_normalise<float>();
-}
-
+}  // namespace
 }  // namespace lhtree

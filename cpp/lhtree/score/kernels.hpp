@@ -1,9 +1,10 @@
-// The inner loops of scoring.
+// Kernels of scoring: its inner loops.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "lhtree/score/layout.hpp"
+#include "lhtree/shared/dispatch.hpp"
 #include "lhtree/shared/matrix.hpp"
 #include "lhtree/shared/options.hpp"
 
@@ -50,10 +51,6 @@ struct ScoreKernels {
     void (*memberships)(const PackedForest& forest, const std::uint32_t* leaf, Rows rows, double* out);
 };
 
-extern const ScoreKernels portable_score_kernels;
-#ifdef LHTREE_AVX2
-extern const ScoreKernels avx2_score_kernels;
-#endif
-const ScoreKernels& score_kernels();
+LHTREE_DECLARE_KERNELS(ScoreKernels, score_kernels)
 
 }  // namespace lhtree

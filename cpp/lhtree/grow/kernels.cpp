@@ -1,7 +1,8 @@
-// The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
-#include "lhtree/grow/kernels/kernels.hpp"
+// Kernels of growing, compiled once per instruction set into the namespace LHTREE_KERNELS.
+#include "lhtree/grow/kernels.hpp"
+
 #include "lhtree/shared/elementary.hpp"
-#include "lhtree/shared/kernels/vectors.hpp"
+#include "lhtree/shared/vectors.hpp"
 
 namespace lhtree {
 namespace {
@@ -393,8 +394,10 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
 
 }  // namespace
 
-const GrowKernels LHTREE_KERNELS = {feature_sums, sum_rows, square_rows,       product_rows, scatter_rows,
-                                    dot,          curve,    weighted_products, logistic,     extremes,
-                                    below,        above,    gini_costs,        gini_bounds};
+namespace LHTREE_KERNELS {
+const GrowKernels grow_kernels = {feature_sums, sum_rows, square_rows,       product_rows, scatter_rows,
+                                  dot,          curve,    weighted_products, logistic,     extremes,
+                                  below,        above,    gini_costs,        gini_bounds};
+}
 
 }  // namespace lhtree

@@ -1,15 +1,14 @@
 // Offsets: cuts on small cases worked out by hand, and against a search of all cuts.
-#pragma once
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <set>
 
-#include "check.hpp"
 #include "lhtree/grow/trees/cut.hpp"
-#include "standard.hpp"
+#include "support.hpp"
 
 namespace lhtree {
+namespace {
 
 // Feature sums by class, with unit weights unless given.
 struct CutCase {
@@ -53,7 +52,7 @@ struct CutCase {
     }
 };
 
-inline void test_purity_cuts() {
+TEST(purity_cuts_match_cases_worked_out_by_hand) {
     CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(1).offset == 2.5);
     CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(9).offset == 2.5);           // e = 2.5
     CHECK(CutCase({0, 1, 2, 3}, {2, 3, 4, 4}).purest(1).offset == 3.5);     // a tie of weight and gap: N2
@@ -71,7 +70,7 @@ inline void test_purity_cuts() {
 }
 
 // Every cut of the sorted sums, looked at one by one.
-inline Cut naive_gini(const CutCase& data, double min_samples_leaf) {
+Cut naive_gini(const CutCase& data, double min_samples_leaf) {
     Cut best;
     double best_gap = 0.0, best_imbalance = 0.0;
     const std::set<double> distinct(data.sums.begin(), data.sums.end());
@@ -100,11 +99,11 @@ inline Cut naive_gini(const CutCase& data, double min_samples_leaf) {
     return best;
 }
 
-inline bool is_same(const Cut& a, const Cut& b) {
+bool is_same(const Cut& a, const Cut& b) {
     return a.exists == b.exists && (!a.exists || (a.offset == b.offset && a.cost == b.cost));
 }
 
-inline void test_gini_cuts() {
+TEST(gini_cuts_match_a_search_of_all_cuts) {
     CHECK(CutCase({0, 1, 2}, {3, 4, 5}).gini().offset == 2.5 &&
           CutCase({0, 1, 2}, {3, 4, 5}).gini().cost == 0.0);
     CHECK(!CutCase({1, 1}, {1}).gini().exists);
@@ -133,7 +132,7 @@ inline void test_gini_cuts() {
 }
 
 // Around the sizes at which another way of sorting takes over, one sorter for all.
-inline void test_sort() {
+TEST(row_sorter_matches_a_stable_sort) {
     Random random(10);
     RowSorter sorter;
     constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -171,7 +170,7 @@ inline void test_sort() {
 }
 
 // Hundreds of sums that are one float, in several such heaps.
-inline void test_sums_of_one_float() {
+TEST(sums_that_round_to_one_float_are_cut_exactly) {
     Random random(12);
     for (const std::size_t n : {10, 19, 200, 900})
         for (int turn = 0; turn < 6; ++turn) {
@@ -188,7 +187,7 @@ inline void test_sums_of_one_float() {
 }
 
 // The kernels under the cuts.
-inline void test_cut_kernels() {
+TEST(cut_kernels_agree_on_all_instruction_sets) {
     Random random(11);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     for (std::size_t n = 0; n <= 30; ++n)
@@ -235,12 +234,75 @@ inline void test_cut_kernels() {
         }
 }
 
-inline void test_cuts() {
-    test_purity_cuts();
-    test_gini_cuts();
-    test_sort();
-    test_sums_of_one_float();
-    test_cut_kernels();
+// Rows of weight 1, many enough that bins are made and most of them left out.
+TEST(narrowed_cuts_match_a_search_of_all_cuts) {
+    Random random(13);
+    for (int i = 0; i < 1000; ++i) {
+        const std::size_t most = i % 50 == 0 ? 700 : i % 4 ? 60 : 300;
+        const std::size_t n_levels = i % 3 ? 5000 : 1 + random.below(40);
+        std::vector<double> rest(1 + random.below(most)), target(1 + random.below(most));
+        const double apart = random.uniform(), tail = i % 5 ? 0.5 : 8.0;
+        for (auto* sums : {&rest, &target})
+            for (double& sum : *sums) {
+                const double value = random.normal() * std::exp(tail * random.normal());
+                const double shifted = value + (sums == &target ? apart : 0.0);
+                sum = static_cast<float>(std::round(shifted * static_cast<double>(n_levels)));
+            }
+        const CutCase data(rest, target);
+        const double min_samples_leaf = i % 2 ? 1.0 : static_cast<double>(1 + random.below(20));
+        const Cut naive = naive_gini(data, min_samples_leaf);
+        CHECK(is_same(data.gini(min_samples_leaf), naive));
+        for (const std::size_t n_shared : {0, 1, 3, 100})
+            CHECK(is_same(data.gini_feature(min_samples_leaf, n_shared), naive));
+        if (!naive.exists) continue;
+        const double above = std::nextafter(naive.cost, 1e9);
+        CHECK(is_same(data.gini_feature(min_samples_leaf, 1, above), naive));
+    }
 }
 
+// Where classes are apart, few rows are looked at; where no cut can be cheap enough, none.
+TEST(narrower_selects_few_rows_where_classes_are_apart) {
+    constexpr std::size_t n = 5000;
+    std::vector<double> sums(n);
+    for (std::size_t i = 0; i < n; ++i) sums[i] = static_cast<double>(i);
+    Narrower narrower;
+    narrower.bin(sums.data(), n, n / 2);
+    const std::size_t n_chosen = narrower.choose(1e9, 1.0);
+    CHECK(n_chosen >= 2 && n_chosen <= n / 20);
+    CHECK(narrower.choose(-1.0, 1.0) == 0);
+}
+
+// Codes ascend with the values, in steps of one where there are few, and nowhere for equal values.
+TEST(codes_ascend_with_the_values) {
+    Random random(14);
+    for (const std::size_t n : {1, 50, 60000, 200000}) {
+        Table table(n, 2);
+        for (std::size_t row = 0; row < n; ++row) {
+            table.at(row, 0) = static_cast<float>(random.normal());
+            table.at(row, 1) = (row % 2 ? -1.0f : 1.0f) * static_cast<float>(random.below(9));  // 0 and -0
+        }
+        Watch watch;
+        const Codes codes = code_features(table.rows(), 2, watch);
+        for (std::size_t feature = 0; feature < 2; ++feature) {
+            std::vector<std::pair<float, Code>> pairs;
+            for (std::size_t row = 0; row < n; ++row)
+                pairs.emplace_back(table.at(row, feature) + 0.0f, codes.of(feature)[row]);
+            std::sort(pairs.begin(), pairs.end());
+            bool ascends = pairs[0].second == 0, is_one_each = true;
+            for (std::size_t i = 1; i < n; ++i) {
+                const auto &last = pairs[i - 1], &next = pairs[i];
+                ascends &= last.first == next.first ? last.second == next.second : last.second <= next.second;
+                is_one_each &= last.first == next.first || last.second + 1 == next.second;
+            }
+            CHECK(ascends);
+            CHECK(is_one_each == (codes.is_exact[feature] != 0));
+        }
+        CHECK(codes.is_exact[1]);
+        CHECK(codes.is_exact[0] == (n < 200000));
+        const Codes taken = codes.take({0, static_cast<std::int32_t>(n - 1)});
+        CHECK(taken.of(1)[1] == codes.of(1)[n - 1] && taken.of(0)[0] == codes.of(0)[0]);
+    }
+}
+
+}  // namespace
 }  // namespace lhtree

@@ -1,5 +1,4 @@
 // Growing boosted trees: wide sums, and whole fits of hostile data, which the sanitizers watch.
-#pragma once
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -12,8 +11,9 @@
 #include "lhtree/grow/boost/remote_rows.hpp"
 
 namespace lhtree {
+namespace {
 
-inline void test_wide_sums() {
+TEST(wide_sums_are_exact_in_any_order) {
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = -(least + 1);
     Random random(41);
     std::vector<std::int64_t> values{least, least, most, most, 0, -1, 1, 5};
@@ -169,14 +169,14 @@ struct Boosting {
     std::size_t n_classes_;
 };
 
-inline bool is_same(const boost::Boosted& a, const boost::Boosted& b) {
+bool is_same(const boost::Boosted& a, const boost::Boosted& b) {
     bool is_same = same_bits(a.training_loss, b.training_loss) &&
                    same_bits(a.validation_loss, b.validation_loss) && same_bits(a.first, b.first);
     each_array([&](auto, const auto& get) { is_same = is_same && same_bits(get(a.forest), get(b.forest)); });
     return is_same;
 }
 
-inline void test_boosting_on_threads() {
+TEST(boosting_gives_the_same_model_on_any_number_of_threads) {
     for (const std::size_t n_classes : {2, 3}) {
         Boosting boosting(70000, 3, n_classes, 42 + n_classes);
         boosting.plan.n_rounds = 1;
@@ -188,7 +188,7 @@ inline void test_boosting_on_threads() {
     }
 }
 
-inline void test_boosting_of_hostile_rows() {
+TEST(boosting_of_extreme_values_gives_valid_models) {
     for (const double spread : {0.0, 1.0, 300.0, 301.0}) {  // powers of ten of the weights
         Boosting boosting(300, 6, 3, 45);
         boosting.plan.tree.has_linear_leaves = spread != 1.0;
@@ -255,7 +255,7 @@ inline void test_boosting_of_hostile_rows() {
     CHECK(raw < -70.0 && raw > -200.0);
 }
 
-inline void test_boosting_in_parts() {
+TEST(boosting_in_partitions_gives_the_same_model) {
     for (const std::size_t n_classes : {2, 3}) {
         Boosting boosting(300, 4, n_classes, 52);
         boosting.plan.tree.has_linear_leaves = n_classes == 3;
@@ -267,11 +267,5 @@ inline void test_boosting_in_parts() {
     }
 }
 
-inline void test_boost() {
-    test_wide_sums();
-    test_boosting_on_threads();
-    test_boosting_of_hostile_rows();
-    test_boosting_in_parts();
-}
-
+}  // namespace
 }  // namespace lhtree

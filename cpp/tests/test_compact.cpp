@@ -1,5 +1,4 @@
 // Sums between sorted keys: buckets leave out nothing that is asked for.
-#pragma once
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -8,11 +7,12 @@
 #include "lhtree/grow/compact/order.hpp"
 
 namespace lhtree {
+namespace {
 
 using Visits = std::vector<std::array<double, 4>>;  // sum, weight, lower and upper key
 
 // All places between keys where the sum may be at most `bound`.
-inline Visits visit(compact::Order& order, double bound) {
+Visits visit(compact::Order& order, double bound) {
     Visits visits;
     order.walk(
         -3.0,
@@ -25,7 +25,7 @@ inline Visits visit(compact::Order& order, double bound) {
     return visits;
 }
 
-inline void test_compact() {
+TEST(buckets_visit_the_same_places_as_sorted_keys) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Random random(8);
     compact::Order buckets, sorted;
@@ -55,4 +55,5 @@ inline void test_compact() {
         }
 }
 
+}  // namespace
 }  // namespace lhtree

@@ -1,4 +1,4 @@
-#include "lhtree/shared/kernels/dispatch.hpp"
+#include "lhtree/shared/dispatch.hpp"
 
 #include "lhtree/shared/compiler.hpp"
 

@@ -1,17 +1,16 @@
 // Scoring against a slow twin, and arrays that are no model.
-#pragma once
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 
-#include "test_kernels.hpp"
-#include "test_trees.hpp"
+#include "support.hpp"
 
 namespace lhtree {
+namespace {
 
 // Three classes, one tree each, for two values of beta.
-inline Forest grow_three(const Table& table, std::size_t n_threads) {
+Forest grow_three(const Table& table, std::size_t n_threads) {
     std::vector<std::uint8_t> responses(3 * table.n_rows);
     for (std::size_t row = 0; row < table.n_rows; ++row)
         responses[(table.is_target[row] ? 2 : row % 2) * table.n_rows + row] = 1;
@@ -73,7 +72,7 @@ struct NaiveScores {
     }
 };
 
-inline void check_scores(const Forest& forest, const Table& table, std::size_t n_classes, Confidence mode) {
+void check_scores(const Forest& forest, const Table& table, std::size_t n_classes, Confidence mode) {
     const NaiveScores naive(forest, table, n_classes, mode);
     const Scorer scorer = plain_scorer(forest, table.n_features, n_classes, mode);
     const std::pair<Score, const std::vector<double>*> asked[] = {{Score::wolf, &naive.wolf},
@@ -92,7 +91,7 @@ inline void check_scores(const Forest& forest, const Table& table, std::size_t n
 }
 
 // One tree of every width, dense and sparse, however the scorer packs it.
-inline void test_widths() {
+TEST(scores_of_trees_of_any_width_match_a_slow_reference) {
     for (std::size_t m = 1; m <= 40; ++m)
         for (const double beta : {0.0, 0.6}) {
             Options options;
@@ -107,7 +106,7 @@ inline void test_widths() {
         }
 }
 
-inline void test_scores() {
+TEST(scores_of_three_classes_match_a_slow_reference) {
     const Table table = random_table(700, 5, 14);
     const Forest forest = grow_three(table, 1), parallel = grow_three(table, 4);
     CHECK(forest.target == parallel.target && forest.block_ptr == parallel.block_ptr);
@@ -150,7 +149,7 @@ inline void test_scores() {
     CHECK((settled == std::vector<double>{0.25, 0, 0.75, 0, 0.75, 0.25, 0, 0, 0}));
 }
 
-inline void test_faults() {
+TEST(faulty_models_are_rejected) {
     const Table table = random_table(300, 4, 15);
     const Forest sound = grow_three(table, 1);
     CHECK(find_fault(view_of(sound), 4, 3).empty());
@@ -257,10 +256,5 @@ inline void test_faults() {
     CHECK_THROWS(plain_scorer(lone, 4, 3), std::invalid_argument);  // classes 1 and 2 have no tree
 }
 
-inline void test_scoring() {
-    test_widths();
-    test_scores();
-    test_faults();
-}
-
+}  // namespace
 }  // namespace lhtree

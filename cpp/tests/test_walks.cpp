@@ -1,51 +1,11 @@
 // Packed forests of every layout: walks and memberships of all instruction sets against the arrays
 // themselves.
-#pragma once
 #include <algorithm>
-#include <numeric>
 
-#include "test_kernels.hpp"
-#include "test_trees.hpp"
+#include "support.hpp"
 
 namespace lhtree {
-
-inline std::vector<std::int32_t> random_features(Random& random, std::size_t n, std::size_t n_features) {
-    std::vector<std::int32_t> deck(n_features);
-    std::iota(deck.begin(), deck.end(), 0);
-    for (std::size_t i = 0; i < n; ++i) std::swap(deck[i], deck[i + random.below(n_features - i)]);
-    deck.resize(n);
-    std::sort(deck.begin(), deck.end());
-    return deck;
-}
-
-// A tree with so many branching blocks, the first of which has `most` weights, and leaves with any slopes.
-inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t most, std::size_t n_features) {
-    Blocks blocks;
-    const Counts counts{1, 2.0, 1.0};
-    for (std::size_t block = 0, n_blocks = 1; block < n_blocks; ++block) {
-        const bool must_branch = block + 1 == n_blocks;  // the last one waiting keeps the tree alive
-        if (n_branching > 0 && (must_branch || random.below(3) > 0)) {
-            Hyperplane hyperplane;
-            hyperplane.features =
-                random_features(random, block == 0 ? most : 1 + random.below(most), n_features);
-            for (std::size_t i = 0; i < hyperplane.features.size(); ++i)
-                hyperplane.weights.push_back(static_cast<float>(random.normal()));
-            hyperplane.offset = 0.3 * random.normal();
-            blocks.add(counts, hyperplane, {}, static_cast<std::int32_t>(n_blocks));
-            n_blocks += 2;
-            --n_branching;
-        } else {
-            LinearMembership membership;
-            membership.intercept = random.normal();
-            membership.features =
-                random_features(random, random.below(std::min<std::size_t>(n_features, 20) + 1), n_features);
-            for (std::size_t i = 0; i < membership.features.size(); ++i)
-                membership.slopes.push_back(random.normal());
-            blocks.add(counts, {}, membership, -1);
-        }
-    }
-    return blocks;
-}
+namespace {
 
 struct NaiveWalk {
     std::size_t block = 0;
@@ -81,8 +41,7 @@ struct NaiveWalk {
 };
 
 // All rows down all trees, the trees of one layout together, as few or as many at once as there are.
-inline void check_walks(const Forest& forest, const PackedForest& packed, const Table& table,
-                        bool is_together) {
+void check_walks(const Forest& forest, const PackedForest& packed, const Table& table, bool is_together) {
     const std::size_t n_rows = table.n_rows, n_trees = forest.n_trees();
     std::vector<std::size_t> number(n_trees);  // of the tree at each place
     for (std::size_t tree = 0; tree < n_trees; ++tree) number[packed.place[tree]] = tree;
@@ -126,26 +85,17 @@ inline void check_walks(const Forest& forest, const PackedForest& packed, const 
     CHECK(is_way);
 }
 
-inline PackedForest pack_plain(const Forest& forest, std::size_t n_features) {
+PackedForest pack_plain(const Forest& forest, std::size_t n_features) {
     return pack(view_of(forest), Planes(view_of(forest), n_features, Planes::largest), 2);
 }
 
-inline std::uint32_t layout_of(std::size_t most) {
+std::uint32_t layout_of(std::size_t most) {
     for (const std::uint32_t n_terms : {1u, 2u, 4u, 5u, 6u, 7u, 8u, 12u, 16u})
         if (most <= n_terms) return n_terms;
     return 0;
 }
 
-inline Table walking_rows(std::size_t n_rows, std::size_t n_features, std::uint64_t seed) {
-    Table table = random_table(n_rows, n_features, seed);
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        table.at(row, row % n_features) = row % 2 ? 0.0f : -0.0f;
-        if (row % 7 == 3) table.at(row, (row * 5) % n_features) = row % 2 ? 1e30f : -1e30f;
-    }
-    return table;
-}
-
-inline void test_layouts() {
+TEST(walks_of_every_layout_match_a_slow_reference) {
     Random random(21);
     for (std::size_t most = 1; most <= 40; ++most)
         for (const std::size_t n_features : {most, most + 1, std::size_t{50}})
@@ -162,7 +112,7 @@ inline void test_layouts() {
 }
 
 // Trees of all layouts side by side, some of which are a leaf.
-inline void test_mixtures() {
+TEST(forests_of_mixed_layouts_match_a_slow_reference) {
     Random random(22);
     for (const std::size_t n_trees : {1, 2, 12, 90}) {
         Forest forest;
@@ -191,7 +141,7 @@ inline void test_mixtures() {
 }
 
 // A narrow block numbers its features in 16 bits.
-inline void test_many_features() {
+TEST(wide_layout_is_used_for_more_than_65536_features) {
     Random random(23);
     for (const std::size_t n_features : {65535, 65536, 65537, 70000}) {
         Forest forest;
@@ -209,7 +159,7 @@ inline void test_many_features() {
 }
 
 // Leaves with ranges of their own, alone and beside such that have 0 to 1.
-inline void test_ranges() {
+TEST(leaf_ranges_limit_memberships) {
     Random random(25);
     for (const bool is_some : {true, false}) {
         Forest forest;
@@ -226,7 +176,7 @@ inline void test_ranges() {
 }
 
 // What a scorer says of every tree by itself, on one thread and on three.
-inline void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& table, Confidence mode) {
+void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& table, Confidence mode) {
     const std::size_t n_trees = forest.n_trees(), n = table.n_rows * n_trees;
     std::vector<double> membership, confidence, values;
     std::vector<std::int64_t> ends{0};
@@ -254,7 +204,7 @@ inline void check_each_tree(const Forest& forest, const Scorer& scorer, const Ta
 }
 
 // A scorer takes the trees in their order and gives the same bits for a row in every batch.
-inline void test_batches() {
+TEST(scores_do_not_depend_on_the_batch) {
     Random random(24);
     Forest forest;
     for (int tree = 0; tree < 30; ++tree)
@@ -289,12 +239,5 @@ inline void test_batches() {
     }
 }
 
-inline void test_walks() {
-    test_layouts();
-    test_mixtures();
-    test_many_features();
-    test_ranges();
-    test_batches();
-}
-
+}  // namespace
 }  // namespace lhtree

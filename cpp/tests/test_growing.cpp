@@ -1,5 +1,4 @@
 // The parts of growing, each against a slow twin: moments, the ridge system, threads and draws.
-#pragma once
 #include <atomic>
 #include <stdexcept>
 
@@ -11,8 +10,9 @@
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
+namespace {
 
-inline void test_moments() {
+TEST(moments_match_a_slow_reference_and_merge_exactly) {
     const std::size_t n = 3 * chunk_rows + 17, m = 5, n_rest = chunk_rows + 3;
     const Table table = random_table(n, m, 7);
     for (const bool is_weighted : {false, true}) {
@@ -71,7 +71,7 @@ inline void test_moments() {
     }
 }
 
-inline void test_active_and_kept() {
+TEST(constant_and_weak_features_are_dropped) {
     Table table(4, 3);  // feature 0 constant, 1 small, 2 large and balanced between the classes
     const float values[4][3] = {{5, 0, -9}, {5, 0, 9}, {5, 0.1f, -9}, {5, 0.1f, 9}};
     for (std::size_t row = 0; row < 4; ++row)
@@ -94,7 +94,7 @@ inline void test_active_and_kept() {
     CHECK((weights == std::vector<float>{-1.0f, 0.5f, 0.125f}));
 }
 
-inline void test_ridge() {
+TEST(ridge_solver_solves_and_refuses_singular_systems) {
     Random random(8);
     Watch watch;
     for (std::size_t p = 1; p <= 30; ++p) {
@@ -132,7 +132,7 @@ inline void test_ridge() {
 }
 
 // Directions and slopes from the products of rows are those from the products of features.
-inline void test_gram() {
+TEST(gram_matrix_gives_the_same_direction_as_the_scatter_matrix) {
     const std::size_t n = 13, m = 70, n_rest = 6;
     const Table table = random_table(n, m, 9);
     const Samples samples{table.rows(), n_rest, table.weight.data()};
@@ -171,7 +171,7 @@ inline void test_gram() {
     }
 }
 
-inline void test_row_draws() {
+TEST(row_draws_match_a_slow_reference) {
     const std::size_t n = 500;
     std::vector<std::int32_t> stratum(n);
     std::vector<std::size_t> size(3);
@@ -223,7 +223,7 @@ inline void test_row_draws() {
         }
 }
 
-inline void test_run() {
+TEST(run_executes_every_task_once_and_stops_on_errors) {
     for (const std::size_t n_tasks : {0, 1, 5, 1000})
         for (const std::size_t n_threads : {0, 1, 2, 8}) {
             std::vector<std::atomic<int>> n_done(n_tasks);
@@ -270,7 +270,7 @@ inline void test_run() {
     }
 }
 
-inline void test_draws() {
+TEST(draws_match_splitmix64) {
     CHECK(derive(0, 0) == 0xe220a8397b1dcdafu);  // SplitMix64 from 0, as published
     CHECK(derive(0, 1) == 0x6e789e6aa1b965f4u);
     CHECK(derive(0, 2) == 0x06c45d188009454fu);
@@ -296,14 +296,5 @@ inline void test_draws() {
     }
 }
 
-inline void test_parts() {
-    test_moments();
-    test_active_and_kept();
-    test_ridge();
-    test_gram();
-    test_row_draws();
-    test_run();
-    test_draws();
-}
-
+}  // namespace
 }  // namespace lhtree

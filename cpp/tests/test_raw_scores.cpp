@@ -1,16 +1,16 @@
 // Boosted models: rows in planes, raw scores against a slow twin, exp and log.
-#pragma once
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "lhtree/shared/elementary.hpp"
-#include "test_walks.hpp"
+#include "support.hpp"
 
 namespace lhtree {
+namespace {
 
 // Gives blocks of a single feature a side for missing values.
-inline void add_sides(Random& random, Forest& forest) {
+void add_sides(Random& random, Forest& forest) {
     for (std::size_t block = 0; block < forest.n_blocks(); ++block) {
         const auto begin = static_cast<std::size_t>(forest.hyperplane_ptr[block]);
         const bool is_single = static_cast<std::size_t>(forest.hyperplane_ptr[block + 1]) == begin + 1;
@@ -23,8 +23,8 @@ inline void add_sides(Random& random, Forest& forest) {
 }
 
 // What a tree adds to the raw score of a row of z, NaN where a value is missing.
-inline double naive_value(const Forest& forest, std::size_t tree, const float* z, std::size_t n_features,
-                          float clip) {
+double naive_value(const Forest& forest, std::size_t tree, const float* z, std::size_t n_features,
+                   float clip) {
     std::vector<float> clipped(n_features);
     for (std::size_t f = 0; f < n_features; ++f)
         clipped[f] = std::isnan(z[f]) ? 0.0f : std::min(std::max(z[f], -clip), clip);
@@ -50,7 +50,7 @@ inline double naive_value(const Forest& forest, std::size_t tree, const float* z
     return std::min(std::max(forest.intercept[block] + sum, forest.low[block]), forest.high[block]);
 }
 
-inline void test_raw_scores() {
+TEST(raw_scores_match_a_slow_reference) {
     Random random(31);
     Watch watch;
     for (const std::size_t n_features : {1, 2, 3, 7, 8, 20})
@@ -99,7 +99,7 @@ inline void test_raw_scores() {
             }
 }
 
-inline void test_elementary() {
+TEST(exp_and_log_are_accurate) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Random random(32);
     double worst_exp = 0.0, worst_log = 0.0;
@@ -117,9 +117,5 @@ inline void test_elementary() {
     CHECK(std::isnan(elementary::exp(std::nan(""))) && std::isnan(elementary::log(-1.0)));
 }
 
-inline void test_boosted() {
-    test_raw_scores();
-    test_elementary();
-}
-
+}  // namespace
 }  // namespace lhtree

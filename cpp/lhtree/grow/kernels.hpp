@@ -1,9 +1,10 @@
-// The inner loops of growing.
+// Kernels of growing: its inner loops.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "lhtree/grow/rows/samples.hpp"
+#include "lhtree/shared/dispatch.hpp"
 
 namespace lhtree {
 
@@ -71,10 +72,6 @@ struct GrowKernels {
                          bool is_exact, float* bound);
 };
 
-extern const GrowKernels portable_grow_kernels;
-#ifdef LHTREE_AVX2
-extern const GrowKernels avx2_grow_kernels;
-#endif
-const GrowKernels& grow_kernels();
+LHTREE_DECLARE_KERNELS(GrowKernels, grow_kernels)
 
 }  // namespace lhtree

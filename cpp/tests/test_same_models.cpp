@@ -1,6 +1,5 @@
 // The same models and the same scores on every machine and by every compiler: hashes of both, committed. A
 // change that is meant to change models replaces them by the hashes that the test prints.
-#pragma once
 #include <limits>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "lhtree/score/scorer.hpp"
 
 namespace lhtree {
+namespace {
 
 // FNV-1a of the bytes of arrays.
 class Hash {
@@ -66,12 +66,12 @@ struct Sample {
     }
 };
 
-inline void check_hash(const std::string& name, const Hash& hash, std::uint64_t expected) {
+void check_hash(const std::string& name, const Hash& hash, std::uint64_t expected) {
     std::printf("%-40s 0x%016llxu\n", name.c_str(), static_cast<unsigned long long>(hash.value()));
     count_check(hash.value() == expected, name.c_str(), __FILE__, __LINE__);
 }
 
-inline void hash_scores(const Scorer& scorer, const Sample& sample, Score what, Hash& hash) {
+void hash_scores(const Scorer& scorer, const Sample& sample, Score what, Hash& hash) {
     Watch watch;
     std::vector<double> scores(Sample::n_rows * scorer.columns_of(what));
     CHECK(scorer.score(sample.table(), what, 2, watch, scores.data()));
@@ -88,7 +88,7 @@ struct GrownSample {
     std::uint64_t model, scores;
 };
 
-inline void test_grown(const Sample& sample, const std::vector<float>& z, const GrownSample& grown) {
+void test_grown(const Sample& sample, const std::vector<float>& z, const GrownSample& grown) {
     constexpr std::size_t n = Sample::n_rows, n_classes = Sample::n_classes;
     std::vector<std::uint8_t> targets(n * n_classes);
     for (std::size_t row = 0; row < n; ++row)
@@ -141,13 +141,13 @@ struct BoostedSample {
     std::uint64_t model, scores;
 };
 
-inline const char* name_of(boost::Loss loss) {
+const char* name_of(boost::Loss loss) {
     for (const auto& named : boost::loss_names)
         if (named.value == loss) return named.name;
     return "";
 }
 
-inline void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
+void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     constexpr std::size_t n = Sample::n_rows;
     for (std::size_t i = 0; i < sample.x.size(); i += 13)
         sample.x[i] = std::numeric_limits<double>::quiet_NaN();
@@ -198,8 +198,8 @@ inline void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
 
 // A compact tree of the classes, or of the number. Its leaves are counted in Python, so that there is nothing
 // to score.
-inline void test_compact_sample(const Sample& sample, const std::vector<float>& z, bool is_number,
-                                std::uint64_t expected) {
+void test_compact_sample(const Sample& sample, const std::vector<float>& z, bool is_number,
+                         std::uint64_t expected) {
     std::vector<double> response;
     for (const double value : sample.response) response.push_back(value - 1.0);
     const std::vector<double> prior(Sample::n_classes, 1.0 / 3.0);
@@ -226,7 +226,7 @@ inline void test_compact_sample(const Sample& sample, const std::vector<float>& 
     check_hash(is_number ? "compact regression, model" : "compact, model", model, expected);
 }
 
-inline void test_same_models() {
+TEST(models_and_scores_have_the_committed_hashes) {
     const Sample sample;
     Hash data;
     data.add(sample.x);
@@ -263,4 +263,5 @@ inline void test_same_models() {
     test_compact_sample(sample, z, true, 0x75fe1d4ca682a782u);
 }
 
+}  // namespace
 }  // namespace lhtree

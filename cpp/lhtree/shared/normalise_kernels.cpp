@@ -1,6 +1,6 @@
-// The kernels themselves, included once for every instruction set by a file that sets LHTREE_KERNELS.
-#include "lhtree/shared/kernels/normalise.hpp"
-#include "lhtree/shared/kernels/vectors.hpp"
+// Kernels of normalising, compiled once per instruction set into the namespace LHTREE_KERNELS.
+#include "lhtree/shared/normalise.hpp"
+#include "lhtree/shared/vectors.hpp"
 
 namespace lhtree {
 namespace {
@@ -41,6 +41,8 @@ bool normalise_float32(const float* x, const double* centre, const double* scale
 
 }  // namespace
 
-const NormaliseKernels LHTREE_KERNELS = {normalise_float64, normalise_float32};
+namespace LHTREE_KERNELS {
+const NormaliseKernels normalise_kernels = {normalise_float64, normalise_float32};
+}
 
 }  // namespace lhtree

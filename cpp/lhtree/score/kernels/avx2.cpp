@@ -1,2 +1,0 @@
-#define LHTREE_KERNELS avx2_score_kernels
-#include "lhtree/score/kernels/body.hpp"
