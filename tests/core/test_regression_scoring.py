@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree.model.model import REGRESSION_LINKS
+from lhtree.model.heads import NUMBER_LINKS
 from reference import scoring as reference_scoring
 from reference import trees as reference
 from support import bridge
@@ -12,7 +12,7 @@ from support.boosted import boosted_model, boosted_rows
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_slopes", [0, 3])
-@pytest.mark.parametrize("link", REGRESSION_LINKS)
+@pytest.mark.parametrize("link", NUMBER_LINKS)
 def test_values(link, n_slopes, dtype):
     rng = np.random.default_rng(len(link) + n_slopes)
     model = boosted_model(rng, 4, 0, 7, 3, n_slopes=n_slopes, link=link)

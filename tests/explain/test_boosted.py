@@ -164,7 +164,7 @@ def test_slopes_and_clips_add_up(seed, n_classes, n_slopes, clip):
     X = boosted_rows(rng, model, 8)
     out = np.zeros((8, n_classes, 4))
     clipped = find_contributions(model, X, out)
-    raw = model.spread(model.ask("raw_score", X), np.negative)
+    raw = model.head.spread(model.ask("raw_score", X), np.negative)
     np.testing.assert_allclose(find_base(model) + clipped + out.sum(axis=2), raw, rtol=0, atol=1e-9)
     explanation = lhtree.Scorer(model).explain(X[0])
     assert list(explanation.clipped.values()) == pytest.approx(clipped[0], abs=1e-12)

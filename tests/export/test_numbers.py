@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor
-from lhtree.model.model import REGRESSION_LINKS
+from lhtree.model.heads import NUMBER_LINKS
 from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds
 from support.exported import check, one_to_one, spoil, wrap
@@ -38,7 +38,7 @@ def test_regressions(model, tmp_path):
 
 
 @pytest.mark.parametrize("n_slopes", [0, 3])
-@pytest.mark.parametrize("link", REGRESSION_LINKS)
+@pytest.mark.parametrize("link", NUMBER_LINKS)
 def test_random_regressions(n_slopes, link, tmp_path):
     rng = np.random.default_rng(n_slopes)
     model = boosted_model(rng, 11, 0, 6, 4, max_terms=10, n_slopes=n_slopes, link=link)

@@ -9,7 +9,8 @@ import pytest
 from lhtree import inspect, load_scorer
 from lhtree.files import write_file
 from lhtree.files.model_file import pack
-from lhtree.model.model import REGRESSION_LINKS, Drawn, ForestRecord, Prototypes
+from lhtree.model.heads import NUMBER_LINKS
+from lhtree.model.model import Drawn, ForestRecord, Prototypes
 from lhtree.model.response import ResponseRecord
 from support import sealing
 from support.boosted import boosted_model, boosted_rows
@@ -30,7 +31,7 @@ def make_model(link):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("link", REGRESSION_LINKS)
+@pytest.mark.parametrize("link", NUMBER_LINKS)
 def test_a_file_and_a_pickle_give_the_model_back(link, tmp_path):
     model, path = make_model(link), tmp_path / "model.lht"
     rows = boosted_rows(np.random.default_rng(1), model, 60)

@@ -34,7 +34,7 @@ def explain_rows(fitted: Model, X: NDArray[Any], index: Any = None) -> Contribut
     table = np.zeros((n_rows, n_outputs, n_known + len(fitted.column_names)))
     for column, name in enumerate(names):
         values = fitted.ask(name, X)
-        table[:, :, column] = fitted.spread(values, np.negative) if name == "raw_score" else values
+        table[:, :, column] = fitted.head.spread(values, np.negative) if name == "raw_score" else values
     own = of_features = table[:, :, n_known:]
     if not fitted.encoding.is_plain:
         of_features = np.zeros((n_rows, n_outputs, fitted.n_features))
@@ -107,8 +107,8 @@ def find_contributions(fitted: Model, X: NDArray[Any], out: Floats) -> Floats:
         if not fitted.is_boosted:
             dealt /= fitted.n_estimators
             clipped[some] /= fitted.n_estimators
-        out[some] = fitted.spread(dealt, np.negative, axis=1)
-    return fitted.spread(clipped, np.negative)
+        out[some] = fitted.head.spread(dealt, np.negative, axis=1)
+    return fitted.head.spread(clipped, np.negative)
 
 
 def _add_joint(fitted: Model, X: NDArray[Any], out: Floats) -> None:
@@ -129,8 +129,8 @@ def find_base(fitted: Model) -> Floats:
     roots = fitted.outcome[fitted.trees.block_ptr[:-1]]
     total = sum_targets(fitted, roots)
     if fitted.base is not None:
-        return fitted.spread(fitted.base + total, np.negative)
-    return fitted.spread(total / fitted.n_estimators, lambda share: 1.0 - share)
+        return fitted.head.spread(fitted.base + total, np.negative)
+    return fitted.head.spread(total / fitted.n_estimators, lambda share: 1.0 - share)
 
 
 def _add_changes(fitted: Model, tree: int) -> Floats:

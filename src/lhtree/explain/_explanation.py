@@ -174,7 +174,7 @@ class Explanation:
     def raw_score(self) -> Any:
         """Raw score of every class, or of a regression, of a boosted model."""
         self._check_kind("raw_score", has_it=self._fitted.is_boosted)
-        return self._by_class(self._fitted.spread(self._ask("raw_score"), np.negative))
+        return self._by_class(self._fitted.head.spread(self._ask("raw_score"), np.negative))
 
     @property
     def total(self) -> Any:
@@ -212,7 +212,7 @@ class Explanation:
         dealt = fitted.encoding.sum_columns(dealt) / (1 if fitted.is_boosted else self.n_estimators)
         named = [
             dict(zip(fitted.column_names, of_class.tolist(), strict=True))
-            for of_class in fitted.spread(dealt, np.negative, axis=0)
+            for of_class in fitted.head.spread(dealt, np.negative, axis=0)
         ]
         return named[0] if fitted.is_regression else dict(zip(self.classes, named, strict=True))
 
@@ -222,7 +222,7 @@ class Explanation:
         self._check_kind("clipped", has_it=self._fitted.has_values)
         total = sum_targets(self._fitted, self._walk.clipped)
         total = total if self._fitted.is_boosted else total / self.n_estimators
-        return self._by_class(self._fitted.spread(total, np.negative))
+        return self._by_class(self._fitted.head.spread(total, np.negative))
 
     @cached_property
     def votes(self) -> dict[Any, int]:

@@ -41,7 +41,7 @@ class ClassGoal:
         In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
         """
         score: Any = (
-            self.fitted.spread(self.fitted.ask("raw_score", rows), np.negative)
+            self.fitted.head.spread(self.fitted.ask("raw_score", rows), np.negative)
             if self.fitted.is_boosted
             else self.fitted.ask("proba", rows)
         )

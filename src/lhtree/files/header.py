@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .._parameters import UNSEEN
 from ..model.calibration import CALIBRATORS
-from ..model.model import CLIP, LINKS, REGRESSION_LINKS
+from ..model.heads import NUMBER_LINKS
+from ..model.model import CLIP, LINKS
 from .strict_json import check
 
 _FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
@@ -106,7 +107,7 @@ def check_header(
     ]
     check(sum(n_values) == n_statistics, "encoding and model differ in the number of statistics")
     is_regression = header["response"] is not None
-    check(is_regression == (header["link"] in REGRESSION_LINKS), "link and response do not match")
+    check(is_regression == (header["link"] in NUMBER_LINKS), "link and response do not match")
     check(is_regression == (n_classes == 0), "a regression has no classes, and any other model has some")
     forest = header["forest"]
     if forest is not None:

@@ -17,6 +17,7 @@ from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
 from .calibration import Calibration
+from .heads import Head, make_head
 from .numbers import Amounts
 from .response import ResponseRecord
 from .shares import memberships_at
@@ -26,7 +27,6 @@ from .trees import Trees
 # models have raw scores, which become probabilities: "logistic" for two classes, "softmax" for more. A regression takes
 # the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log").
 LINKS = _core.LINKS
-REGRESSION_LINKS = ("mean", "identity", "log")
 CLIP = 1e30  # the core's bound of normalised values
 
 
@@ -189,20 +189,25 @@ class Model:
         """The classes as plain Python values."""
         return [label.item() if isinstance(label, np.generic) else label for label in self.classes.tolist()]
 
+    @cached_property
+    def head(self) -> Head:
+        """The object that turns outputs of trees into predictions."""
+        return make_head(self.link, self.labels, shares_classes=self.trees.is_joint)
+
     @property
     def is_regression(self) -> bool:
         """Whether the model predicts a number: it then has no classes, and one target."""
-        return self.link in REGRESSION_LINKS
+        return not self.head.predicts_classes
 
     @property
     def is_boosted(self) -> bool:
         """Whether trees add to raw scores, instead of giving memberships."""
-        return self.base is not None
+        return self.head.adds_rounds
 
     @property
     def has_values(self) -> bool:
         """Whether blocks have values, which add up to raw scores or predictions, instead of shares of a class."""
-        return self.is_boosted or self.is_regression
+        return self.head.values_blocks
 
     @property
     def has_wolf(self) -> bool:
@@ -217,11 +222,7 @@ class Model:
     @cached_property
     def amounts(self) -> Amounts:
         """How what adds up to a prediction is written: by the range of the response, or in two decimals."""
-        if self.response is None:
-            return Amounts()
-        if self.link == "log":
-            return Amounts.over(self.response.low, self.response.high, is_log=True)
-        return Amounts.over(self.response.low, self.response.high)
+        return self.head.amounts(self.response)
 
     @cached_property
     def outcome(self) -> NDArray[np.float64]:
@@ -231,11 +232,7 @@ class Model:
         share of a leaf is clipped like its membership (see ``smoothing.py``). A tree of all classes has no target: the
         share of the heaviest class of the block.
         """
-        trees = self.trees
-        if self.has_values:
-            return trees.values
-        share = trees.n_target / trees.weight
-        return np.clip(share, trees.low, trees.high) if "low" in trees.arrays() else share
+        return self.head.block_outcome(self.trees)
 
     def count_class(self, block: int, code: int, share: float) -> float:
         """Weight of the rows of a class in a block of a tree of all classes, given its share.
@@ -255,7 +252,7 @@ class Model:
     @property
     def n_outputs(self) -> int:
         """Columns of what is predicted: one per class, and one of a regression."""
-        return 1 if self.is_regression else self.n_classes
+        return self.head.n_outputs
 
     @property
     def is_joint(self) -> bool:
@@ -265,7 +262,7 @@ class Model:
     @property
     def n_targets(self) -> int:
         """Trees per estimator: two classes share one tree, and so do more classes in trees of all classes."""
-        return 1 if self.n_classes == 2 or self.is_regression or self.is_joint else self.n_classes
+        return self.head.n_targets
 
     @property
     def n_estimators(self) -> int:
@@ -296,22 +293,15 @@ class Model:
     @property
     def target_of(self) -> NDArray[np.int64]:
         """Index of every tree's target among the targets, shape (n_trees,); 0 of trees of all classes."""
-        return self.trees.target - np.int64(self.n_classes == 2) + np.int64(self.is_joint)
+        return self.trees.target - np.int64(self.head.first_target)
 
     def name_target(self, tree: int) -> Any:
         """The class of a tree; None of a regression."""
         return None if self.is_regression else self.labels[int(self.trees.target[tree])]
 
-    def spread(
-        self, of_targets: NDArray[np.float64], mirror: Callable[[Any], Any], axis: int = -1
-    ) -> NDArray[np.float64]:
-        """Values by class, from values by target along an axis: of two classes the first mirrors the second.
-
-        ``mirror`` gives the value of the other class: 1 - v for memberships, v for confidences, -v for contributions.
-        """
-        return (
-            of_targets if self.n_classes != 2 else np.concatenate([mirror(of_targets), of_targets], axis=axis)
-        )
+    def predict(self, X: Any, n_threads: int = 1) -> list[Any]:
+        """Predictions of rows in original units: labels, or numbers."""
+        return self.head.decode(self.ask(self.head.predicts, X, n_threads))
 
     def ask(self, method: str, X: Any, n_threads: int = 1) -> Any:
         """Result of a method of the scorer for rows in original units; infinities are rejected."""
@@ -332,7 +322,7 @@ class Model:
             leaves = (self.trees.block_ptr[:-1] + self.ask("apply", X)).ravel()
             of_classes = memberships_at(self.trees, leaves, self.prior).reshape(*shape[:2], self.n_classes)
             return of_classes, np.broadcast_to(confidence, of_classes.shape)
-        return self.spread(membership, lambda v: 1.0 - v), self.spread(confidence, lambda v: v)
+        return self.head.spread(membership, lambda v: 1.0 - v), self.head.spread(confidence, lambda v: v)
 
     def staged_raw_score(self, X: Encoded, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
         """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""

@@ -74,9 +74,10 @@ class TreeView:
         self._model, self._draw = model, draw
         self._begin, self._end = int(trees.block_ptr[tree]), int(trees.block_ptr[tree + 1])
         self.is_joint = model.is_joint
-        self.target = None if self.is_joint or model.is_regression else model.classes[trees.target[tree]]
+        self.head = model.head
+        self.target = model.classes[trees.target[tree]] if 0 <= trees.target[tree] < model.n_classes else None
         self._code = int(trees.target[tree])
-        self.round = tree // model.n_targets if model.is_boosted else None
+        self.round = tree // model.n_targets if self.head.adds_rounds else None
         self.has_values, self.is_regression = model.has_values, model.is_regression
         self.adds_logs = model.link == "log"
         self.feature_names = model.feature_names

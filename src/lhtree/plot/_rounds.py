@@ -56,7 +56,7 @@ def _measure(fitted: Model, X: NDArray[Any], codes: NDArray[Any]) -> Floats:
     first = np.tile(fitted.base, (len(X), 1))
     losses = []
     for raw_score in (first, *fitted.staged_raw_score(X)):
-        score = fitted.spread(raw_score, np.zeros_like)  # of two classes, the first has 0
+        score = fitted.head.spread(raw_score, np.zeros_like)  # of two classes, the first has 0
         own = score[np.arange(len(X)), codes]
         most = score.max(axis=1)
         losses.append(np.mean(most - own + np.log(np.exp(score - most[:, None]).sum(axis=1))))

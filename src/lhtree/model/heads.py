@@ -1,0 +1,205 @@
+"""Heads: how the outputs of trees become predictions, and the words and numbers that describe them.
+
+A model has one head, chosen by ``make_head``. Views, texts, plots, exports and the report read the head's attributes
+instead of testing the kind of a model. The arithmetic of a head is in ``cpp/lhtree/score``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .numbers import Amounts
+
+if TYPE_CHECKING:
+    from .response import ResponseRecord
+    from .trees import Trees
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The common interface of heads. ``labels`` are the classes as Python values, empty where a number is predicted."""
+
+    link: str  # name in the core: one of _core.LINKS
+    labels: tuple[Any, ...] = ()
+
+    # Scores of the core that exist, besides the prediction; each is a method of Scorer.
+    scores: ClassVar[tuple[str, ...]] = ()
+    # Method of the core's scorer that gives the prediction: codes of classes, or numbers.
+    predicts: ClassVar[str] = "predict"
+    # Sum that the contributions of an explanation add up to: name in explanations, and in sentences.
+    total: ClassVar[str] = "membership"
+    total_noun: ClassVar[str] = "membership"
+    # Noun for the value from which contributions start.
+    start_noun: ClassVar[str] = "share in the training data"
+    # Noun for one of several estimators.
+    estimator_noun: ClassVar[str] = "tree"
+    # Whether trees are added to a base score (boosting) instead of averaged.
+    adds_rounds: ClassVar[bool] = False
+    # Whether a block has one value (a mean response or an addition to a score) instead of a share of its target.
+    values_blocks: ClassVar[bool] = False
+    # Whether one tree has the shares of all classes.
+    shares_classes: ClassVar[bool] = False
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """One entry per column of the output: the classes, or None where a number is predicted."""
+        return self.labels or (None,)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns of the output."""
+        return len(self.outputs)
+
+    @property
+    def n_targets(self) -> int:
+        """Trees per estimator: two classes share one tree."""
+        return 1 if self.n_outputs == 2 else self.n_outputs
+
+    @property
+    def predicts_classes(self) -> bool:
+        """Whether the prediction is a class."""
+        return bool(self.labels)
+
+    @property
+    def first_target(self) -> int:
+        """Class of the first tree of an estimator; the others follow in order."""
+        return int(self.n_outputs == 2)
+
+    def spread(self, of_targets: Floats, mirror: Callable[[Any], Any], axis: int = -1) -> Floats:
+        """Return values by class from values by target along an axis: with two classes, the first mirrors the second.
+
+        ``mirror`` gives the value of the other class: 1 - v for memberships, v for confidences, -v for contributions.
+        """
+        if self.n_targets == self.n_outputs or self.shares_classes:
+            return of_targets
+        return np.concatenate([mirror(of_targets), of_targets], axis=axis)
+
+    def by_output(self, values: Sequence[Any]) -> Any:
+        """Return a dict with one entry per class, or the single value where a number is predicted."""
+        return dict(zip(self.labels, values, strict=True)) if self.labels else values[0]
+
+    def decode(self, predicted: NDArray[Any]) -> list[Any]:
+        """Return predictions of the core as Python values: labels, or numbers."""
+        return [self.labels[code] for code in predicted.tolist()] if self.labels else predicted.tolist()
+
+    def name_total(self, label: Any) -> str:
+        """Return the noun of the total of one class: "raw score of A"; "prediction" where a number is predicted."""
+        return f"{self.total_noun} of {label}" if self.labels else self.total_noun
+
+    def average(self, total: Any, n_estimators: int) -> Any:
+        """Return the sum over all trees as a part of the total: divided by the number of estimators, or as it is."""
+        return total if self.adds_rounds else total / n_estimators
+
+    def block_outcome(self, trees: Trees) -> Floats:
+        """Return the outcome of every block: the share of its target, clipped like the membership of a leaf.
+
+        A tree of all classes has the share of the majority class.
+        """
+        share = trees.n_target / trees.weight
+        return np.clip(share, trees.low, trees.high) if "low" in trees.arrays() else share
+
+    def amounts(self, response: ResponseRecord | None) -> Amounts:
+        """Return the number format of contributions and totals."""
+        return Amounts()
+
+
+@dataclass(frozen=True)
+class WolfHead(Head):
+    """WOLF: the mean of d·μ over the trees of a class, divided by the sum over the classes. The paper's head."""
+
+    scores: ClassVar[tuple[str, ...]] = ("wolf", "membership", "confidence")
+
+
+@dataclass(frozen=True)
+class SharesHead(WolfHead):
+    """Class shares: one tree for all classes, with the share of every class in every block."""
+
+    shares_classes: ClassVar[bool] = True
+
+    @property
+    def n_targets(self) -> int:
+        """One tree per estimator."""
+        return 1
+
+    @property
+    def first_target(self) -> int:
+        """-1: the tree has no class of its own."""
+        return -1
+
+
+@dataclass(frozen=True)
+class MeanHead(Head):
+    """The mean of the estimates of all trees: a regression tree, forest or compact tree."""
+
+    predicts: ClassVar[str] = "value"
+    total: ClassVar[str] = "prediction"
+    total_noun: ClassVar[str] = "prediction"
+    start_noun: ClassVar[str] = "mean response"
+    values_blocks: ClassVar[bool] = True
+
+    def block_outcome(self, trees: Trees) -> Floats:
+        """Return the mean response of every block."""
+        return trees.values
+
+    def amounts(self, response: ResponseRecord | None) -> Amounts:
+        """Return a number format for the range of the response."""
+        return Amounts() if response is None else Amounts.over(response.low, response.high)
+
+
+@dataclass(frozen=True)
+class RawScoreHead(Head):
+    """A base score and the sum of all trees, passed through a link: boosted classifiers."""
+
+    scores: ClassVar[tuple[str, ...]] = ("raw_score",)
+    total: ClassVar[str] = "raw_score"
+    total_noun: ClassVar[str] = "raw score"
+    start_noun: ClassVar[str] = "base"
+    estimator_noun: ClassVar[str] = "round"
+    adds_rounds: ClassVar[bool] = True
+    values_blocks: ClassVar[bool] = True
+
+    def block_outcome(self, trees: Trees) -> Floats:
+        """Return the value that every block adds to the raw score."""
+        return trees.values
+
+
+@dataclass(frozen=True)
+class NumberScoreHead(RawScoreHead):
+    """A raw score with the identity or the logarithm as its link: boosted regressors."""
+
+    predicts: ClassVar[str] = "value"
+    total_noun: ClassVar[str] = "prediction"
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the raw score is the logarithm of the prediction."""
+        return self.link == "log"
+
+    def amounts(self, response: ResponseRecord | None) -> Amounts:
+        """Return a number format for the range of the response; logarithms are shown as factors."""
+        return (
+            Amounts() if response is None else Amounts.over(response.low, response.high, is_log=self.is_log)
+        )
+
+
+_HEADS: dict[str, type[Head]] = {
+    "wolf": WolfHead,
+    "logistic": RawScoreHead,
+    "softmax": RawScoreHead,
+    "mean": MeanHead,
+    "identity": NumberScoreHead,
+    "log": NumberScoreHead,
+}
+NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "value")
+
+
+def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool) -> Head:
+    """Return the head of a model from its link, its classes and whether one tree has the shares of all classes."""
+    return (SharesHead if shares_classes else _HEADS[link])(link, tuple(labels))
