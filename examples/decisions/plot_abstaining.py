@@ -35,7 +35,7 @@ plt.show()
 
 # %%
 # Forest and boosted trees put their errors last, so their curves reach 1. Single trees give most rows the largest
-# possible value, so they cannot tell these rows apart.
+# possible value, so they cannot rank these rows.
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 for (name, model), colour in zip(models.items(), ("#E69F00", "#0072B2", "#009E73"), strict=True):
     found = coverage_curve(model, X_test, y_test)

@@ -25,7 +25,7 @@ print(f"accuracy {model.score(X_test, y_test):.3f} with {model.n_leaves_} leaves
 print(f"CART: accuracy {cart.score(X_test, y_test):.3f} with {cart.get_n_leaves()} leaves")
 
 # %%
-# The same tree as a picture:
+# A picture of this tree:
 plot_tree(model)
 plt.show()
 

@@ -40,5 +40,5 @@ ax.set(xlim=(10, 70), ylim=(2, 18), title="From refused to accepted")
 plt.show()
 
 # %%
-# Not every feature can change. Pass those that may:
+# Not every feature can change. Pass the columns that may:
 print(explanation.counterfactuals(["rate"], n=1)[0].changes)

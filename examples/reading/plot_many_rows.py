@@ -29,5 +29,5 @@ plot_effects(model, X, n_columns=4)
 plt.show()
 
 # %%
-# The same as a table:
+# These contributions as a table:
 print(model.effects(X, ["bmi"], n_groups=5).to_frame().round(1))

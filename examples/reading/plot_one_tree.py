@@ -29,7 +29,7 @@ plot_tree(model)
 plt.show()
 
 # %%
-# The same as text:
+# This tree as text:
 print(export_text(model, n_features=2))
 
 # %%

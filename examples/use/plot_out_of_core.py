@@ -31,7 +31,7 @@ def make_batches(n_batches=12):
 model = LHBoostClassifier(max_iter=50, random_state=0).fit_batches(make_batches)
 
 # %%
-# The same rows in memory give the same model.
+# A fit in memory gives the same model.
 X, y = (np.concatenate(parts) for parts in zip(*make_batches(), strict=True))
 in_memory = LHBoostClassifier(max_iter=50, random_state=0).fit(X, y)
 print("bit-identical:", bool((model.predict_proba(X[:1000]) == in_memory.predict_proba(X[:1000])).all()))

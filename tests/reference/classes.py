@@ -80,7 +80,7 @@ def smooth(shares, n, prior, smoothing):
 
 
 def gain_share_alone(weights, offset, z, y, weight):
-    """What a single feature earns: by the class its sides tell best, as the best of m (k - 1) features."""
+    """Return the gain share of a single feature: that of the class its sides separate best, among m (k - 1) choices."""
     is_left = (trees.feature_sum(weights, z) < offset).astype(np.float64)
     classes = np.unique(y)
     n_choices = z.shape[1] * (len(classes) - 1)

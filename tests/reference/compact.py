@@ -47,7 +47,7 @@ class Data:
         return np.round(cost * 2.0**24) / 2.0**24
 
     def estimate(self, rows):
-        """What a leaf with these rows says."""
+        """Return the estimate of a leaf with these rows."""
         return self.estimate_from(self.count(rows), self.weight[rows].sum())
 
     def count(self, rows):
@@ -57,7 +57,7 @@ class Data:
         return np.bincount(self.classes[rows], self.weight[rows], minlength=len(self.prior))
 
     def estimate_from(self, counts, weight):
-        """What a leaf with these counts says."""
+        """Return the estimate of a leaf with these counts."""
         return counts / (weight + 1.0) if self.classes is None else (counts + self.prior) / (weight + 1.0)
 
     def cost_of(self, rows):
@@ -97,7 +97,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A line, the weight that it sends to the wrong side, and what it is judged by."""
+    """A line, the weight that it sends to the wrong side, and the value by which candidates are compared."""
 
     line: Line | None = None
     wrong: float = 0.0
@@ -129,7 +129,7 @@ class Problem:
         return self.weight[is_right != self.is_right].sum()
 
     def cut(self, sums, near):
-        """The offset with the least wrong weight, and that weight; None if there is none."""
+        """Return the offset with the least wrong weight, and that weight; None if no offset is valid."""
         best = None
         distinct = np.unique(sums)
         for lower, upper in itertools.pairwise(distinct):

@@ -41,7 +41,7 @@ class Block:
 
 
 def route(block, rows, data):
-    """Send rows down; leaves estimate anew."""
+    """Send rows down the tree and recompute the estimates of its leaves."""
     if block.rows is None or not np.array_equal(block.rows, rows):
         block.split = None
     block.rows = rows
@@ -77,7 +77,7 @@ def become(block, other):
 
 
 def visit(block, data, searches):
-    """Solve a block's problem, given what is below it."""
+    """Solve the problem of a block with fixed children."""
     left, right = (costs_through(below, data, block.rows) for below in (block.left, block.right))
     gain = left - right
     question = block.rows.tolist(), gain.tolist()
@@ -129,7 +129,7 @@ def tidy(block, data):
 
 
 def find_split(rows, data):
-    """The best line for a leaf, and what the objective falls by; None if it does not fall."""
+    """Return the best line for a leaf and the decrease of the objective; None without a decrease."""
     best, gain = None, 0.0
     weight = data.weight[rows].sum()
     if weight < 2.0 * data.min_samples_leaf:
@@ -198,7 +198,7 @@ def improve(root, data):
 
 
 def grow_to(root, data, n_leaves):
-    """Split the leaf that brings most until there are so many, or none brings anything."""
+    """Split the leaf with the largest gain until the tree has ``n_leaves`` leaves or no split gains."""
     while len(root.leaves) < n_leaves:
         for leaf in root.leaves:
             if leaf.split is None:  # of its present rows
@@ -214,7 +214,7 @@ def grow_to(root, data, n_leaves):
 
 
 def shrink_to(root, data, n_leaves):
-    """Collapse the pair of leaves that costs least until so many are left."""
+    """Collapse the pair of leaves with the smallest cost until ``n_leaves`` are left."""
     while len(root.leaves) > n_leaves:
         pairs = [block for block in root.branching if block.left.is_leaf and block.right.is_leaf]
         rises = [data.cost_of(block.rows) - objective(block, data) for block in pairs]

@@ -1,4 +1,4 @@
-"""The slow twin of pruning: what is left of a tree of a regression, in plain loops."""
+"""Slow reference of pruning regression trees, in plain loops."""
 
 import math
 
@@ -14,7 +14,7 @@ def squared_error(response, weight, estimates):
 
 
 def judge(tree, block, rows, Z, response, weight, cost):
-    """Error and parameters of what is best from a block on, and blocks by what they become: leaves, linear ones."""
+    """Return error and parameters of the best subtree of a block, its leaves and its linear leaves."""
     r, w = [response[row] for row in rows], [weight[row] for row in rows]
     total = math.fsum(w)
     mean = math.fsum(a * b for a, b in zip(r, w, strict=True)) / total

@@ -42,7 +42,7 @@ def leaf(tree, z):
 
 
 def membership(tree, z, clip=1e30):
-    """mu(x), eq. (15); of a boosted tree what it adds to the raw score."""
+    """Return mu(x), eq. (15); for a boosted tree, its addition to the raw score."""
     blocks, values = trace(tree, z, clip)
     return min(max(values[-1], tree.low[blocks[-1]]), tree.high[blocks[-1]])
 
@@ -124,7 +124,7 @@ def raw_scores(trees, targets, base, Z, clip):
 
 
 def values(trees, link, base, Z, clip):
-    """Section 10: the mean of the trees' estimates, or what they add to the base, as it is or as a logarithm."""
+    """Return predictions by section 10: the mean of the estimates, or the raw score through its link."""
     if link == "mean":
         return [sum(membership(tree, z, clip) for tree in trees) / len(trees) for z in Z]
     raw = raw_scores(trees, [0] * len(trees), base, Z, clip)[:, 0]
@@ -142,7 +142,7 @@ def link(raw):
 
 
 def shortest_crossing(weights, need, down, up):
-    """The shortest move that raises a feature sum by `need`, no feature below -down or above up; None if there is none.
+    """The shortest move that raises a feature sum by `need`, no feature below -down or above up; None if impossible.
 
     Each feature moves by λw, or to its bound; λ is found by halving.
     """

@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Options:
-    """What `grow` is told; every count is an absolute weight; `gamma` and `min_samples_leaf` are > 0."""
+    """Settings of `grow`; every count is an absolute weight; `gamma` and `min_samples_leaf` are > 0."""
 
     direction: str = "mean_difference"  # or "fisher", "mixed" (only with the offset "gini")
     offset: str = "purity"  # or "gini"
@@ -380,7 +380,7 @@ def credit(x, y, weight, n_features):
 
 
 def gain_shares(weights, offset, z, response, weight):
-    """What every feature of a hyperplane earns of the gain of its block, {feature: share}."""
+    """Return the share of every feature of a hyperplane in the gain of its block, {feature: share}."""
     n_features = z.shape[1]
     if len(weights) == 1:
         is_left = (feature_sum(weights, z) < offset).astype(np.float64)

@@ -1,1 +1,1 @@
-"""What tests share: data, models, servers, browsers, and the bridge to the reference."""
+"""Helpers of the tests: data, models, servers, browsers, and the bridge to the reference."""

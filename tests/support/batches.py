@@ -59,5 +59,5 @@ def assert_same_values(one, other, name):
 
 
 def assert_same_model(one, other):
-    """All that two estimators learned is the same to the bit."""
+    """Assert that two estimators learned the same model to the bit."""
     assert_same_values(one._model, other._model, "model")

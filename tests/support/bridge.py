@@ -107,13 +107,13 @@ def rows_by_block(tree, n_rows):
 
 
 def assert_same_shape(grown, expected):
-    """The same blocks with the same hyperplanes, to the last bit."""
+    """Assert that two trees have the same blocks and hyperplanes to the last bit."""
     for name in ("left", "right", "depth", "n_samples", "weight", "n_target", "weights", "offset"):
         assert getattr(grown, name) == getattr(expected, name), name
 
 
 def assert_same_memberships(grown, expected, rtol=1e-8, atol=1e-10):
-    """The same slopes and intercepts up to rounding."""
+    """Assert that two trees have the same slopes and intercepts up to rounding."""
     for ours, theirs in zip(grown.slopes, expected.slopes, strict=True):
         assert list(ours) == list(theirs)
         np.testing.assert_allclose(list(ours.values()), list(theirs.values()), rtol, atol)

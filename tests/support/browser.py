@@ -1,4 +1,4 @@
-"""What the tests of the report in a real browser share: the browser, pages opened in it, and rows to try."""
+"""A real browser for tests of the report: the browser, its pages, and rows to try."""
 
 import shutil
 
@@ -89,7 +89,7 @@ UNFOLD = """async () => {
 
 
 def unfold(page):
-    """Open all details; what they contain is made, and drawn, when this returns."""
+    """Open all details and wait until their contents are drawn."""
     page.evaluate(UNFOLD)
 
 

@@ -1,4 +1,4 @@
-"""What child processes do. They import it by a name that no installed package can take."""
+"""Functions that child processes run; no installed package has a module of this name."""
 
 from lhtree import LHTClassifier
 

@@ -14,7 +14,7 @@ def make_clouds(n_rows, n_features, n_classes, seed=0):
 
 
 def with_bounds(learned):
-    """What was learned, with estimates of every leaf clipped to bounds of its own."""
+    """Return a model whose leaves clip their estimates to random bounds."""
     generator = np.random.default_rng(0)
     low = generator.uniform(0.0, 0.4, learned.trees.n_blocks)
     return replace(learned, trees=replace(learned.trees, low=low, high=low + 0.3))

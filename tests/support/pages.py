@@ -30,13 +30,13 @@ VARYING = {
 
 
 def split_commands(block: str) -> list[tuple[str, str]]:
-    """Every command of a console block, and what it shows below."""
+    """Return every command of a console block with its output."""
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
     return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
 def settle(shown: str) -> str:
-    """The same without what differs between two runs: times, sizes, versions, and widths that follow from them."""
+    """Replace text that varies between runs: times, sizes, versions, and widths that follow from them."""
     for pattern, instead in VARYING.items():
         shown = re.sub(pattern, instead, shown)
     return shown
@@ -68,7 +68,7 @@ def find_blocks(page: Path, language: str) -> list[str]:
 
 
 def run_examples(page: Path) -> None:
-    """Run the Python examples of a page in order; each must print what it shows."""
+    """Run the Python examples of a page in order and compare their output with the page."""
     # Within a block an empty line is one that the code prints.
     examples = "\n".join(
         re.sub(r"^$(?=.)", "<BLANKLINE>", block, flags=re.MULTILINE | re.DOTALL)

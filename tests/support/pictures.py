@@ -1,4 +1,4 @@
-"""What the tests of pictures share: models of many shapes, and a look at what was drawn."""
+"""Models of many shapes for tests of plots, and the texts and shapes of a figure."""
 
 import matplotlib
 
@@ -52,7 +52,7 @@ def texts(ax):
 
 
 def written(ax):
-    """What is written in axes, as read."""
+    """Return the texts of axes as displayed."""
     return [text.get_text().replace(r"\$", "$") for text in texts(ax)]
 
 

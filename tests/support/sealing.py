@@ -18,7 +18,7 @@ PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
 
 
 def seal(content):
-    """The same bytes with the digest they need."""
+    """Return the bytes with a valid digest."""
     content = bytearray(content)
     content[PREFIX : PREFIX + 64] = b"0" * 64
     content[PREFIX : PREFIX + 64] = hashlib.sha256(content).hexdigest().encode()
@@ -46,7 +46,7 @@ def edit(content, change):
 
 
 def edit_model(content, change):
-    """Change what the header tells of the model."""
+    """Change the model section of the header."""
 
     def change_text(header):
         model = json.loads(header["__metadata__"]["model"])

@@ -14,7 +14,7 @@ from lhtree import cli
 
 
 class Ran(NamedTuple):
-    """What a command left behind."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -52,7 +52,7 @@ def fail(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
 
 
 def make_table(n_rows: int = 300) -> Any:
-    """A frame of pandas: what a shop had, and what became of it."""
+    """Return a pandas frame of a shop: items and their outcomes."""
     import pandas as pd
 
     generator = np.random.default_rng(0)

@@ -144,7 +144,7 @@ def problems(**limits):
 
 
 def as_normalised(problem):
-    """What `grow` takes: float32 cells within 1e30, a response of 0 and 1."""
+    """Return the input of `grow`: float32 cells within 1e30, a response of 0 and 1."""
     Z = np.clip(np.nan_to_num(problem.X), -1e30, 1e30).astype(np.float32)
     return Problem(Z, problem.y.astype(np.uint8), problem.weight)
 
