@@ -160,7 +160,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
     if (nb::isinstance<BoostRows>(rows)) {
         const boost::Holding& holding = nb::cast<BoostRows&>(rows).holding;
         const boost::WeightSurvey survey(holding.weight, holding.labels);
-        require(&holding.bins == &bins.bins && holding.objective.loss == plan.objective.loss &&
+        require(&holding.bins == &bins.bins && holding.loss.index() == plan.loss.index() &&
                     holding.n_classes == n_classes,
                 "rows were made for other bins, or another loss");
         require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
@@ -174,7 +174,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
         return ask_python(callable, requests);
     };
     return give_boosted(watched(progress, [&](Watch& watch) {
-        boost::RemoteRows remote(bins.bins, plan.objective, n_classes, exchange, watch);
+        boost::RemoteRows remote(bins.bins, plan.loss, n_classes, exchange, watch);
         return boost::boost(plan, remote, n_threads, watch);
     }));
 }

@@ -43,7 +43,7 @@ void check_boosted(const ForestView& trees) {
 
 void check_classes(const boost::Holding& holding) {
     require(holding.n_classes >= 2, "there are fewer than two classes");
-    require((holding.n_classes == 2) == (holding.objective.loss == boost::Loss::logistic),
+    require((holding.n_classes == 2) == std::holds_alternative<boost::Logistic>(holding.loss),
             "two classes need the logistic loss, more the softmax loss");
     for (std::size_t row = 0; row < holding.labels.n_rows; ++row) {
         const std::int32_t cls = holding.labels.classes[row];
@@ -52,20 +52,95 @@ void check_classes(const boost::Holding& holding) {
 }
 
 // Derivatives are kept as float32: responses of any size have to be scaled before.
-void check_response(const boost::Objective& objective, const boost::Labels& labels) {
-    using boost::Loss;
-    require(objective.quantile > 0.0 && objective.quantile < 1.0, "quantile is not between 0 and 1");
-    const double most = objective.loss == Loss::gamma     ? std::numeric_limits<double>::max()
-                        : objective.loss == Loss::poisson ? 0x1p60
-                                                          : 2.0;
-    for (std::size_t row = 0; row < labels.n_rows; ++row) {
-        const double response = labels.response[row];
-        require(std::isfinite(response), "a response is not finite");
-        require(objective.loss != Loss::gamma || response > 0.0, "a response is not positive");
-        require(objective.loss != Loss::poisson || response >= 0.0, "a response is negative");
-        if (labels.is_held(row)) continue;
-        require(std::abs(response) <= most, "a response is too large for the loss: scale it");
+void check_response(const boost::Loss& loss, const boost::Labels& labels) {
+    using boost::Responses;
+    std::visit(
+        [&](const auto& one) {
+            const double most = std::ldexp(2.0, one.free_exponent);
+            for (std::size_t row = 0; row < labels.n_rows; ++row) {
+                const double response = labels.response[row];
+                require(std::isfinite(response), "a response is not finite");
+                require(one.responses != Responses::positive || response > 0.0, "a response is not positive");
+                require(one.responses != Responses::not_negative || response >= 0.0,
+                        "a response is negative");
+                require(labels.is_held(row) || std::abs(response) <= most,
+                        "a response is too large for the loss: scale it");
+            }
+        },
+        loss);
+}
+
+// The properties of a loss, for Python.
+struct LossInfo {
+    std::string name, description, link;
+    std::optional<std::string> responses;  // of a number
+    bool is_of_classes, selects;
+    int degree, free_exponent;
+    std::optional<std::string> parameter;
+};
+
+LossInfo describe(const boost::Loss& loss) {
+    return std::visit(
+        [](const auto& one) {
+            const char* const responses[] = {"any", "not_negative", "positive"};
+            LossInfo info{one.name,    one.description, one.link,          {}, one.is_of_classes,
+                          one.selects, one.degree,      one.free_exponent, {}};
+            if (!one.is_of_classes) info.responses = responses[static_cast<std::size_t>(one.responses)];
+            if (one.has_parameter) info.parameter = "quantile";
+            return info;
+        },
+        loss);
+}
+
+NewVector<double> bound_loss(const std::string& name, const Matrix<double>& raw,
+                             const std::optional<Vector<std::int32_t>>& classes,
+                             const std::optional<Vector<double>>& response, double quantile) {
+    const boost::Loss loss = boost::make_loss(name, quantile);
+    const std::size_t n_rows = raw.shape(0), n_scores = raw.shape(1);
+    require(n_scores == 1 || std::holds_alternative<boost::Softmax>(loss), "the loss has one raw score");
+    if (is_of_classes(loss)) {
+        require(classes && classes->size() == n_rows, "classes needs a value per row");
+        for (std::size_t row = 0; row < n_rows; ++row)
+            require(classes->data()[row] >= 0 &&
+                        static_cast<std::size_t>(classes->data()[row]) < std::max<std::size_t>(n_scores, 2),
+                    "a class is out of range");
+    } else {
+        require(response && response->size() == n_rows, "response needs a value per row");
     }
+    std::vector<double> losses(n_rows);
+    const boost::Scored rows{classes ? classes->data() : nullptr,
+                             response ? response->data() : nullptr,
+                             raw.data(),
+                             n_rows,
+                             n_scores,
+                             nullptr};
+    each_row_loss(
+        loss, rows, [](std::size_t) { return true; },
+        [&](std::size_t row, double value) { losses[row] = value; });
+    return give(std::move(losses));
+}
+
+void bind_losses(nb::module_& m) {
+    nb::class_<LossInfo>(m, "Loss", "The properties of a loss of boosting.")
+        .def_ro("name", &LossInfo::name)
+        .def_ro("description", &LossInfo::description, "What is measured, for labels of plots.")
+        .def_ro("link", &LossInfo::link, "One of LINKS.")
+        .def_ro("responses", &LossInfo::responses,
+                "The numbers that are valid: 'any', 'not_negative' or 'positive'. None: classes.")
+        .def_ro("is_of_classes", &LossInfo::is_of_classes)
+        .def_ro("selects", &LossInfo::selects,
+                "Whether the values of leaves are quantiles of residuals, which linear leaves cannot be.")
+        .def_ro("degree", &LossInfo::degree, "The power of the response that losses are proportional to.")
+        .def_ro("free_exponent", &LossInfo::free_exponent,
+                "Responses up to 2 to this power need not be scaled.")
+        .def_ro("parameter", &LossInfo::parameter, "The name of its parameter, if it has one.");
+    nb::dict losses;
+    boost::each_loss([&](const auto& one) { losses[one.name] = nb::cast(describe(one)); });
+    m.attr("LOSSES") = losses;
+    m.def("loss", &bound_loss, "name"_a, "raw_score"_a, nb::kw_only(), "classes"_a.none() = nb::none(),
+          "response"_a.none() = nb::none(), "quantile"_a = 0.5,
+          "Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or "
+          "responses.");
 }
 
 }  // namespace
@@ -127,19 +202,16 @@ boost::Holding take_holding(const BoostBins& bins, const std::uint8_t* codes, st
     require(n_rows < (std::size_t{1} << 31), "there are more than 2^31 - 1 rows");
     const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
                                held ? held->data() : nullptr, n_rows};
-    const boost::Holding holding{bins.bins,
-                                 codes,
-                                 labels,
-                                 weight ? weight->data() : nullptr,
-                                 {choose(loss, boost::loss_names), quantile},
-                                 n_classes,
-                                 first_row};
-    if (holding.objective.is_of_classes()) {
+    const boost::Holding holding{
+        bins.bins, codes,    labels, weight ? weight->data() : nullptr, boost::make_loss(loss, quantile),
+        n_classes, first_row};
+    if (is_of_classes(holding.loss)) {
         require(classes && classes->size() == n_rows, "classes needs a value per row");
         check_classes(holding);
     } else {
         require(response && response->size() == n_rows, "response needs a value per row");
-        check_response(holding.objective, labels);
+        require(quantile > 0.0 && quantile < 1.0, "quantile is not between 0 and 1");
+        check_response(holding.loss, labels);
     }
     for (std::size_t row = 0; weight && row < n_rows; ++row)
         require(weight->data()[row] >= 0.0 && std::isfinite(weight->data()[row]),
@@ -152,7 +224,7 @@ boost::Plan make_plan(const boost::TreeOptions& options, std::size_t n_features,
                       std::size_t patience, double tol, const std::optional<nb::dict>& earlier,
                       const std::optional<Vector<double>>& first, ForestView& trees) {
     boost::Plan plan;
-    plan.objective = {choose(loss, boost::loss_names), quantile};
+    plan.loss = boost::make_loss(loss, quantile);
     plan.n_rounds = n_rounds;
     plan.seed = seed;
     plan.tree = options;
@@ -160,7 +232,7 @@ boost::Plan make_plan(const boost::TreeOptions& options, std::size_t n_features,
     plan.tol = tol;
     require(options.rules.monotonic.empty() || options.rules.monotonic.size() == n_features,
             "monotonic needs a value per feature");
-    require(!options.has_linear_leaves || !plan.objective.selects(), "the loss needs constant leaves");
+    require(!options.has_linear_leaves || !boost::selects(plan.loss), "the loss needs constant leaves");
     if (first) plan.first = copy(*first);
     if (earlier) {
         trees = view_arrays(*earlier);
@@ -277,6 +349,7 @@ void bind_boost(nb::module_& m) {
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
+    bind_losses(m);
     nb::enum_<Stream>(m, "Stream", nb::is_arithmetic(), "Random streams of a model.")
         .value("validation_rows", Stream::validation_rows)
         .value("statistic_folds", Stream::statistic_folds)

@@ -1,5 +1,5 @@
 // The pieces of growing, each bound by itself so that the tests can hold it against its slow twin.
-#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/decisions/direction.hpp"
 #include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/trees/cut.hpp"
@@ -173,23 +173,29 @@ void bind_pieces(nb::module_& core) {
            const std::optional<Vector<std::int32_t>>& classes, const std::optional<Vector<double>>& response,
            double quantile) {
             const std::size_t n = raw.shape(0), n_scores = raw.shape(1);
-            const boost::Objective objective{choose(loss, boost::loss_names), quantile};
-            if (objective.is_of_classes())
+            const boost::Loss objective = boost::make_loss(loss, quantile);
+            if (is_of_classes(objective))
                 require(classes && classes->size() == n, "classes needs a value per row");
             else
                 require(response && response->size() == n, "response needs a value per row");
             std::vector<double> log_sums, losses;
+            for (std::size_t row = 0; row < n; ++row)
+                log_sums.push_back(boost::Softmax::log_sum(raw.data() + row * n_scores, n_scores));
             const boost::Scored rows{classes ? classes->data() : nullptr,
-                                     response ? response->data() : nullptr, raw.data(), n, n_scores};
-            for (std::size_t row = 0; row < n; ++row) {
-                log_sums.push_back(boost::log_sum(raw.data() + row * n_scores, n_scores));
-                losses.push_back(static_cast<double>(boost::count_loss(objective, rows, row, 1.0)) *
-                                 boost::loss_quantum(objective));
-            }
+                                     response ? response->data() : nullptr,
+                                     raw.data(),
+                                     n,
+                                     n_scores,
+                                     log_sums.data()};
+            const boost::LossQuanta quanta(objective);
+            each_row_loss(
+                objective, rows, [](std::size_t) { return true; },
+                [&](std::size_t, double value) {
+                    losses.push_back(static_cast<double>(quanta.count(value, 1.0)) * quanta.quantum);
+                });
             std::vector<float> gradient(raw.size()), hessian(raw.size());
             for (std::size_t score = 0; score < n_scores; ++score)
-                boost::differentiate(objective, rows, score, log_sums.data(), &gradient[score * n],
-                                     &hessian[score * n]);
+                differentiate(objective, rows, score, &gradient[score * n], &hessian[score * n]);
             return nb::make_tuple(give(std::move(losses)), give(std::move(gradient)),
                                   give(std::move(hessian)));
         },

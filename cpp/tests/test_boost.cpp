@@ -73,7 +73,7 @@ struct Boosting {
             classes.push_back(static_cast<std::int32_t>(sum > 0.0 ? random.below(n_classes) : 0));
             held.push_back(row % 10 == 9);
         }
-        plan.objective.loss = n_classes == 2 ? boost::Loss::logistic : boost::Loss::softmax;
+        plan.loss = n_classes == 2 ? boost::Loss(boost::Logistic{}) : boost::Softmax{};
         plan.n_rounds = 3;
         plan.patience = 1000;
         plan.tree.rules.min_weight = 2.0;
@@ -101,8 +101,8 @@ struct Boosting {
         CHECK(boost::make_bins(table, learned, weights.of.empty() ? nullptr : weights.of.data(), 255,
                                n_threads, watch, bins));
         CHECK(boost::encode(table, bins, n_threads, watch, codes));
-        const std::size_t n_classes = plan.objective.is_of_classes() ? n_classes_ : 0;
-        return use(boost::Holding{bins, codes.data(), labels, of_rows, plan.objective, n_classes}, units);
+        const std::size_t n_classes = is_of_classes(plan.loss) ? n_classes_ : 0;
+        return use(boost::Holding{bins, codes.data(), labels, of_rows, plan.loss, n_classes}, units);
     }
 
     boost::Boosted run(std::size_t n_threads) const {
@@ -160,7 +160,7 @@ struct Boosting {
                 return std::vector<std::vector<std::string>>{answers};
             };
             Watch watch;
-            boost::RemoteRows rows(all.bins, plan.objective, all.n_classes, exchange, watch);
+            boost::RemoteRows rows(all.bins, plan.loss, all.n_classes, exchange, watch);
             return boost::boost(plan, rows, 1, watch);
         });
     }
@@ -223,11 +223,11 @@ TEST(boosting_of_extreme_values_gives_valid_models) {
         CHECK(rest.forest.intercept.back() == whole.forest.intercept.back());
     }
     // Responses: every loss, whatever the weights.
-    for (const auto& named : boost::loss_names) {
+    boost::each_loss([](const auto& one) {
+        if (one.is_of_classes) return;
         Boosting boosting(400, 5, 2, 49);
-        boosting.plan.objective = {named.value, 0.3};
-        if (boosting.plan.objective.is_of_classes()) continue;
-        boosting.plan.tree.has_linear_leaves = !boosting.plan.objective.selects();
+        boosting.plan.loss = boost::make_loss(one.name, 0.3);
+        boosting.plan.tree.has_linear_leaves = !one.selects;
         boosting.plan.tree.subsample = 1.0;
         Random random(50);
         for (std::size_t row = 0; row < boosting.n_rows; ++row) {
@@ -241,7 +241,7 @@ TEST(boosting_of_extreme_values_gives_valid_models) {
         CHECK(is_same(boosting.run_in_parts(150, 51), boosted));
         for (const double loss : boosted.validation_loss) CHECK(std::isfinite(loss));
         CHECK(boosted.training_loss.back() < boosted.training_loss.front());
-    }
+    });
     // Steps without regularisation until derivatives are too small for float32.
     Boosting far(40, 1, 2, 47);
     std::fill(far.classes.begin(), far.classes.end(), 0);

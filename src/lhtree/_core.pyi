@@ -11,6 +11,54 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Loss:
+    """The properties of a loss of boosting."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str:
+        """What is measured, for labels of plots."""
+
+    @property
+    def link(self) -> str:
+        """One of LINKS."""
+
+    @property
+    def responses(self) -> str | None:
+        """
+        The numbers that are valid: 'any', 'not_negative' or 'positive'. None: classes.
+        """
+
+    @property
+    def is_of_classes(self) -> bool: ...
+
+    @property
+    def selects(self) -> bool:
+        """
+        Whether the values of leaves are quantiles of residuals, which linear leaves cannot be.
+        """
+
+    @property
+    def degree(self) -> int:
+        """The power of the response that losses are proportional to."""
+
+    @property
+    def free_exponent(self) -> int:
+        """Responses up to 2 to this power need not be scaled."""
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of its parameter, if it has one."""
+
+LOSSES: dict = ...
+
+def loss(name: str, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, quantile: float = 0.5) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or responses.
+    """
+
 class Stream(enum.IntEnum):
     """Random streams of a model."""
 

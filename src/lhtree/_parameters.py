@@ -14,7 +14,7 @@ from . import _core
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
 BOOST_DIRECTIONS = ("mixed", "single")
 COMPACT_MEMBERSHIPS = ("constant", "linear")
-REGRESSION_LOSSES = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
+REGRESSION_LOSSES = tuple(name for name, loss in _core.LOSSES.items() if not loss.is_of_classes)
 OFFSETS = ("auto", *_core.OFFSETS)
 CONFIDENCES = ("auto", *_core.CONFIDENCES, None)
 NORMALISATIONS = ("robust", "standard", "minmax", None)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import _core
+from lhtree import LHBoostRegressor, _core
 from reference.boost import Options
 from support import boosting
 
@@ -80,3 +80,43 @@ def test_steps_far_out_stay_finite():
     assert (np.diff(boosted["training_loss"]) <= 0.0).all()
     assert (boosted["trees"]["intercept"] <= 0.0).all()
     assert boosted["trees"]["intercept"].sum() < -40.0
+
+
+def test_losses_have_links_and_descriptions():
+    for name, loss in _core.LOSSES.items():
+        assert loss.name == name
+        assert loss.link in _core.LINKS
+        assert loss.description
+        assert (loss.responses is None) == loss.is_of_classes
+    assert {name for name, loss in _core.LOSSES.items() if loss.parameter} == {"quantile"}
+
+
+def test_docstring_lists_all_losses_of_numbers():
+    names = ", ".join(f'"{name}"' for name, loss in _core.LOSSES.items() if not loss.is_of_classes)
+    assert f"loss : {{{names}}}" in LHBoostRegressor.__doc__
+
+
+@pytest.mark.parametrize("name", [name for name, loss in _core.LOSSES.items() if not loss.is_of_classes])
+def test_loss_of_numbers_is_zero_at_the_response_and_convex(name):
+    loss, response = _core.LOSSES[name], np.linspace(0.5, 4.0, 50)
+    best = np.log(response) if loss.link == "log" else response
+    steps = [
+        _core.loss(name, (best + step)[:, None], response=response, quantile=0.3) for step in (-0.2, 0, 0.2)
+    ]
+    np.testing.assert_allclose(steps[1], 0.0, atol=1e-15)
+    assert (steps[0] > 0.0).all()
+    assert (steps[2] > 0.0).all()
+
+
+def test_loss_checks_its_arguments():
+    raw = np.zeros((3, 1))
+    with pytest.raises(ValueError, match="unknown loss: huber"):
+        _core.loss("huber", raw, response=np.zeros(3))
+    with pytest.raises(ValueError, match="response needs a value per row"):
+        _core.loss("gamma", raw)
+    with pytest.raises(ValueError, match="classes needs a value per row"):
+        _core.loss("logistic", raw, response=np.zeros(3))
+    with pytest.raises(ValueError, match="a class is out of range"):
+        _core.loss("logistic", raw, classes=np.array([0, 1, 2], dtype=np.int32))
+    with pytest.raises(ValueError, match="one raw score"):
+        _core.loss("poisson", np.zeros((3, 2)), response=np.ones(3))

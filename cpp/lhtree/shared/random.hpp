@@ -26,7 +26,7 @@ enum class Stream : std::uint64_t {
     calibration_folds = ~std::uint64_t{3},
     prototype_rows = ~std::uint64_t{4},
     sampled_rows = ~std::uint64_t{5},    // from which bins and scales are learned
-    statistic_folds = ~std::uint64_t{6}  // of target statistics, always of the seed 0
+    statistic_folds = ~std::uint64_t{6}  // of target statistics, of a fixed seed
 };
 
 inline std::uint64_t derive(std::uint64_t seed, Stream stream) {

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._parameters import REGRESSION_LOSSES
 from ..tables.file_passes import FilePasses
 from ..tables.read import read_training
 from ..tables.source import Reading
@@ -38,6 +39,10 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
     "lhtree fit data.csv --target y --out boosted.lht --model boost --out-of-core",
     "lhtree fit data.csv --target weight --out weights.lht --model boost --loss absolute_error --drop y",
+)
+
+_LOSSES = (
+    f"{REGRESSION_LOSSES[0]} (the default), {', '.join(REGRESSION_LOSSES[1:-1])} or {REGRESSION_LOSSES[-1]}"
 )
 
 
@@ -104,7 +109,7 @@ def fit(
         typer.Option(
             "--loss",
             metavar="NAME",
-            help="Boost, regression: squared_error (the default), absolute_error, quantile, poisson or gamma.",
+            help=f"Boost, regression: {_LOSSES}.",
         ),
     ] = None,
     quantile: Annotated[

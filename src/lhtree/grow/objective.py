@@ -1,4 +1,4 @@
-"""What boosting makes smaller: the loss, and the unit in which the core takes a response."""
+"""The loss of a boosted fit, and the unit in which the core takes a response."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._parameters import REGRESSION_LOSSES, choose, is_real, refuse
 from ..model.model import Model
 from ..model.response import scale_down, scale_up
@@ -14,9 +15,6 @@ from .training import Training
 
 Floats = NDArray[np.float64]
 
-_SELECTING = ("absolute_error", "quantile")  # the value of a leaf is a quantile of its residuals
-_LOG_LINK = ("poisson", "gamma")
-_LARGE = 40  # counts beyond 2**40 are divided by a power of two: derivatives are float32
 _LN_2 = float(np.log(2.0))
 _LEAVES = ("auto", "constant", "linear")
 
@@ -30,38 +28,38 @@ class Objective(NamedTuple):
 
     @classmethod
     def of(cls, params: dict[str, Any], training: Training) -> Objective:
-        """The loss for these parameters and rows, which must suit it."""
+        """Return the loss for these parameters, and check that the rows are valid for it."""
         if training.response is None:
             return cls("logistic" if training.n_targets == 1 else "softmax")
         loss, quantile = choose("loss", params["loss"], REGRESSION_LOSSES), params["quantile"]
-        if loss == "quantile" and not (is_real(quantile) and 0.0 < quantile < 1.0):
-            raise refuse("quantile", quantile, "a number between 0 and 1 with loss='quantile'")
-        if loss != "quantile" and quantile is not None:
+        info = _core.LOSSES[loss]
+        if info.parameter and not (is_real(quantile) and 0.0 < quantile < 1.0):
+            raise refuse("quantile", quantile, f"a number between 0 and 1 with loss={loss!r}")
+        if not info.parameter and quantile is not None:
             raise refuse("quantile", quantile, f"None with loss={loss!r}, or pass loss='quantile'")
         check_signs(training.response, loss, "y")
-        if loss == "poisson" and not training.response.any():
+        if info.link == "log" and not training.response.any():
             raise ValueError(
-                "y contains only zeros, but loss='poisson' needs a positive sum of y. Pass rows with a positive y."
+                f"y contains only zeros, but loss={loss!r} needs a positive sum of y. Pass rows with a positive y."
             )
-        exponent = 0 if loss == "gamma" else scale_down(training.response)[1]
-        if loss == "poisson":
-            exponent = max(exponent - _LARGE, 0)
-        return cls(loss, float(quantile) if loss == "quantile" else 0.5, exponent)
+        exponent = scale_down(training.response)[1]
+        if info.link == "log":
+            exponent = max(exponent - info.free_exponent, 0)
+        return cls(loss, float(quantile) if info.parameter else 0.5, exponent)
 
     @property
     def link(self) -> str:
-        """How raw scores become predictions."""
-        if self.loss in REGRESSION_LOSSES:
-            return "log" if self.loss in _LOG_LINK else "identity"
-        return self.loss
+        """The link that turns raw scores into predictions."""
+        return _core.LOSSES[self.loss].link
 
     def settle_leaf(self, leaf: Any) -> str:
         """The kind of leaf for the parameter ``leaf``."""
         choose("leaf", leaf, _LEAVES)
-        if leaf == "linear" and self.loss in _SELECTING:
+        info = _core.LOSSES[self.loss]
+        if leaf == "linear" and info.selects:
             raise refuse("leaf", leaf, f"'constant' or 'auto' with loss={self.loss!r}")
         if leaf == "auto":
-            return "linear" if self.loss in REGRESSION_LOSSES and self.loss not in _SELECTING else "constant"
+            return "constant" if info.is_of_classes or info.selects else "linear"
         return str(leaf)
 
     def shrink(self, response: Floats) -> Floats:
@@ -88,21 +86,21 @@ class Objective(NamedTuple):
 
     def grow_losses(self, losses: Floats) -> Floats:
         """Losses in units of the response; the largest number where they are beyond it."""
-        exponent = 2 * self.exponent if self.loss == "squared_error" else self.exponent
+        exponent = _core.LOSSES[self.loss].degree * self.exponent
         with np.errstate(over="ignore"):
             return np.minimum(np.ldexp(losses, exponent), np.finfo(np.float64).max)
 
 
 def check_signs(response: Floats, loss: str, name: str) -> None:
-    """Some losses are of numbers that are positive, or not negative."""
-    least = response.min(initial=np.inf)
-    if loss == "poisson" and least < 0.0:
+    """Raise if a loss is for positive numbers, or for numbers of at least 0, and others are given."""
+    least, responses = response.min(initial=np.inf), _core.LOSSES[loss].responses
+    if responses == "not_negative" and least < 0.0:
         raise ValueError(
-            f"{name} contains {least:.6g}, but loss='poisson' is for numbers of at least 0. "
+            f"{name} contains {least:.6g}, but loss={loss!r} is for numbers of at least 0. "
             "Use loss='squared_error', or drop those rows."
         )
-    if loss == "gamma" and least <= 0.0:
+    if responses == "positive" and least <= 0.0:
         raise ValueError(
-            f"{name} contains {least:.6g}, but loss='gamma' is for positive numbers. "
+            f"{name} contains {least:.6g}, but loss={loss!r} is for positive numbers. "
             "Use loss='poisson' if 0 is possible, or loss='squared_error'."
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..describe.palette import ACCENT
 from ..draw.style import INK, LINE, NORMAL, SMALL, strip, take_axes, write_thousands
 from ..model.model import Model, read
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_NAMES = {
-    "squared_error": "half the squared error",
-    "absolute_error": "absolute error",
-    "quantile": "pinball loss",
-    "poisson": "half the Poisson deviance",
-    "gamma": "half the gamma deviance",
-}
 TRAINING, HELD, GIVEN = "training rows", "held-out rows", "rows passed"
 
 
@@ -41,70 +35,41 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
         kept = {TRAINING: fitted.boost.train_score, HELD: fitted.boost.validation_score}
         losses = {name: -score for name, score in kept.items() if len(score)}
     if X is not None:
-        rows = fitted.encode(X)
-        if fitted.is_regression:
-            losses[GIVEN] = _measure_numbers(fitted, rows, take_numbers(y, len(rows)), _find_loss(model))
-        else:
-            losses[GIVEN] = _measure(fitted, rows, encode_known(y, fitted.classes, len(rows), is_strict=True))
+        losses[GIVEN] = _measure(fitted, fitted.encode(X), y, _find_loss(model))
     if not losses:
         raise ValueError("the model kept no losses: pass X and y, or fit it with early_stopping=True.")
     return losses
 
 
-def _measure(fitted: Model, X: NDArray[Any], codes: NDArray[Any]) -> Floats:
-    assert fitted.base is not None
-    first = np.tile(fitted.base, (len(X), 1))
-    losses = []
-    for raw_score in (first, *fitted.staged_raw_score(X)):
-        score = fitted.head.spread(raw_score, np.zeros_like)  # of two classes, the first has 0
-        own = score[np.arange(len(X)), codes]
-        most = score.max(axis=1)
-        losses.append(np.mean(most - own + np.log(np.exp(score - most[:, None]).sum(axis=1))))
-    return np.array(losses)
-
-
-class Loss(NamedTuple):
-    """A loss of numbers, and the quantile of the pinball loss."""
-
-    name: str
-    quantile: float | None
-
-
-def _find_loss(model: Any) -> Loss:
+def _find_loss(model: Any) -> dict[str, Any]:
+    """Return the name and the quantile of the loss, as arguments of ``_core.loss``."""
+    fitted = read(model, takes_numbers=True)
+    if not fitted.is_regression:
+        return {"name": fitted.link}
     loss = getattr(model, "loss", None)
     if loss is None:
         raise TypeError(
             f"model is a {type(model).__name__}, which does not know its loss: pass the LHBoostRegressor."
         )
-    return Loss(loss, model.quantile)
+    return {"name": loss} | ({} if model.quantile is None else {"quantile": model.quantile})
 
 
-def _measure_numbers(fitted: Model, X: NDArray[Any], response: Floats, loss: Loss) -> Floats:
-    """Mean losses as ``train_score_`` has them: half of the squared error or of the deviance, else the error itself."""
+def _measure(fitted: Model, X: NDArray[Any], y: Any, loss: dict[str, Any]) -> Floats:
     assert fitted.base is not None
-    losses = []
-    for raw_score in (np.tile(fitted.base, (len(X), 1)), *fitted.staged_raw_score(X)):
-        predicted = fitted.scorer.link(raw_score)[:, 0]
-        error = response - predicted
-        if loss.name == "squared_error":
-            each = error**2 / 2.0
-        elif loss.name == "poisson":
-            ratio = np.where(response > 0.0, response, predicted) / predicted  # 0 · log 0 is 0
-            each = response * np.log(ratio) - error
-        elif loss.name == "gamma":
-            each = response / predicted - np.log(response / predicted) - 1.0
-        else:
-            share = 0.5 if loss.quantile is None else loss.quantile
-            each = np.where(error >= 0.0, share * error, (share - 1.0) * error)
-            each = 2.0 * each if loss.name == "absolute_error" else each
-        losses.append(each.mean())
-    return np.array(losses)
+    if fitted.is_regression:
+        truth = {"response": take_numbers(y, len(X))}
+    else:
+        codes = encode_known(y, fitted.classes, len(X), is_strict=True)
+        truth = {"classes": codes.astype(np.int32)}
+    first = np.tile(fitted.base, (len(X), 1))
+    stages = (first, *fitted.staged_raw_score(X))
+    return np.array([_core.loss(raw_score=raw_score, **loss, **truth).mean() for raw_score in stages])
 
 
 def _name_loss(model: Any) -> str:
-    if not read(model, takes_numbers=True).is_regression:
-        return "log loss"
-    return _NAMES.get(getattr(model, "loss", ""), "loss")
+    fitted = read(model, takes_numbers=True)
+    name = getattr(model, "loss", "") if fitted.is_regression else fitted.link
+    return _core.LOSSES[name].description if name in _core.LOSSES else "loss"
 
 
 def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:

@@ -1,9 +1,10 @@
 #include "lhtree/grow/boost/boost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <stdexcept>
 
-#include "lhtree/grow/boost/first.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
@@ -25,23 +26,58 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, st
 
 namespace {
 
-double mean_loss(const Objective& objective, Rows& rows, bool of_held, double loss_unit) {
+double mean_loss(const Loss& loss, Rows& rows, bool of_held, double loss_unit) {
     const SplitSums sums = rows.sum_losses(of_held);
-    return (sums.high.value() * 0x1p16 + sums.low.value()) * loss_quantum(objective) / sums.weight.value() *
+    return (sums.high.value() * 0x1p16 + sums.low.value()) * LossQuanta(loss).quantum / sums.weight.value() *
            loss_unit;
+}
+
+// Logarithms of the shares of the classes.
+std::vector<double> measure_log_shares(const std::vector<WideSum>& weights) {
+    double total = 0.0;
+    for (const WideSum& weight : weights) total += weight.value();
+    std::vector<double> log_shares;
+    for (const WideSum& weight : weights)  // a class may weigh nothing beside another
+        log_shares.push_back(elementary::log(std::max(weight.value() / total, 1e-15)));
+    return log_shares;
+}
+
+// The weighted mean, from integers: the response in units of 2^-52 of a power of two, in two halves.
+double measure_mean(Rows& rows, double largest) {
+    const double unit = std::max(least_power_above(largest) * 0x1p-52, 0x1p-1074);
+    const SplitSums sums = rows.sum_responses(unit);
+    return (sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() * unit;
+}
+
+// The best constants. They come from sums of integers, so they do not depend on the order of rows.
+std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const ResponseSurvey& survey) {
+    return std::visit(
+        [&](const auto& one) -> std::vector<double> {
+            using One = std::decay_t<decltype(one)>;
+            if constexpr (One::is_of_classes) {
+                return one.initial_scores(measure_log_shares(rows.weigh_classes()));
+            } else if constexpr (One::selects) {
+                rows.begin_all(0);
+                return rows.select(1);
+            } else {
+                const double score = one.initial_score(measure_mean(rows, survey.largest));
+                if (!std::isfinite(score)) throw std::invalid_argument("all responses are 0");
+                return {score};
+            }
+        },
+        loss);
 }
 
 }  // namespace
 
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch) {
     Boosted result;
-    const Objective& objective = plan.objective;
-    const ResponseSurvey survey = objective.is_of_classes() ? ResponseSurvey{} : rows.survey_responses();
-    result.first = plan.first.empty() ? first_scores(objective, rows, survey) : plan.first;
+    const Loss& loss = plan.loss;
+    const ResponseSurvey survey = is_of_classes(loss) ? ResponseSurvey{} : rows.survey_responses();
+    result.first = plan.first.empty() ? find_initial_scores(loss, rows, survey) : plan.first;
     double loss_unit[2];
     for (const int of_held : {0, 1})
-        loss_unit[of_held] =
-            find_loss_unit(objective, survey.low[of_held], survey.high[of_held], result.first[0]);
+        loss_unit[of_held] = find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);
     rows.begin(result.first, loss_unit);
     const std::size_t n_scores = rows.n_scores();
     std::size_t n_earlier = 0;
@@ -51,21 +87,21 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
             replay_tree(rows, *plan.earlier, tree, tree % n_scores);
     }
     const auto take_losses = [&] {
-        result.training_loss.push_back(mean_loss(objective, rows, false, loss_unit[0]));
-        if (rows.has_held()) result.validation_loss.push_back(mean_loss(objective, rows, true, loss_unit[1]));
+        result.training_loss.push_back(mean_loss(loss, rows, false, loss_unit[0]));
+        if (rows.has_held()) result.validation_loss.push_back(mean_loss(loss, rows, true, loss_unit[1]));
     };
     if (plan.patience > 0) take_losses();
     const std::vector<double>& judged = rows.has_held() ? result.validation_loss : result.training_loss;
     double best = judged.empty() ? 0.0 : judged[0];
-    const double tol = objective.is_of_classes() ? plan.tol : plan.tol * best;
+    const double tol = is_of_classes(loss) ? plan.tol : plan.tol * best;
     std::size_t n_since = 0;
     for (std::size_t round = n_earlier; round < n_earlier + plan.n_rounds; ++round) {
         const std::uint64_t round_key = derive(plan.seed, round);
         rows.begin_round();
         for (std::size_t score = 0; score < n_scores; ++score) {
-            Blocks tree = grow_tree(rows, plan.tree, objective, score, round_key,
+            Blocks tree = grow_tree(rows, plan.tree, loss, score, round_key,
                                     derive(round_key, first_score + score), n_threads, watch);
-            result.forest.add(objective.loss == Loss::logistic ? 1 : static_cast<std::int32_t>(score),
+            result.forest.add(std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score),
                               std::move(tree));
             watch.finish_one();
         }

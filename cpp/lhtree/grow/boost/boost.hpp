@@ -9,7 +9,7 @@
 namespace lhtree::boost {
 
 struct Plan {
-    Objective objective;
+    Loss loss;
     std::size_t n_rounds = 400;
     std::uint64_t seed = 0;
     TreeOptions tree;

@@ -36,7 +36,7 @@ std::string Holder::answer_settled(const std::string& request) {
     Reader from(request);
     const Subject subject = from.subject();
     const Bins& bins = holding_.bins;
-    const bool is_of_classes = holding_.objective.is_of_classes();
+    const bool is_of_classes = boost::is_of_classes(holding_.loss);
     LocalRows& rows = *rows_;
     const std::size_t n_blocks = rows.n_blocks();
     const auto give = [&](const auto& answer) { return write_answer(subject, answer); };

@@ -18,12 +18,12 @@ LocalRows::LocalRows(const Holding& holding, const WeightUnits& units, std::size
       labels_(holding.labels),
       units_(units),
       weights_(holding.weight, holding.labels, units),
-      objective_(holding.objective),
+      loss_(holding.loss),
       n_classes_(holding.n_classes),
       first_row_(holding.first_row),
       watch_(watch),
       raw_(labels_.n_rows * n_scores(), 0.0) {
-    if (objective_.loss == Loss::softmax) log_sums_.resize(labels_.n_rows);
+    if (std::holds_alternative<Softmax>(loss_)) log_sums_.resize(labels_.n_rows);
     // A pass over fewer rows is over before a thread has started. Chunks of up to 2^16 rows: see add_moments.
     constexpr std::size_t most = 65536, rows_per_thread = 16384;
     const std::size_t n_rows = labels_.n_rows;
@@ -86,27 +86,29 @@ Part LocalRows::part_of(const Chunk& chunk, const Extent& extent) const {
 
 Scored LocalRows::scored(const Chunk& chunk) const {
     return {labels_.classes ? labels_.classes + chunk.begin : nullptr,
-            labels_.response ? labels_.response + chunk.begin : nullptr, &raw_[chunk.begin * n_scores()],
-            chunk.size, n_scores()};
+            labels_.response ? labels_.response + chunk.begin : nullptr,
+            &raw_[chunk.begin * n_scores()],
+            chunk.size,
+            n_scores(),
+            log_sums_.empty() ? nullptr : &log_sums_[chunk.begin]};
 }
 
 void LocalRows::begin_round() {
-    if (objective_.loss != Loss::softmax) return;
+    if (log_sums_.empty()) return;
     each_chunk([&](Chunk& chunk) {
         for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row)
-            log_sums_[row] = log_sum(&raw_[row * n_scores()], n_scores());
+            log_sums_[row] = Softmax::log_sum(&raw_[row * n_scores()], n_scores());
     });
 }
 
-LocalRows::Derivatives LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside) const {
+LocalRows::Kept LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside) const {
     float *gradient = chunk.gradient.data(), *hessian = chunk.hessian.data();
     if (chunk.gradient.empty()) {
         aside.resize(2 * chunk.size);
         gradient = aside.data();
         hessian = gradient + chunk.size;
     }
-    boost::differentiate(objective_, scored(chunk), score_,
-                         log_sums_.empty() ? nullptr : &log_sums_[chunk.begin], gradient, hessian);
+    boost::differentiate(loss_, scored(chunk), score_, gradient, hessian);
     return {gradient, hessian};
 }
 
@@ -114,7 +116,7 @@ Steepness LocalRows::differentiate(std::size_t score) {
     score_ = score;
     return gather_one<Steepness>([&](Steepness& own, Chunk& chunk) {
         std::vector<float> aside;
-        const Derivatives derivatives = differentiate(chunk, aside);
+        const Kept derivatives = differentiate(chunk, aside);
         float g = 0.0f, h = 0.0f;
         for (std::size_t row = 0; row < chunk.size; ++row) {
             if (labels_.is_held(chunk.begin + row) || weights_.at(chunk.begin + row) == 0) continue;
@@ -133,9 +135,9 @@ Sums LocalRows::begin_tree(const Sampling& sampling, const Quanta& quanta) {
         [] { return Sums{}; },
         [&](Sums& own, Chunk& chunk) {
             std::vector<float> aside;
-            const Derivatives derivatives = chunk.gradient.empty()
-                                                ? differentiate(chunk, aside)
-                                                : Derivatives{chunk.gradient.data(), chunk.hessian.data()};
+            const Kept derivatives = chunk.gradient.empty()
+                                         ? differentiate(chunk, aside)
+                                         : Kept{chunk.gradient.data(), chunk.hessian.data()};
             std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
             for (std::uint32_t row = 0; row < chunk.size; ++row) {
                 if (labels_.is_held(chunk.begin + row) || !sampling.takes(first_row_ + chunk.begin + row)) {
@@ -258,7 +260,7 @@ std::vector<double> LocalRows::select(std::size_t n_blocks) {
                 const std::size_t row = chunk.begin + chunk.entries[i].row;
                 residuals.add(labels_.response[row] - raw_[row], weights_.at(row));
             }
-        values[block] = residuals.find(objective_.share());
+        values[block] = residuals.find(selected_share(loss_));
     });
     return values;
 }
@@ -286,16 +288,16 @@ std::vector<DigitWeights> LocalRows::weigh_digits(const std::vector<Digits>& dig
 }
 
 SplitSums LocalRows::sum_losses(bool of_held) {
+    const LossQuanta quanta(loss_);
     return gather_one<SplitSums>([&](SplitSums& own, const Chunk& chunk) {
-        const Scored rows = scored(chunk);
-        for (std::size_t row = 0; row < chunk.size; ++row) {
-            if (labels_.is_held(chunk.begin + row) != of_held) continue;
+        const auto is_wanted = [&](std::size_t row) { return labels_.is_held(chunk.begin + row) == of_held; };
+        each_row_loss(loss_, scored(chunk), is_wanted, [&](std::size_t row, double value) {
             const std::int64_t weight = weights_.at(chunk.begin + row);
-            const std::int64_t loss = count_loss(objective_, rows, row, loss_unit_[of_held]);
-            own.high.add(loss * (weight >> 16));  // 42 bits times 31 are too many for one product
-            own.low.add(loss * (weight & 0xffff));
+            const std::int64_t n_quanta = quanta.count(value, loss_unit_[of_held]);
+            own.high.add(n_quanta * (weight >> 16));  // 46 bits times 31 are too many for one product
+            own.low.add(n_quanta * (weight & 0xffff));
             own.weight.add(weight);
-        }
+        });
     });
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/boost/rows.hpp"
 #include "lhtree/grow/boost/selection.hpp"
 
@@ -20,7 +20,7 @@ struct Holding {
     const std::uint8_t* codes;  // a byte for every slot, row after row
     Labels labels;
     const double* weight;  // null: 1 each
-    Objective objective;
+    Loss loss;
     std::size_t n_classes = 0;
     std::uint64_t first_row = 0;  // number of the first row in the whole table
 
@@ -68,7 +68,7 @@ class LocalRows : public Rows {
         std::vector<Extent> blocks;            // of the level
         std::vector<float> gradient, hessian;  // empty: taken again where they are needed
     };
-    struct Derivatives {
+    struct Kept {
         const float *gradient, *hessian;
     };
 
@@ -76,7 +76,7 @@ class LocalRows : public Rows {
     Labels labels_;
     WeightUnits units_;
     Weights weights_;
-    Objective objective_;
+    Loss loss_;
     std::size_t n_classes_;
     std::uint64_t first_row_;
     std::size_t n_threads_;
@@ -90,7 +90,7 @@ class LocalRows : public Rows {
     Scored scored(const Chunk& chunk) const;
     Part part_of(const Chunk& chunk, const Extent& extent) const;
     bool is_lean() const { return weights_.of.empty() && labels_.n_rows < most_lean_rows; }
-    Derivatives differentiate(Chunk& chunk, std::vector<float>& aside) const;
+    Kept differentiate(Chunk& chunk, std::vector<float>& aside) const;
     template <class Task>
     void each_chunk(const Task& task);
     // Runs add(statistics, chunk) over all chunks, one set of statistics to a thread, and merges them.

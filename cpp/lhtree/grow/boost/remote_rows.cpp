@@ -57,10 +57,10 @@ void RemoteRows::send() {
     told_.clear();
 }
 
-RemoteRows::RemoteRows(const Bins& bins, const Objective& objective, std::size_t n_classes,
-                       const Exchange& exchange, Watch& watch)
+RemoteRows::RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes, const Exchange& exchange,
+                       Watch& watch)
     : Rows(bins, n_classes > 2 ? n_classes : 1),
-      objective_(objective),
+      loss_(loss),
       n_classes_(n_classes),
       exchange_(exchange),
       watch_(watch),
@@ -93,7 +93,7 @@ void RemoteRows::begin(const std::vector<double>& first, const double (&loss_uni
 }
 
 void RemoteRows::begin_round() {
-    if (objective_.loss == Loss::softmax) tell(Subject::begin_round, [](Writer&) {});
+    if (std::holds_alternative<Softmax>(loss_)) tell(Subject::begin_round, [](Writer&) {});
 }
 
 Steepness RemoteRows::differentiate(std::size_t score) {
@@ -166,7 +166,7 @@ void RemoteRows::part(const std::vector<std::optional<Cut>>& cuts, const std::ve
 }
 
 std::vector<double> RemoteRows::select(std::size_t n_blocks) {
-    std::vector<DigitSearch> searches(n_blocks, DigitSearch(objective_.share()));
+    std::vector<DigitSearch> searches(n_blocks, DigitSearch(selected_share(loss_)));
     while (n_blocks > 0 && !searches[0].is_done()) {
         std::vector<Digits> known;
         for (const DigitSearch& search : searches) known.push_back(search.known());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lhtree/grow/boost/answers.hpp"
-#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/boost/requests.hpp"
 
 namespace lhtree::boost {
@@ -18,7 +18,7 @@ using Exchange = std::function<std::vector<std::vector<std::string>>(const std::
 
 class RemoteRows : public Rows {
   public:
-    RemoteRows(const Bins& bins, const Objective& objective, std::size_t n_classes, const Exchange& exchange,
+    RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes, const Exchange& exchange,
                Watch& watch);
 
     bool has_held() const override { return survey_.has_held; }
@@ -44,7 +44,7 @@ class RemoteRows : public Rows {
                                               std::size_t last) override;
 
   private:
-    Objective objective_;
+    Loss loss_;
     std::size_t n_classes_;
     const Exchange& exchange_;
     Watch& watch_;

@@ -303,14 +303,14 @@ double quantum_of(double largest) {
 
 }  // namespace
 
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Objective& objective, std::size_t score,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
     const Steepness steepest = rows.differentiate(score);
     const WeightUnits& units = rows.units();
     const Quanta quanta{quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                         std::ldexp(units.unit[0], units.shift)};
     const Sums root = rows.begin_tree({derive(round_key, row_draws), options.subsample}, quanta);
-    return Grower(rows, options, quanta, objective.selects(), n_threads, watch).grow(root, key);
+    return Grower(rows, options, quanta, boost::selects(loss), n_threads, watch).grow(root, key);
 }
 
 }  // namespace lhtree::boost

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "lhtree/grow/boost/loss.hpp"
+#include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/boost/rows.hpp"
 #include "lhtree/shared/blocks.hpp"
 
@@ -19,7 +19,7 @@ struct TreeOptions {
 };
 
 // Grows a tree of one score and adds its values to the scores of the rows. `key` is that of its draws.
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Objective& objective, std::size_t score,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch);
 
 // Adds the values of a tree that is already grown, block_ptr[tree] … of the forest, to the scores of the

@@ -1,0 +1,71 @@
+#include "lhtree/grow/boost/losses.hpp"
+
+#include <stdexcept>
+
+namespace lhtree::boost {
+
+Loss make_loss(const std::string& name, double quantile) {
+    Loss found;
+    bool is_known = false;
+    each_loss([&](auto loss) {
+        if (name != loss.name) return;
+        if constexpr (decltype(loss)::has_parameter) loss.quantile = quantile;
+        found = loss;
+        is_known = true;
+    });
+    if (!is_known) throw std::invalid_argument("unknown loss: " + name);
+    return found;
+}
+
+double selected_share(const Loss& loss) {
+    return std::visit(
+        [](const auto& one) {
+            if constexpr (std::decay_t<decltype(one)>::selects)
+                return one.share();
+            else
+                return 0.5;
+        },
+        loss);
+}
+
+void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian) {
+    std::visit(
+        [&](const auto& one) {
+            for (std::size_t row = 0; row < rows.n_rows; ++row) {
+                Derivatives both;
+                if constexpr (std::decay_t<decltype(one)>::is_of_classes)
+                    both = one.derivatives(rows, row, score);
+                else
+                    both = one.derivatives(rows.response[row], rows.raw[row]);
+                gradient[row] = static_cast<float>(both.gradient);
+                hessian[row] = static_cast<float>(both.hessian);
+            }
+        },
+        loss);
+}
+
+double least_power_above(double value) {
+    int exponent;
+    std::frexp(value, &exponent);
+    return value > 0.0 ? std::ldexp(1.0, exponent) : 1.0;
+}
+
+double find_loss_unit(const Loss& loss, double low, double high, double initial_score) {
+    return std::visit(
+        [&](const auto& one) {
+            using One = std::decay_t<decltype(one)>;
+            if (one.is_of_classes) return 1.0;
+            if (one.degree == 0) return 16.0;  // logarithms of ratios
+            double largest = 0.0;
+            if constexpr (std::is_base_of_v<LogLinkLoss, One>) {
+                largest = std::max(one.mean(initial_score), low <= high ? high : 0.0);
+            } else if (low <= high) {
+                largest = std::max(std::abs(low - initial_score), std::abs(high - initial_score));
+            }
+            const double power = least_power_above(largest);
+            return one.degree == 2 ? power * power : power;
+        },
+        loss);
+}
+
+}  // namespace lhtree::boost

@@ -1,0 +1,233 @@
+// The losses of boosting: one struct each, listed in Loss. CONTRIBUTING.md has the recipe for a new one.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "lhtree/shared/elementary.hpp"
+
+namespace lhtree::boost {
+
+// First and second derivative of a loss by a raw score, or an upper bound of the second.
+struct Derivatives {
+    double gradient, hessian;
+};
+
+// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score).
+struct Scored {
+    const std::int32_t* classes;
+    const double* response;
+    const double* raw;
+    std::size_t n_rows, n_scores;
+    const double* log_sums;
+};
+
+enum class Responses : std::uint8_t { any, not_negative, positive };
+
+struct ClassLoss {
+    static constexpr bool is_of_classes = true, selects = false, has_parameter = false;
+    static constexpr const char* description = "log loss";
+    static constexpr Responses responses = Responses::any;
+    static constexpr int degree = 0, free_exponent = 0;
+};
+
+// A loss of a number has these properties, derivatives(response, raw) and loss(response, raw). It either has
+// initial_score(mean response), or selects.
+struct NumberLoss {
+    static constexpr bool is_of_classes = false;
+    // The values of blocks and the initial score are quantiles of the residuals; has a share() then.
+    static constexpr bool selects = false;
+    static constexpr bool has_parameter = false;  // quantile, with which it is constructed
+    static constexpr const char* link = "identity";
+    static constexpr Responses responses = Responses::any;
+    static constexpr int degree = 1;  // the power of the response that losses are proportional to
+    // Responses up to 2 to this power are accepted as they are, larger ones must be scaled: derivatives are
+    // float32.
+    static constexpr int free_exponent = 0;
+};
+
+// A loss of numbers whose raw score is the logarithm of the mean. A block whose mean response is ρ times its
+// mean is best moved by log ρ. Second derivatives would move it by ρ - 1 or 1 - 1 / ρ, without bound; the
+// Hessians of these losses move it by 2 (ρ - 1) / (ρ + 1), close to log ρ and never beyond ±2.
+struct LogLinkLoss : NumberLoss {
+    static constexpr const char* link = "log";
+
+    static double initial_score(double mean) { return elementary::log(mean); }
+    // Far beyond any response, but within float32.
+    static double mean(double raw) { return elementary::exp(std::clamp(raw, -80.0, 80.0)); }
+};
+
+struct Logistic : ClassLoss {
+    static constexpr const char *name = "logistic", *link = "logistic";
+
+    std::vector<double> initial_scores(const std::vector<double>& log_shares) const {
+        return {log_shares[1] - log_shares[0]};
+    }
+    Derivatives derivatives(const Scored& rows, std::size_t row, std::size_t) const {
+        const double e = elementary::exp(-std::abs(rows.raw[row]));  // without branches: loops become vectors
+        const double p = (rows.raw[row] < 0.0 ? e : 1.0) / (1.0 + e);
+        return {p - (rows.classes[row] == 1 ? 1.0 : 0.0), p * (1.0 - p)};
+    }
+    double loss(const Scored& rows, std::size_t row) const {
+        const double away = rows.classes[row] == 1 ? -rows.raw[row] : rows.raw[row];  // log(1 + exp(away))
+        return std::max(away, 0.0) + elementary::log(1.0 + elementary::exp(-std::abs(away)));
+    }
+};
+
+struct Softmax : ClassLoss {
+    static constexpr const char *name = "softmax", *link = "softmax";
+
+    static double log_sum(const double* raw, std::size_t n_scores) {
+        const double largest = *std::max_element(raw, raw + n_scores);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < n_scores; ++k) sum += elementary::exp(raw[k] - largest);
+        return largest + elementary::log(sum);
+    }
+    std::vector<double> initial_scores(const std::vector<double>& log_shares) const { return log_shares; }
+    Derivatives derivatives(const Scored& rows, std::size_t row, std::size_t score) const {
+        const auto n = static_cast<double>(rows.n_scores);
+        const double raw = rows.raw[row * rows.n_scores + score];
+        const double p = std::min(elementary::exp(raw - rows.log_sums[row]), 1.0);
+        const bool is_own = static_cast<std::size_t>(rows.classes[row]) == score;
+        return {p - (is_own ? 1.0 : 0.0), n / (n - 1.0) * (p * (1.0 - p))};
+    }
+    double loss(const Scored& rows, std::size_t row) const {
+        const double* const raw = rows.raw + row * rows.n_scores;
+        return log_sum(raw, rows.n_scores) - raw[rows.classes[row]];
+    }
+};
+
+struct SquaredError : NumberLoss {
+    static constexpr const char *name = "squared_error", *description = "half the squared error";
+    static constexpr int degree = 2;
+
+    static double initial_score(double mean) { return mean; }
+    Derivatives derivatives(double response, double raw) const { return {raw - response, 1.0}; }
+    double loss(double response, double raw) const { return 0.5 * (response - raw) * (response - raw); }
+};
+
+struct Quantile : NumberLoss {
+    static constexpr const char *name = "quantile", *description = "pinball loss";
+    static constexpr bool selects = true, has_parameter = true;
+    double quantile = 0.5;
+
+    double share() const { return quantile; }
+    Derivatives derivatives(double response, double raw) const {
+        return {raw > response ? 1.0 - quantile : raw < response ? -quantile : 0.0, 1.0};
+    }
+    double loss(double response, double raw) const {
+        const double residual = response - raw;
+        return residual > 0.0 ? quantile * residual : (quantile - 1.0) * residual;
+    }
+};
+
+struct AbsoluteError : NumberLoss {
+    static constexpr const char *name = "absolute_error", *description = "absolute error";
+    static constexpr bool selects = true;
+
+    double share() const { return 0.5; }
+    Derivatives derivatives(double response, double raw) const {
+        return {raw > response ? 1.0 : raw < response ? -1.0 : 0.0, 1.0};
+    }
+    double loss(double response, double raw) const { return std::abs(response - raw); }
+};
+
+struct Poisson : LogLinkLoss {
+    static constexpr const char *name = "poisson", *description = "half the Poisson deviance";
+    static constexpr Responses responses = Responses::not_negative;
+    static constexpr int free_exponent = 40;
+
+    Derivatives derivatives(double response, double raw) const {
+        const double fitted = mean(raw);
+        return {fitted - response, 0.5 * (fitted + response)};
+    }
+    double loss(double response, double raw) const {
+        const double difference = mean(raw) - response;
+        return response > 0.0 ? difference + response * (elementary::log(response) - raw) : difference;
+    }
+};
+
+struct Gamma : LogLinkLoss {
+    static constexpr const char *name = "gamma", *description = "half the gamma deviance";
+    static constexpr Responses responses = Responses::positive;
+    static constexpr int degree = 0, free_exponent = 1024;
+
+    // Response over mean, for a response of any size.
+    static double ratio(double response, double raw) {
+        return elementary::exp(std::clamp(elementary::log(response) - raw, -700.0, 69.0));
+    }
+    Derivatives derivatives(double response, double raw) const {
+        const double of_mean = ratio(response, raw);
+        return {1.0 - of_mean, 0.5 * (1.0 + of_mean)};
+    }
+    double loss(double response, double raw) const {
+        return ratio(response, raw) - 1.0 - (elementary::log(response) - raw);
+    }
+};
+
+using Loss = std::variant<Logistic, Softmax, SquaredError, AbsoluteError, Quantile, Poisson, Gamma>;
+
+// Calls use(loss) with every loss.
+template <class Use, std::size_t i = 0>
+void each_loss(const Use& use) {
+    if constexpr (i < std::variant_size_v<Loss>) {
+        use(std::variant_alternative_t<i, Loss>{});
+        each_loss<Use, i + 1>(use);
+    }
+}
+
+// The loss of a name; the quantile is ignored by losses without one.
+Loss make_loss(const std::string& name, double quantile);
+
+inline bool is_of_classes(const Loss& loss) {
+    return std::visit([](const auto& one) { return one.is_of_classes; }, loss);
+}
+inline bool selects(const Loss& loss) {
+    return std::visit([](const auto& one) { return one.selects; }, loss);
+}
+// The quantile of the residuals that a loss selects.
+double selected_share(const Loss& loss);
+
+// Derivatives of all rows by one of their scores.
+void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian);
+
+// Calls use(row, loss) for all rows that are wanted.
+template <class IsWanted, class Use>
+void each_row_loss(const Loss& loss, const Scored& rows, const IsWanted& is_wanted, const Use& use) {
+    std::visit(
+        [&](const auto& one) {
+            for (std::size_t row = 0; row < rows.n_rows; ++row) {
+                if (!is_wanted(row)) continue;
+                if constexpr (std::decay_t<decltype(one)>::is_of_classes)
+                    use(row, one.loss(rows, row));
+                else
+                    use(row, one.loss(rows.response[row], rows.raw[row]));
+            }
+        },
+        loss);
+}
+
+// The least power of two above a number; 1 for 0.
+double least_power_above(double value);
+
+// A power of two in which the losses of responses from low to high are of the order of 1 at most, or a little
+// more. Without rows, low is above high.
+double find_loss_unit(const Loss& loss, double low, double high, double initial_score);
+
+// Losses are added up as integers of at most 2^46: quanta of a loss unit.
+struct LossQuanta {
+    double quantum, most;
+
+    explicit LossQuanta(const Loss& loss)
+        : quantum(is_of_classes(loss) ? 0x1p-32 : 0x1p-40), most(is_of_classes(loss) ? 1000.0 : 64.0) {}
+    std::int64_t count(double loss, double loss_unit) const {
+        return static_cast<std::int64_t>(std::nearbyint(std::clamp(loss / loss_unit, 0.0, most) / quantum));
+    }
+};
+
+}  // namespace lhtree::boost
