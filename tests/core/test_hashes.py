@@ -19,7 +19,7 @@ DATA = os.environ.get("LHTREE_DATA", "")
 SETS = ("wine", "seeds", "wdbc", "banknote", "rice", "spambase", "eeg_eye_state", "magic", "skin")
 BUNDLED = ("wine", "wdbc")  # with scikit-learn
 DIRECTIONS = ("mean_difference", "fisher", "mixed")
-# Of version 1 of the schema; what later versions add has a default and changes no prediction.
+# Arrays that all trees have; the others have a default.
 ARRAYS = (
     "target",
     "block_ptr",

@@ -73,7 +73,7 @@ def test_reading_a_model_needs_no_scikit_learn():
     code = f"""
 import numpy as np
 import lhtree
-scorer = lhtree.load_scorer({str(Path(__file__).parents[1] / "models" / "version-2-forest.lht")!r})
+scorer = lhtree.load_scorer({str(Path(__file__).parents[1] / "models" / "forest.lht")!r})
 row = np.zeros(4)
 str(scorer.explain(row)), scorer.explain(row).counterfactuals(), scorer.predict_or_abstain(row[None], threshold=0.5)
 lhtree.export_text(scorer), lhtree.weight_table(scorer), lhtree.export_sql(scorer, table="t")
@@ -88,7 +88,7 @@ def test_drawing_a_model_needs_no_scikit_learn():
 import matplotlib
 matplotlib.use("agg")
 import lhtree
-scorer = lhtree.load_scorer({str(Path(__file__).parents[1] / "models" / "version-2-tree.lht")!r})
+scorer = lhtree.load_scorer({str(Path(__file__).parents[1] / "models" / "tree.lht")!r})
 lhtree.plot_tree(scorer), lhtree.plot_weights(scorer), lhtree.plot_path(scorer.explain([0.0] * 4))
 """
     assert "sklearn" not in loaded_after(code)

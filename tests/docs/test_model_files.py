@@ -1,9 +1,9 @@
-"""The tables of the format's page are those of the code; ``python tests/docs/test_model_files.py`` writes them anew."""
+"""Tables of docs/model_files.md match the code; ``python tests/docs/test_model_files.py`` writes them."""
 
 import re
 from pathlib import Path
 
-from lhtree.files.arrays import ALL_ARRAYS
+from lhtree.files.arrays import ALL_ARRAYS, MODEL_ARRAYS
 from lhtree.files.header import HEADER
 
 TYPES = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32", "i1": "I8"}
@@ -14,10 +14,7 @@ def write_arrays():
     lines = ["| name | type | one value per | default | |", "|---|---|---|---|---|"]
     for name, array in ALL_ARRAYS.items():
         axis = array.axis.replace(" ", " × ") + (" + 1" if array.points_to else "")
-        is_kept = array.axis.startswith(("prototype", "row", "target", "statistic")) or name.startswith(
-            "bins_"
-        )  # or there are none
-        default = "" if array.default is None else "none" if is_kept else f"{array.default:g}"
+        default = "" if array.default is None else "none" if name in MODEL_ARRAYS else f"{array.default:g}"
         dtype = " or ".join(TYPES[one] for one in array.dtype.split())
         lines.append(f"| `{name}` | {dtype} | {axis} | {default} | {array.about} |")
     return lines
@@ -40,7 +37,7 @@ def fill(text):
     return text
 
 
-def test_the_tables_are_those_of_the_code():
+def test_tables_of_the_format_match_the_code():
     text = PAGE.read_text(encoding="utf-8")
     assert fill(text) == text
 

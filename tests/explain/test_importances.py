@@ -147,19 +147,6 @@ def test_saved_models_have_the_same(tree, held_out, tmp_path):
         assert scorer.importances(*held_out, kind=kind).values.tolist() == expected.values.tolist()
 
 
-def test_without_shares_the_gain_is_shared_by_weight(tree):
-    trees = tree._model.trees
-    old = type(trees)(**{name: array for name, array in trees.arrays().items() if name != "hyperplane_share"})
-    expected = np.zeros(tree._model.n_features)
-    for block, gain in enumerate(trees.gains()):
-        some = slice(*trees.hyperplane_ptr[block : block + 2])
-        size = np.abs(trees.hyperplane_weight[some].astype(np.float64))
-        expected[trees.hyperplane_feature[some]] += gain * size / size.sum()
-    np.testing.assert_allclose(old.importances(len(expected)), expected / expected.sum(), 1e-9)
-    both = (old + trees).importances(len(expected))
-    assert (np.abs(both - trees.importances(len(expected))) > 1e-3).any()
-
-
 @pytest.mark.usefixtures("closing")
 @pytest.mark.parametrize("kind", ["gain", "contribution", "permutation"])
 def test_pictures_have_the_same_order(tree, held_out, kind):

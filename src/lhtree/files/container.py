@@ -1,8 +1,8 @@
-"""Arrays and text in one file, in the format of safetensors; anything that deviates from it is refused.
+"""Reader and writer of the file format: arrays and text in the format of safetensors.
 
-Eight bytes give the length of the header; the header is JSON; the arrays follow one after the other. lhtree reads it by
-itself, because a model must be scored with NumPy alone, and because it is stricter: the sha256 in the header covers
-every bit of a file, and no memory is allocated before the size of the file is known to match its header.
+Eight bytes give the length of the header; the header is JSON; the arrays follow one after the other. lhtree has its
+own reader, because scoring needs NumPy only, and because this reader is stricter: the sha256 in the header covers every
+bit of a file, and no memory is allocated before the size of the file is known to match its header.
 """
 
 from __future__ import annotations
@@ -13,25 +13,47 @@ import json
 import math
 import os
 import stat
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .strict_json import ModelFileError, check, parse_json
-
-# How every header begins: the digest has a fixed place, so that it can be excluded from itself.
+# The beginning of every header: the digest has a fixed position, because it is not part of the digested bytes.
 _PREFIX = b'{"__metadata__":{"sha256":"'
 _DIGEST = slice(8 + len(_PREFIX), 8 + len(_PREFIX) + 64)
 _BLANK = b"0" * 64
 _DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
 _MAX_HEADER = 1 << 24
 _HASHED_AT_ONCE = 1 << 24
-_NAMES = ("sha256", "format", "version", "model")  # of the text that every file has
+_NAMES = ("sha256", "format", "version", "model")  # required texts
+_MAX_DEPTH = 32  # of nested brackets
+_MAX_BRACKETS = 100_000  # an empty list takes twenty times its two bytes
+_BITS64 = range(-(2**63), 2**64)  # a file could choose larger integers that all have the same hash
+
+
+class ModelFileError(ValueError):
+    """A file that is not a valid model file of a version that this lhtree reads.
+
+    Examples
+    --------
+    >>> import lhtree
+    >>> with open("damaged.lht", "wb") as file:
+    ...     _ = file.write(b"not a model")
+    >>> lhtree.load("damaged.lht")
+    Traceback (most recent call last):
+        ...
+    lhtree.files.container.ModelFileError: path='damaged.lht' is not a valid lhtree model file: it is too short.
+    """
+
+
+def check(holds: bool, what: str) -> None:
+    """Raise ``ModelFileError`` unless a condition holds."""
+    if not holds:
+        raise ModelFileError(what)
 
 
 class Container(NamedTuple):
-    """What a file holds."""
+    """Contents of a file."""
 
     model: str  # JSON
     arrays: dict[str, NDArray[Any]]
@@ -41,7 +63,7 @@ class Container(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What the header promises."""
+    """The header of a file."""
 
     raw: bytes  # from the first byte to the end of the header
     text: dict[str, str]
@@ -66,13 +88,13 @@ def read_container(path: str | os.PathLike[str]) -> Container:
 
 
 def parse(content: NDArray[np.uint8]) -> Container:
-    """The same for the bytes of a file."""
+    """Parse the bytes of a file."""
     head = _read_head(io.BytesIO(content.data), len(content))
     return _finish(head, content[len(head.raw) :])
 
 
 def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
-    """Read and check the header: the lengths it promises have to be those of the file."""
+    """Read the header and check that its sizes match that of the file."""
     start = file.read(_DIGEST.stop)
     check(len(start) == _DIGEST.stop, "it is too short")
     check(start[8 : _DIGEST.start] == _PREFIX, "it was not written by lhtree.save")
@@ -101,7 +123,7 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
 
 
 def _finish(head: _Head, data: NDArray[np.uint8]) -> Container:
-    """Check the digest, then what the file is, then its arrays."""
+    """Check the digest, the format and the arrays, in this order."""
     digest = head.raw[_DIGEST]
     check(
         digest == _digest(head.raw, data),
@@ -121,11 +143,11 @@ def _finish(head: _Head, data: NDArray[np.uint8]) -> Container:
 
 
 def _parse_version(text: str) -> tuple[int, int]:
-    """Major and minor version; version 1 had no minor one."""
+    """Return major and minor version."""
     major, _, minor = text.partition(".")
-    is_version = all(part.isascii() and part.isdecimal() and len(part) < 5 for part in (major, minor or "0"))
+    is_version = all(part.isascii() and part.isdecimal() and len(part) < 5 for part in (major, minor))
     check(is_version, f"its format version {text[:20]!r} is not a version")
-    return int(major), int(minor or "0")
+    return int(major), int(minor)
 
 
 def _digest(head: bytes, data: NDArray[np.uint8]) -> bytes:
@@ -136,7 +158,7 @@ def _digest(head: bytes, data: NDArray[np.uint8]) -> bytes:
 
 
 def _check_counts(name: str, numbers: Any) -> list[int]:
-    """Sizes or offsets: at most two integers of at least 0."""
+    """Check sizes or offsets: at most two integers of at least 0."""
     is_list = isinstance(numbers, list) and len(numbers) <= 2
     check(
         is_list and all(type(number) is int and number >= 0 for number in numbers),
@@ -146,7 +168,7 @@ def _check_counts(name: str, numbers: Any) -> list[int]:
 
 
 def _find_arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Views of the arrays, which have to fill the data without gap or overlap, in the order of their names."""
+    """Return views of the arrays, which must fill the data without gap or overlap, in the order of the header."""
     arrays, at = {}, 0
     for name, entry in entries.items():
         what = f"array {name[:50]!r}"
@@ -164,7 +186,7 @@ def _find_arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, 
 
 
 def pack_container(arrays: dict[str, NDArray[Any]], model: str, version: str) -> NDArray[np.uint8]:
-    """The bytes of a file; ``model`` is JSON. Larger types come first, so that every array is aligned."""
+    """Return the bytes of a file; ``model`` is JSON. Larger types come first, so that every array is aligned."""
     dtypes = {dtype: name for name, dtype in _DTYPES.items()}
     plain = {
         name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -197,3 +219,55 @@ def pack_container(arrays: dict[str, NDArray[Any]], model: str, version: str) ->
         _digest(content[: 8 + len(head)].tobytes(), content[8 + len(head) :]), np.uint8
     )
     return content
+
+
+def parse_json(raw: bytes) -> dict[str, Any]:
+    """Parse a JSON object; reject duplicate keys, deep nesting, integers beyond 64 bits and infinite numbers."""
+    _check_nesting(raw)
+    try:
+        value = json.loads(
+            raw.decode(),
+            object_pairs_hook=_unique,
+            parse_int=_bounded,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
+        )
+    except ModelFileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its header is not valid JSON ({str(error)[:100]})") from None
+    check(isinstance(value, dict), "its header is not a JSON object")
+    return value  # type: ignore[no-any-return]
+
+
+def _check_nesting(raw: bytes) -> None:
+    """Check the depth and number of brackets outside strings, before the text is parsed."""
+    letters = np.frombuffer(raw.replace(b"\\\\", b"").replace(b'\\"', b""), np.uint8)
+    is_outside = np.bitwise_xor.accumulate((letters == ord('"')).view(np.uint8)) == 0
+    opens = is_outside & ((letters == ord("[")) | (letters == ord("{")))
+    closes = is_outside & ((letters == ord("]")) | (letters == ord("}")))
+    depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int32)
+    check(int(depth.max(initial=0)) <= _MAX_DEPTH, f"its header is nested deeper than {_MAX_DEPTH} levels")
+    check(int(opens.sum()) <= _MAX_BRACKETS, f"its header has more than {_MAX_BRACKETS} lists and objects")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    check(len(found) == len(pairs), "its header has a duplicate key")
+    return found
+
+
+def _bounded(number: str) -> int:
+    value = int(number) if len(number) <= 20 else None  # do not parse long integers
+    check(value is not None and value in _BITS64, "its header has an integer of more than 64 bits")
+    return value  # type: ignore[return-value]  # checked
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    check(math.isfinite(value), "its header has a number that is not finite")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ModelFileError(f"its header contains {name}, which is not valid JSON")

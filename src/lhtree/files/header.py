@@ -1,15 +1,19 @@
-"""The header of a model file: what each field is, and the checks before anything is made of them."""
+"""The header of a model file: its fields and their checks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
 from ..model.calibration import CALIBRATORS
 from ..model.heads import NUMBER_LINKS
 from ..model.model import CLIP, LINKS
-from .strict_json import check
+from .container import check
 
 _FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
 _BOOST_KEYS = ("learning_rate", "train_score", "validation_score")
@@ -17,6 +21,10 @@ _COMPACT_KEYS = ("penalty", "rounding_loss", "objective")
 _DRAW_KEYS = ("n_estimators", "counts", "bootstrap")
 _RESPONSE_KEYS = ("low", "high", "mean")
 _CONFIDENCES = (None, "last", "path")
+# Booleans, integers, floats and text; "object" is an array of str.
+_DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|object")
+_MAX_BYTES = 1 << 26  # of all classes
+_PLAIN = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 _MOST_JOBS = 4096
 _MOST_ROWS = 2**31  # the core numbers rows with 32 bits
 
@@ -25,9 +33,9 @@ class Field(NamedTuple):
     """One field of the header."""
 
     holds: Callable[[Any], bool]
-    about: str  # what it has to be
-    default: Any = ...  # where it is not given; ...: it has to be given
-    since: str = "0.1.0"  # the first lhtree that can read it
+    about: str  # a description of valid values
+    default: Any = ...  # ...: the field is required
+    since: str = "0.2.0"  # the first version of lhtree that reads it
 
 
 HEADER = {
@@ -46,43 +54,38 @@ HEADER = {
         lambda v: v is None or _is_boost(v),
         f"{', '.join(_BOOST_KEYS)}, or null unless the model is boosted",
         None,
-        "0.2.0",
     ),
     "compact": Field(
         lambda v: v is None or _is_compact(v),
         f"{', '.join(_COMPACT_KEYS)}, or null unless the model is a compact tree",
         None,
-        "0.2.0",
     ),
     "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
-    "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf", "0.2.0"),
-    "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP, "0.2.0"),
+    "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf"),
+    "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP),
     "calibration": Field(
         lambda v: v is None or (_is_text(v) and v in CALIBRATORS),
         f"one of {', '.join(CALIBRATORS)}, or null",
         None,
-        "0.2.0",
     ),
     "min_samples_leaf": Field(
         lambda v: v is None or (type(v) in (int, float) and v > 0),
         "the leaf size in use, or null",
         None,
-        "0.2.0",
     ),
     "response": Field(
         lambda v: v is None or _is_response(v),
         f"{', '.join(_RESPONSE_KEYS)} of the training responses, or null unless the model is a regression",
         None,
-        "0.2.0",
     ),
-    "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}, "0.2.0"),
+    "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}),
 }
 
 
 def check_header(
     header: dict[str, Any], *, n_features: int, n_classes: int, n_statistics: int
 ) -> dict[str, Any]:
-    """The header with the defaults of what it does not give; classes are checked where they are decoded."""
+    """Check the header and return it with the defaults of missing fields; ``decode_classes`` checks the classes."""
     for name, field in HEADER.items():
         check(name in header or field.default is not ..., f"its header has no {name}")
         check(name not in header or field.holds(header[name]), f"{name} is not {field.about}")
@@ -106,21 +109,21 @@ def check_header(
         if column["kind"] == "target_statistic"
     ]
     check(sum(n_values) == n_statistics, "encoding and model differ in the number of statistics")
-    is_regression = header["response"] is not None
-    check(is_regression == (header["link"] in NUMBER_LINKS), "link and response do not match")
-    check(is_regression == (n_classes == 0), "a regression has no classes, and any other model has some")
+    has_response = header["response"] is not None
+    check(has_response == (header["link"] in NUMBER_LINKS), "link and response do not match")
+    check(has_response == (n_classes == 0), "a regression has no classes, and any other model has some")
     forest = header["forest"]
     if forest is not None:
         check(len(forest["sizes"]) == max(n_classes, 1), "sizes must have one value per class")
         score = forest["oob_score"]
-        check(score is None or is_regression or score >= 0.0, "oob_score is not between 0 and 1")
+        check(score is None or has_response or score >= 0.0, "oob_score is not between 0 and 1")
     return header
 
 
-def check_estimators(forest: dict[str, Any] | None, n_estimators: int, *, is_boosted: bool) -> None:
-    """Whether the header describes as many estimators as there are; a boosted model needs no description."""
+def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
+    """Check that the header describes all estimators."""
     if forest is None:
-        check(n_estimators == 1 or is_boosted, "a single tree has more than one estimator")
+        check(n_estimators == 1, "a single tree has more than one estimator")
         return
     check(len(forest["betas"]) == n_estimators, "betas must have one value per estimator")
     n_drawn = sum(draw["n_estimators"] for draw in forest["draws"])
@@ -128,7 +131,6 @@ def check_estimators(forest: dict[str, Any] | None, n_estimators: int, *, is_boo
 
 
 def _is_encoding(encoding: Any) -> bool:
-    """Names of the columns, and what becomes of each."""
     return (
         _has_keys(encoding, ("names", "has_names", "columns"))
         and isinstance(encoding["has_names"], bool)
@@ -146,7 +148,7 @@ _KINDS = {
 
 
 def _is_column(column: Any) -> bool:
-    """What becomes of a column; no category is there twice."""
+    """Whether a value describes the encoding of a column."""
     if not isinstance(column, dict) or not _is_text(column.get("kind")):
         return False
     if column["kind"] == "numbers":
@@ -158,7 +160,7 @@ def _is_column(column: Any) -> bool:
         _is_list_of(some, _is_category)
         and len(set(some)) == len(some)
         and _is_list_of(targets, _is_text)
-        and len(targets) != 1  # one alone has no name
+        and len(targets) != 1  # a single target has no name
     )
 
 
@@ -170,7 +172,6 @@ def _count_features(column: dict[str, Any]) -> int:
 
 
 def _is_forest(forest: Any) -> bool:
-    """What a forest knows beyond its trees."""
     if not _has_keys(forest, _FOREST_KEYS):
         return False
     sizes, oob_score = forest["sizes"], forest["oob_score"]
@@ -184,7 +185,6 @@ def _is_forest(forest: Any) -> bool:
 
 
 def _is_response(response: Any) -> bool:
-    """Least, largest and mean of the responses."""
     return (
         _has_keys(response, _RESPONSE_KEYS)
         and _is_dict_of(response, lambda value: isinstance(value, float))
@@ -193,7 +193,6 @@ def _is_response(response: Any) -> bool:
 
 
 def _is_boost(boost: Any) -> bool:
-    """How a boosted model was fitted."""
     if not _has_keys(boost, _BOOST_KEYS):
         return False
     rate = boost["learning_rate"]
@@ -206,7 +205,6 @@ def _is_boost(boost: Any) -> bool:
 
 
 def _is_compact(compact: Any) -> bool:
-    """How a compact tree was fitted."""
     return (
         _has_keys(compact, _COMPACT_KEYS)
         and all(isinstance(compact[name], float) for name in ("penalty", "rounding_loss"))
@@ -215,7 +213,7 @@ def _is_compact(compact: Any) -> bool:
 
 
 def _is_draw(draw: Any, sizes: list[int]) -> bool:
-    """Whether so many estimators drew so many rows of each class, not more than there were."""
+    """Whether a value describes a draw; without replacement, no class gives more rows than it has."""
     if not _has_keys(draw, _DRAW_KEYS) or not isinstance(draw["bootstrap"], bool):
         return False
     counts = draw["counts"]
@@ -266,3 +264,43 @@ def _is_parameter(value: Any) -> bool:
             and len(value["labels"]) == len(value["weights"])
         )
     return _is_plain(value) or _is_list_of(value, _is_plain)
+
+
+def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    """Return dtype and values of the classes for JSON; reject those that would not be read back unchanged."""
+    name = "object" if classes.dtype == object else classes.dtype.str
+    values = classes.tolist()
+    strange = next((value for value in values if type(value) is not _PLAIN.get(classes.dtype.kind)), None)
+    if strange is not None or not _DTYPE.fullmatch(name) or classes.nbytes > _MAX_BYTES:
+        what = (
+            f"the class {strange!r} is of type {type(strange).__name__}"
+            if strange is not None
+            else f"dtype {name}"
+        )
+        raise TypeError(
+            f"the classes of the model cannot be saved ({what}): fit with classes that are strings, integers, "
+            "booleans or numbers of at most 64 bits."
+        )
+    return {"dtype": name, "values": values}
+
+
+def decode_classes(described: dict[str, Any], n_classes: int) -> NDArray[Any]:
+    """Return the ``n_classes`` classes of a header."""
+    check(
+        isinstance(described["values"], list)
+        and len(described["values"]) == n_classes
+        and isinstance(described["dtype"], str)
+        and _DTYPE.fullmatch(described["dtype"]) is not None,
+        "its classes are not described by a dtype and one value per share",
+    )
+    dtype, values = np.dtype(described["dtype"]), described["values"]
+    check(dtype.itemsize * len(values) <= _MAX_BYTES, "its classes are too wide")
+    check(all(type(value) is _PLAIN[dtype.kind] for value in values), "its classes are not of their type")
+    try:
+        with np.errstate(over="ignore"):
+            classes = np.array(values, dtype=dtype)
+    except OverflowError:
+        classes = np.empty(0, dtype=dtype)
+    check(classes.tolist() == values, "its classes do not fit their type")
+    check(len(set(values)) == len(values), "it has a duplicate class")
+    return classes

@@ -1,10 +1,11 @@
-"""A model file: a model with the name and parameters of its estimator; checked before anything is made of it."""
+"""Model files: a model with the name and parameters of its estimator. See docs/model_files.md."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -20,16 +21,15 @@ from ..model.response import ResponseRecord
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
-from .arrays import ALL_ARRAYS, Arrays, check_response, check_shapes, check_trees, check_values
-from .classes import decode_classes, encode_classes
-from .container import Container, pack_container, parse, read_container
-from .header import HEADER, check_estimators, check_header
-from .strict_json import ModelFileError, parse_json
-from .upgrades import VERSION, drop_unknown, upgrade
+from .arrays import ALL_ARRAYS, Arrays, check_shapes, check_trees, check_values
+from .container import Container, ModelFileError, check, pack_container, parse, parse_json, read_container
+from .header import HEADER, check_estimators, check_header, decode_classes, encode_classes
+
+VERSION = (2, 0)
 
 
 class ModelFile(NamedTuple):
-    """What a file holds."""
+    """Contents of a file."""
 
     model: Model
     header: dict[str, Any]
@@ -48,7 +48,7 @@ def read_file(path: str | os.PathLike[str]) -> ModelFile:
 def write_file(path: str | os.PathLike[str], model: Model, header: dict[str, Any]) -> None:
     """Write a model file; ``header`` has the estimator, its parameters and metadata.
 
-    What could not be read again is refused, and the old file stays.
+    If the new file could not be read, nothing is written.
     """
     content = pack(model, header)
     try:
@@ -62,7 +62,7 @@ def write_file(path: str | os.PathLike[str], model: Model, header: dict[str, Any
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file in errors about it."""
+    """Add the path to error messages."""
     try:
         yield
     except ModelFileError as error:
@@ -70,7 +70,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
-    """The bytes of a file."""
+    """Return the bytes of a file."""
     arrays = model.trees.arrays() | {
         "centre": model.normalisation.centre,
         "scale": model.normalisation.scale,
@@ -112,16 +112,14 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         and {name: getattr(model.response, name) for name in ("low", "high", "mean")},
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
-    # A reader that does not know one of these would predict something else.
-    optional = {
-        name: array for name, array in ALL_ARRAYS.items() if array.default is not None and array.is_scored
-    }
-    given["requires"] = {name: array.since for name, array in optional.items() if name in arrays}
-    given["requires"] |= {
-        name: HEADER[name].since for name in ("link", "clip", "calibration") if name in given
-    }
+    # Arrays and fields without which a reader would predict something else.
+    given["requires"] = {
+        name: array.since
+        for name, array in ALL_ARRAYS.items()
+        if array.default is not None and array.is_scored and name in arrays
+    } | {name: HEADER[name].since for name in ("link", "clip", "calibration") if name in given}
     text = json.dumps(given, separators=(",", ":"), allow_nan=False)
-    return pack_container(arrays, text, ".".join(map(str, VERSION)))
+    return pack_container(arrays, text, _format(VERSION))
 
 
 def _encode_forest(forest: ForestRecord) -> dict[str, Any]:
@@ -154,10 +152,16 @@ def _encode_compact(compact: CompactRecord) -> dict[str, Any]:
 
 
 def check_file(container: Container) -> ModelFile:
-    """From the outside to the inside; nothing is used before it is checked."""
+    """Check the contents of a file and build its model."""
     header = parse_json(container.model.encode("utf-8", "surrogatepass"))
-    header, arrays = upgrade(container.version, header, container.arrays)
-    header, arrays = drop_unknown(header, arrays, set(HEADER), set(ALL_ARRAYS))
+    check(
+        container.version[0] == VERSION[0],
+        f"its format version is {_format(container.version)}, but this lhtree reads version {VERSION[0]}: update "
+        f"lhtree (the file was written by lhtree {_find_writer(header)})",
+    )
+    _check_required(header)
+    header = {name: value for name, value in header.items() if name in HEADER}
+    arrays = {name: values for name, values in container.arrays.items() if name in ALL_ARRAYS}
     check_shapes(arrays)
     n_classes = len(arrays["prior"])
     header = check_header(
@@ -167,15 +171,38 @@ def check_file(container: Container) -> ModelFile:
         n_statistics=len(arrays.get("statistics", ())),
     )
     check_values(arrays)
-    check_response(arrays, is_regression=header["response"] is not None)
     classes = decode_classes(header["classes"], n_classes)
     try:
         model = _build(header, arrays, classes)
-    except ValueError as error:  # what the core found
+    except ValueError as error:  # from the checks of the core
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)
-    check_estimators(header["forest"], model.n_estimators, is_boosted=model.is_boosted)
+    if "base" not in arrays or header["forest"] is not None:  # a boosted model needs no description
+        check_estimators(header["forest"], model.n_estimators)
     return ModelFile(model, header, arrays, container.version, container.sha256, container.n_bytes)
+
+
+def _check_required(header: dict[str, Any]) -> None:
+    """Reject a file of a newer minor version whose predictions depend on something unknown."""
+    requires = header.get("requires", {})
+    is_valid = isinstance(requires, dict) and all(isinstance(since, str) for since in requires.values())
+    check(is_valid, "requires must map names to versions")
+    unknown = sorted(set(requires) - set(HEADER) - set(ALL_ARRAYS))
+    if unknown:
+        versions = [requires[name] for name in unknown]
+        newest = max(versions, key=lambda version: [int(n) for n in re.findall(r"\d{1,9}", version)])[:20]
+        raise ModelFileError(
+            f"it uses {', '.join(unknown)[:100]} and needs lhtree {newest} or newer: update lhtree"
+        )
+
+
+def _find_writer(header: dict[str, Any]) -> str:
+    writer = header.get("written_by")
+    return str(writer.get("lhtree", "?"))[:20] if isinstance(writer, dict) else "?"
+
+
+def _format(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
 
 
 def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Model:
@@ -243,3 +270,64 @@ def _build_forest(forest: dict[str, Any], arrays: Arrays) -> ForestRecord:
         oob_decision_function=arrays.get("oob_decision_function"),
         oob_prediction=arrays.get("oob_prediction"),
     )
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the contents of a model file as plain values: versions, parameters, classes, features, sizes, metadata.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict
+        Values that can be written as JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from lhtree import LHTClassifier, inspect, save
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> save(LHTClassifier().fit(X, y), "wine.lht", metadata={"by": "Ada"})
+    >>> facts = inspect("wine.lht")
+    >>> facts["estimator"], facts["n_trees"], facts["classes"], facts["metadata"]
+    ('LHTClassifier', 3, [0, 1, 2], {'by': 'Ada'})
+    """
+    file = read_file(path)
+    header, model = file.header, file.model
+    trees, boost = model.trees, model.boost
+    return {
+        "estimator": header["estimator"],
+        "format_version": _format(file.version),
+        "written_by": header["written_by"],
+        "n_bytes": file.n_bytes,
+        "sha256": file.sha256,
+        "parameters": header["parameters"],
+        "classes": header["classes"]["values"],
+        "shares": model.prior.tolist(),
+        "response": header["response"],
+        "n_columns": model.encoding.n_columns,
+        "n_features": model.n_features,
+        "feature_names": list(model.encoding.names) if model.encoding.has_names else None,
+        "encoding": header["encoding"],
+        "link": model.link,
+        "calibration": header["calibration"],
+        "min_samples_leaf": model.min_samples_leaf,
+        "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
+        "n_samples": int(trees.n_samples[trees.block_ptr[:-1]].max()),
+        "n_trees": trees.n_trees,
+        "n_blocks": trees.n_blocks,
+        "n_leaves": int((trees.left < 0).sum()),
+        "depth": int(trees.depths().max()),
+        "n_weights": len(trees.hyperplane_weight),
+        "n_slopes": len(trees.membership_slope),
+        "n_prototypes": 0 if model.prototypes is None else len(model.prototypes.codes),
+        "oob_score": None if model.forest is None else model.forest.oob_score,
+        "metadata": header["metadata"],
+        "arrays": {
+            name: {"dtype": str(values.dtype), "shape": list(values.shape)}
+            for name, values in file.arrays.items()
+        },
+    }

@@ -116,7 +116,7 @@ class Model:
     boost: BoostRecord | None = None  # of boosted models only
     compact: CompactRecord | None = None  # of compact trees only
     calibration: Calibration | None = None
-    min_samples_leaf: float | None = None  # in use; None: boosted, or from an older file
+    min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
 
     scorer: _core.Scorer = field(init=False, repr=False)

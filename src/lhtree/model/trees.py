@@ -27,7 +27,7 @@ class Array(NamedTuple):
     about: str  # for the documentation
     points_to: str | None = None  # the axis into which it points, with one entry more than its own axis has
     default: float | None = None  # what every value is where the array is not given; None: it has to be given
-    since: str = "0.1.0"  # the first lhtree that can read it
+    since: str = "0.2.0"  # the first version of lhtree that reads it
     is_scored: bool = True  # whether predictions depend on it; else explanations only
 
     def size(self, n: int) -> int:
@@ -42,7 +42,7 @@ def _array(
     *,
     points_to: str | None = None,
     default: float | None = None,
-    since: str = "0.1.0",
+    since: str = "0.2.0",
     is_scored: bool = True,
 ) -> Any:
     array = Array(dtype, axis, about, points_to, default, since, is_scored)
@@ -87,50 +87,46 @@ class Trees:
     membership_feature: Ints = _array("i4", "slope", "features of a block, ascending")
     membership_slope: Floats = _array("f8", "slope", "their slopes")
     low: Floats = _array(
-        "f8", "block", "estimates of a leaf are clipped to low …", default=0.0, since="0.2.0"
+        "f8", "block", "estimates of a leaf are clipped to low …", default=0.0
     )
-    high: Floats = _array("f8", "block", "… and high", default=1.0, since="0.2.0")
+    high: Floats = _array("f8", "block", "… and high", default=1.0)
     missing: NDArray[np.int8] = _array(
         "i1",
         "block",
         "where a missing value of a single-feature block goes: -1 left, 1 right, 0 as a value at the centre",
         default=0,
-        since="0.2.0",
     )
     gain: Floats = _array(
         "f8",
         "block",
         "decrease of impurity or loss by the hyperplane",
         default=0.0,
-        since="0.2.0",
         is_scored=False,
     )
     hyperplane_share: NDArray[np.float32] = _array(
         "f4",
         "weight",
-        "share of the block's gain that goes to the feature; -1: unknown",
-        default=-1.0,
-        since="0.2.0",
+        "share of the block's gain that goes to the feature",
+        default=0.0,
         is_scored=False,
     )
     membership_mean: NDArray[np.float32] = _array(
-        "f4", "slope", "mean of the feature in the block", default=0.0, since="0.2.0", is_scored=False
+        "f4", "slope", "mean of the feature in the block", default=0.0, is_scored=False
     )
     value_ptr: Pointers = _array(
-        "i8", "block", "first value of every block", points_to="value", default=0, since="0.2.0"
+        "i8", "block", "first value of every block", points_to="value", default=0
     )
     value_class: Ints = _array(
-        "i4", "value", "classes of a block of a tree of all classes, ascending", default=0, since="0.2.0"
+        "i4", "value", "classes of a block of a tree of all classes, ascending", default=0
     )
     value: Floats = _array(
-        "f8", "value", "share of the class, or addition to its score", default=0.0, since="0.2.0"
+        "f8", "value", "share of the class, or addition to its score", default=0.0
     )
     prior_share: Floats = _array(
         "f8",
         "block",
         "share of the class prior in the memberships of a leaf of a tree of all classes; the values have the rest",
         default=0.0,
-        since="0.2.0",
     )
 
     unit_weight: Floats = _array(
@@ -138,18 +134,16 @@ class Trees:
         "weight",
         "of a tree that is evaluated in the user's units: weights of the features as they are given",
         default=0.0,
-        since="0.2.0",
     )
     unit_offset: Floats = _array(
         "f8",
         "block",
         "their offset: unit_weight times values, added from left to right, goes left if below it",
         default=0.0,
-        since="0.2.0",
     )
-    unit_slope: Floats = _array("f8", "slope", "slopes of such a tree …", default=0.0, since="0.2.0")
+    unit_slope: Floats = _array("f8", "slope", "slopes of such a tree …", default=0.0)
     unit_intercept: Floats = _array(
-        "f8", "block", "… and its intercept: the estimate before it is clipped", default=0.0, since="0.2.0"
+        "f8", "block", "… and its intercept: the estimate before it is clipped", default=0.0
     )
 
     def __post_init__(self) -> None:
@@ -270,11 +264,8 @@ class Trees:
 
     @cached_property
     def shares(self) -> Floats:
-        """What every weight earns of the gain of its block; by |weight| where it is unknown (files of version 1)."""
-        block = np.repeat(np.arange(self.n_blocks), np.diff(self.hyperplane_ptr))
-        size = np.abs(self.hyperplane_weight.astype(np.float64))
-        total = np.bincount(block, weights=size, minlength=self.n_blocks)
-        return np.where(self.hyperplane_share < 0.0, size / total[block], self.hyperplane_share)
+        """Share of the block's gain that goes to the feature of every weight, as float64."""
+        return self.hyperplane_share.astype(np.float64)
 
     @cached_property
     def parts(self) -> Floats:
