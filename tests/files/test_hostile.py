@@ -108,9 +108,10 @@ def test_integers_of_one_hash(tree, refused):
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
     [
-        ("version", "3.1", "format version is 3.1, but this lhtree reads up to 2: update lhtree"),
-        ("version", "0", "format version is 0.0"),
+        ("version", "3.1", "format version is 3.1, but this lhtree reads version 2: update lhtree"),
+        ("version", "1.0", "format version is 1.0, but this lhtree reads version 2"),
         ("version", "1" * 100, "format version '1111"),
+        ("version", "2", "'2' is not a version"),
         ("version", "two", "'two' is not a version"),
         ("format", "pt", "another library"),
         ("model", "[]", "not a JSON object"),
