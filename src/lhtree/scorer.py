@@ -13,8 +13,8 @@ from ._parameters import MOST_THREADS, check_count
 from .files import read_file
 from .interpret import Interpretable
 from .model.model import Model, takes_nothing
-from .tables.coded import CodedRows
 from .tables.frames import refuse_infinity
+from .tables.rows import CodedRows
 
 
 class Scorer(Interpretable):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lhtree
-from lhtree.tables import records
+from lhtree.io import csv as records
 from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytest.importorskip("pandas")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree.cli._errors import Problem
 from lhtree.cli.explain import parse_values
+from lhtree.tables.encoders import Numbers, OneHot
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.errors import TableError
-from lhtree.tables.treatments import Numbers, OneHot
 from support.regressions import fit_regression
 from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 

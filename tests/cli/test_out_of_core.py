@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lhtree.cli import _memory
-from lhtree.tables import sample, scratch
+from lhtree.io import passes as scratch
+from lhtree.tables import rows as sample
 from support.shop import fail, make_table, shop, succeed  # noqa: F401
 
 ASKED = ("fit", "data.csv", "-t", "y", "--model", "boost", "--rounds", 5)

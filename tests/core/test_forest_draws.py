@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import LHForestClassifier, _core
-from lhtree.grow.sampling import count_rows
+from lhtree.grow.forest import count_rows
 from reference import trees as reference
 from support import bridge, strategies
 from support.bridge import training_weights

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import LHBoostClassifier, LHBoostRegressor
-from lhtree.tables import sample, scratch
-from lhtree.tables.read import read_training
+from lhtree.io import passes as scratch
+from lhtree.io.read import read_training
+from lhtree.tables import rows as sample
 from support.batches import assert_same_model, cut_rows, make_table
 
 pd = pytest.importorskip("pandas")

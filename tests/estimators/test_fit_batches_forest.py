@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lhtree import LHForestClassifier, LHForestRegressor
-from lhtree.tables import sample
+from lhtree.tables import rows as sample
 from support.batches import assert_same_model, cut_rows, make_table
 
 FEW = {"n_estimators": 4, "max_samples": 60, "random_state": 0}

@@ -6,8 +6,8 @@ from sklearn.base import clone
 
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.grow import pilot as _pilot
-from lhtree.grow.smoothing import smooth_leaves
+from lhtree.grow import automatic as _pilot
+from lhtree.grow.forest import smooth_leaves
 from support.clouds import make_clouds
 
 

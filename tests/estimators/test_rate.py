@@ -1,9 +1,9 @@
 """The automatic learning rate of boosted models, and the pilot that lowers it on noisy rows."""
 
+import lhtree.grow.automatic
 import numpy as np
 import pytest
 
-import lhtree.grow.rate
 from lhtree import LHBoostClassifier, LHBoostRegressor
 from support.clouds import make_clouds
 
@@ -77,7 +77,7 @@ def test_whoever_stops_early_needs_no_pilot():
 
 
 def test_many_rows_need_no_pilot(monkeypatch):
-    monkeypatch.setattr(lhtree.grow.rate, "_MOST_ROWS", 999)
+    monkeypatch.setattr(lhtree.grow.automatic, "_MOST_BOOSTED", 999)
     X, response = make_rows(1000, 1e6)
     model = LHBoostClassifier(40).fit(X, response > 0.0)
     assert model.learning_rate_ == float(f"{by_rows(1000, 40):.4g}")

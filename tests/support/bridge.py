@@ -3,7 +3,7 @@
 import numpy as np
 
 from lhtree import _core
-from lhtree.grow.sampling import count_rows
+from lhtree.grow.forest import count_rows
 from reference import trees as reference
 
 MODEL_METHODS = (

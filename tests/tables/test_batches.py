@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree.tables import records
-from lhtree.tables.batches import open_stream
+from lhtree.io import csv as table_csv
+from lhtree.io.source import Feed, Reading
+from lhtree.io.streams import open_stream
 from lhtree.tables.errors import ReadError
-from lhtree.tables.source import Feed, Reading
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -19,8 +19,8 @@ pa = pytest.importorskip("pyarrow")
 
 def cut(content, n_bytes, delimiter=","):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records, "CHUNK_BYTES", n_bytes)
-        return list(records.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
+        patch.setattr(table_csv, "CHUNK_BYTES", n_bytes)
+        return list(table_csv.cut_records(Feed(io.BytesIO(content), "data.csv"), delimiter, "data.csv"))
 
 
 def parse(content):
@@ -55,7 +55,7 @@ def test_chunks_without_quotes_are_cut_at_the_last_line():
 
 
 def test_records_that_are_too_long(monkeypatch):
-    monkeypatch.setattr(records, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(table_csv, "_MOST_BYTES", 1000)
     assert len(b"".join(cut(b'1,"' + b"x\n" * 400 + b'"\n2,3\n', 10))) == 809
     with pytest.raises(ReadError, match=r"data\.csv has a row of more than"):
         cut(b'1,"' + b"x\n" * 4000, 10)

@@ -7,10 +7,9 @@ import pytest
 
 from lhtree import LHTClassifier, save
 from lhtree.cli._errors import ExitCode
-from lhtree.tables import csv as table_csv
-from lhtree.tables import records
-from lhtree.tables.read import read_training
-from lhtree.tables.source import Reading
+from lhtree.io import csv as table_csv
+from lhtree.io.read import read_training
+from lhtree.io.source import Reading
 from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
 
 
@@ -104,7 +103,7 @@ def test_a_quoted_field_that_does_not_end(tail):
 
 
 def test_what_goes_on_for_megabytes(monkeypatch):
-    monkeypatch.setattr(records, "_MOST_BYTES", 1 << 21)
+    monkeypatch.setattr(table_csv, "_MOST_BYTES", 1 << 21)
     refuse('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000, "data.csv has a row of more than 2 MB", "unclosed quote")
     monkeypatch.setattr(table_csv, "_HEAD_BYTES", 1000)
     refuse("a,y" * 1000, "data.csv", "first line has no end")

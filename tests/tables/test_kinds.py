@@ -8,7 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lhtree.tables.frames import split_columns
+from lhtree.tables.columns import ArrayColumn
+from lhtree.tables.frames import take_table
 
 pa = pytest.importorskip("pyarrow")
 
@@ -54,6 +55,10 @@ POLARS = {
 }
 
 
+def _split(table):
+    return take_table(table, "LHTClassifier").columns()
+
+
 ARROW = {
     "float": (pa.array([1.5, None]), "numbers"),
     "half": (pa.array([np.float16(1.5)]), "numbers"),
@@ -84,20 +89,20 @@ PANDAS_OF_ARROW = {
     [(pd.DataFrame, PANDAS | PANDAS_OF_ARROW), (pl.DataFrame, POLARS), (pa.table, ARROW)],
 )
 def test_kinds_of_columns(make, cases):
-    found = {name: split_columns(make({"c": values}))[0].kind for name, (values, _) in cases.items()}
+    found = {name: _split(make({"c": values}))[0].kind for name, (values, _) in cases.items()}
     assert found == {name: kind for name, (_, kind) in cases.items()}
 
 
 def test_kinds_of_arrays():
     rows = [[1, "a", None, 1.5, np.datetime64("2020-01-01")], [True, None, pd.NA, "b", None]]
-    assert [column.kind for column in split_columns(np.array(rows, dtype=object))] == [
+    assert [column.kind for column in _split(np.array(rows, dtype=object))] == [
         "numbers", "categories", "nothing", "mixed", "times"
     ]  # fmt: skip
-    assert [split_columns(np.array([[value]]))[0].kind for value in (1, 1.5, True, "a", 1j)] == [
+    assert [ArrayColumn(np.array([value]), 0).kind for value in (1, 1.5, True, "a", 1j)] == [
         "numbers", "numbers", "numbers", "categories", "other"
     ]  # fmt: skip
     words = np.array([["a"], ["b"]], dtype=np.dtypes.StringDType())
-    assert split_columns(words)[0].categories()[1] == ["a", "b"]
+    assert _split(words)[0].categories()[1] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +122,7 @@ def test_kinds_of_arrays():
     ids=str,
 )
 def test_numbers(values):
-    (column,) = split_columns(_as_table(values))
+    (column,) = _split(_as_table(values))
     numbers = column.numbers()
     assert numbers.dtype == np.float64
     np.testing.assert_array_equal(numbers, [1.0, NAN, 3.0])
@@ -142,7 +147,7 @@ def test_numbers(values):
     ids=str,
 )
 def test_categories_are_sorted(values):
-    (column,) = split_columns(_as_table(values))
+    (column,) = _split(_as_table(values))
     codes, categories = column.categories()
     assert codes.tolist() == [1, -1, 0]
     assert categories == ["a", "b"]
@@ -154,7 +159,7 @@ def test_categories_of_a_type_keep_its_order():
         pd.Series(pd.Categorical(["high", "low", None], categories=wanted[1], ordered=True)),
         pl.Series(["high", "low", None], dtype=pl.Enum(wanted[1])),
     ):
-        (column,) = split_columns(_as_table(values))
+        (column,) = _split(_as_table(values))
         codes, categories = column.categories()
         assert (codes.tolist(), categories) == wanted
 
@@ -166,17 +171,17 @@ def test_categories_that_are_numbers():
         pl.Series([3, None, 1, None]),
         pa.array([3.0, NAN, 1.0, None]),
     ):
-        (column,) = split_columns(_as_table(values))
+        (column,) = _split(_as_table(values))
         codes, categories = column.categories()
         assert (codes.tolist(), categories) == ([1, -1, 0, -1], [1, 3])
         assert all(type(category) is int for category in categories)
 
 
 def test_categories_that_json_cannot_hold_are_known_by_their_text():
-    (column,) = split_columns(np.array([[np.inf], [1.5]]))
+    (column,) = _split(np.array([[np.inf], [1.5]]))
     codes, categories = column.categories()
     assert (codes.tolist(), categories) == ([1, 0], [1.5, "inf"])
-    (column,) = split_columns(pd.DataFrame({"c": pd.cut(pd.Series([1, 9]), [0, 5, 10])}))
+    (column,) = _split(pd.DataFrame({"c": pd.cut(pd.Series([1, 9]), [0, 5, 10])}))
     assert column.categories()[1] == ["(0, 5]", "(5, 10]"]
 
 

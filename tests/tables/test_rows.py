@@ -5,7 +5,7 @@ import pytest
 
 from lhtree import LHTClassifier
 from lhtree.cli._errors import ExitCode
-from lhtree.tables.read import read_rows, read_training
+from lhtree.io.read import read_rows, read_training
 from support.table_files import FORMATS, make_shop, refusal  # noqa: F401
 
 pd = pytest.importorskip("pandas")

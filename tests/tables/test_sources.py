@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lhtree import LHForestClassifier, LHTClassifier, load_scorer, save
-from lhtree.tables.batches import open_stream
+from lhtree.io.source import Reading
+from lhtree.io.streams import open_stream
 from lhtree.tables.learn import learn_encoding
-from lhtree.tables.source import Reading
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")

@@ -10,8 +10,8 @@ from sklearn.preprocessing import TargetEncoder
 
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree.tables.encoders import UNSEEN_LEVEL
 from lhtree.tables.statistics import Amounts, Cells, draw_folds, part_values
-from lhtree.tables.treatments import UNSEEN_LEVEL
 
 pd = pytest.importorskip("pandas")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lhtree.cli._errors import ExitCode
-from lhtree.tables.read import read_training
-from lhtree.tables.source import Reading
+from lhtree.io.read import read_training
+from lhtree.io.source import Reading
 from support.table_files import FORMATS, make_shop, refusal, write  # noqa: F401
 
 pd = pytest.importorskip("pandas")

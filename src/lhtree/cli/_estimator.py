@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
+from ..io.read import FilePasses, Training
 from ..model.calibration import CALIBRATORS
-from ..tables.file_passes import FilePasses
-from ..tables.names import check_known
-from ..tables.read import Training
+from ..tables.errors import check_known
 from ._errors import ExitCode, Problem
 from ._options import TaskName
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..evaluation import Measured, evaluate
 from ..evaluation.measures import write_number
-from ..tables.file_passes import FilePasses
-from ..tables.passes import pass_over_file
-from ..tables.read import Training
+from ..io.passes import pass_over_file
+from ..io.read import FilePasses, Training
 from ._errors import Problem
 from ._options import TaskName
 from ._show import note, show_facts, write_bytes, write_seconds

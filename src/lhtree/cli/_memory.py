@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..tables.batches import open_stream
-from ..tables.source import Reading
+from ..io.source import Reading
+from ..io.streams import open_stream
 from ._errors import ExitCode, Problem
 from ._estimator import Kind
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..io.fields import FileRows
+from ..io.streams import Stream
 from ..scorer import Scorer
-from ..tables.batches import Stream
 from ..tables.encoding import Encoding
-from ..tables.text import FileRows
 from ._errors import reading
 from ._show import note
 

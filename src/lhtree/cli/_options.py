@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .._parameters import UNSEEN
-from ..tables.source import FORMATS
+from ..io.source import FORMATS
 from ._errors import ExitCode, Problem
 
 DataFile = Annotated[

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Protocol
 
 from .._extras import import_extra
 from .._write import open_whole, open_whole_folder, write_whole
-from ..tables.readers import find_arrow_kind
+from ..tables.columns import find_arrow_kind
 from . import _signals
 from ._errors import ExitCode, Problem, writing
 

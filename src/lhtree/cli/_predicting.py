@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
+from ..io.fields import FileRows
+from ..io.streams import Stream
 from ..scorer import Scorer
-from ..tables.batches import Stream
-from ..tables.names import check_known
-from ..tables.text import FileRows
+from ..tables.errors import check_known
 from ._errors import Problem
 from ._model import Encoder
 from ._output import make_flat

@@ -16,8 +16,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from .._extras import import_extra
-from ..tables.batches import PartedStream
-from ..tables.folder import Part
+from ..io.streams import Part, PartedStream
 from . import _signals
 from ._errors import ExitCode, Problem
 from ._model import load_scorer

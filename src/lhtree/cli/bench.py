@@ -8,11 +8,11 @@ import typer
 
 from ..evaluation import Evaluation, Measured
 from ..evaluation.measures import write_number
+from ..io.read import Training, read_training
+from ..io.source import Reading
 from ..selection.comparison import PEERS, Result, compare
 from ..selection.folds import split_folds
-from ..tables.names import find_nearest
-from ..tables.read import Training, read_training
-from ..tables.source import Reading
+from ..tables.errors import find_nearest
 from . import _options
 from ._errors import ExitCode, Problem
 from ._show import clean, show_bar, show_json, show_table, write_seconds

@@ -10,10 +10,10 @@ import typer
 from ..evaluation import Evaluation, Measured, RegressionEvaluation
 from ..evaluation.judge import judge, judge_numbers
 from ..evaluation.measures import write_number, write_percent
-from ..tables.batches import open_stream
-from ..tables.names import check_known
-from ..tables.source import Reading
-from ..tables.target import match_classes, read_response, refuse_missing
+from ..io.source import Reading
+from ..io.streams import open_stream
+from ..io.target import match_classes, read_response, refuse_missing
+from ..tables.errors import check_known
 from . import _options, _signals
 from ._errors import ExitCode, Problem
 from ._model import Encoder, load_scorer, tell_unseen

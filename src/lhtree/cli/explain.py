@@ -13,13 +13,13 @@ import typer
 
 from .._extras import import_extra
 from ..evaluation.measures import write_number
+from ..io.fields import FileRows
+from ..io.source import Reading
+from ..io.streams import open_stream
 from ..model.model import Model as LearnedModel
 from ..model.model import read
-from ..tables.batches import open_stream
 from ..tables.encoding import Encoding as TableEncoding
-from ..tables.names import check_known, find_nearest
-from ..tables.source import Reading
-from ..tables.text import FileRows
+from ..tables.errors import check_known, find_nearest
 from ._errors import ExitCode, Problem
 from ._model import load_model, tell_unseen
 from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen

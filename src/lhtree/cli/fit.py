@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from .._parameters import REGRESSION_LOSSES
-from ..tables.file_passes import FilePasses
-from ..tables.read import read_training
-from ..tables.source import Reading
+from ..io.read import FilePasses, read_training
+from ..io.source import Reading
 from . import _estimator, _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import (

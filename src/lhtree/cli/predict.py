@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from ..evaluation.judge import has_intervals
+from ..io.source import FORMATS, Reading
+from ..io.streams import PartedStream, Stream, open_stream
 from ..scorer import Scorer
-from ..tables.batches import PartedStream, Stream, open_stream
-from ..tables.source import FORMATS, Reading
 from . import _options, _signals
 from ._errors import ExitCode, Problem
 from ._model import load_scorer, tell_unseen

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from ..io.read import read_rows
+from ..io.source import Reading
 from ..model.model import read as find_model
-from ..tables.read import read_rows
-from ..tables.source import Reading
 from . import _options
 from ._errors import writing
 from ._model import load_model, tell_unseen

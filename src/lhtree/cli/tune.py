@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..evaluation.measures import write_number
-from ..tables.read import Training, read_training
-from ..tables.source import Reading
+from ..io.read import Training, read_training
+from ..io.source import Reading
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import OPTIONS, Kind, Model

@@ -18,8 +18,8 @@ from ..grow.coded_boosting import learn_bins
 from ..grow.holdout import Validation, hold_out, join
 from ..grow.passes import Surveyed, split_rows
 from ..grow.training import Training
-from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation
+from ..tables.rows import Encoded
 from ._base import DaskClassifier, DaskRegressor
 from ._exchange import Coded, Exchange, Given
 from ._rows import Rows, WorkerRows, keep, take

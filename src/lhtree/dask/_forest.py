@@ -14,8 +14,8 @@ from ..estimators.forest import LHForestClassifier
 from ..estimators.forest_regressor import LHForestRegressor
 from ..grow.training import Training
 from ..model.model import Model
-from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation, Span, learn_normalisation
+from ..tables.rows import Encoded
 from ._base import DaskClassifier, DaskRegressor
 from ._client import fetch
 from ._grow import grow_on_workers

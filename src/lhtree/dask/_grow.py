@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..grow.drawn import Draw, Labels, Plan, draw, grow_drawn
-from ..tables.coded import Encoded, join_rows
+from ..grow.forest import Draw, Labels, Plan, draw, grow_drawn
+from ..tables.rows import Encoded, join_rows
 from ._client import fetch
 from ._rows import Rows, WorkerRows, keep, take
 

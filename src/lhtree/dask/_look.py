@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count
 from ..tables.columns import Category, Column
+from ..tables.encoders import Numbers, Treatment
 from ..tables.encoding import Encoding
 from ..tables.errors import TableError
-from ..tables.frames import holds_numbers, read_array, read_names, split_columns, take_table
+from ..tables.frames import take_table
 from ..tables.learn import check_features, choose_columns, has_gaps, refuse_unusable, treat_counts
-from ..tables.treatments import Numbers, Treatment
 
 
 class ColumnLook(NamedTuple):
@@ -40,14 +40,14 @@ class Look(NamedTuple):
 def look_at(X: Any, categorical_features: Any, is_kept: NDArray[np.bool_] | None, owner: str) -> Look:
     """Look at the rows of a part, those that are not kept left out."""
     X = take_table(X, owner)
-    names = read_names(X)
-    if (categorical_features is None or isinstance(categorical_features, str)) and holds_numbers(X):
-        array = read_array(X)
+    names = X.names
+    if (categorical_features is None or isinstance(categorical_features, str)) and X.holds_numbers():
+        array = X.array()
         told: list[Any] = names or list(range(array.shape[1]))
         return Look(
             names, [_look_at_numbers(repr(name), array[:, i], is_kept) for i, name in enumerate(told)]
         )
-    columns = split_columns(X)
+    columns = X.columns()
     chosen = choose_columns(columns, categorical_features)
     refuse_unusable(columns, chosen)
     return Look(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
-from ..tables.coded import Encoded, expand, join_rows
+from ..tables.rows import Encoded, expand, join_rows
 from ._client import Session, fetch
 
 Rows = NDArray[np.int64]

@@ -10,14 +10,23 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..grow.training import Training, settle_rows
-from ..tables.coded import CodedRows, Encoded, expand
-from ..tables.crossfit import CrossFit, add_statistics, place_statistics
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
-from ..tables.gaps import drop_numbers, find_indicators, find_telling, wants_indicators
 from ..tables.normalise import Span
-from ..tables.sample import sample_rows
-from ..tables.statistics import Amounts, Cells, Statistics, draw_folds
+from ..tables.rows import CodedRows, Encoded, expand, sample_rows
+from ..tables.statistics import (
+    Amounts,
+    Cells,
+    CrossFit,
+    Statistics,
+    add_statistics,
+    draw_folds,
+    drop_numbers,
+    find_indicators,
+    find_telling,
+    place_statistics,
+    wants_indicators,
+)
 from ._client import fetch
 from ._collections import Part, Table
 from ._look import look_at, settle_encoding

@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from .. import _core
 from .._core import Scorer
 from .._parameters import Settled, check_flag, draw_seed
+from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.pilot import Pilot, Progress, scale_draws, shift
-from ..grow.sampling import count_kept, keep_rows
-from ..grow.smoothing import smooth_leaves
-from ..grow.training import Training, check_continued, check_training
+from ..grow.forest import count_kept, keep_rows, smooth_leaves
+from ..grow.training import Progress, Training, check_continued, check_training, shift
 from ..model.model import ForestRecord, Model
 from ..model.response import scale_up
 from ..model.trees import Trees, join_trees
-from ..tables.coded import expand, split
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span, learn_normalisation
-from ..tables.sample import sample_rows
+from ..tables.rows import expand, sample_rows, split
 from .predictor import Classifier, Predictor, count_threads
 
 

@@ -16,12 +16,10 @@ from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.coded_boosting import grow_from_codes, learn_bins, write_codes
 from ..grow.holdout import hold_out, take_validation
 from ..grow.passes import Surveyed, refuse_parameters, survey
-from ..grow.pilot import Progress, shift
-from ..grow.training import Training, check_continued, check_training
+from ..grow.training import Progress, Training, check_continued, check_training, shift
+from ..io.passes import Passes, open_passes, open_scratch
 from ..model.model import BoostRecord, Model
 from ..tables.normalise import Normalisation, Span
-from ..tables.passes import Passes, open_passes
-from ..tables.scratch import open_scratch
 from .base import normalise
 from .predictor import Predictor, count_threads
 

@@ -18,13 +18,11 @@ from .._parameters import (
     draw_seed,
     refuse,
 )
-from ..grow.compact import Plan, count_tasks, grow, measure_fit, settle
+from ..grow.compact import Plan, choose_penalty, count_fits, count_tasks, grow, measure_fit, settle
 from ..grow.compact_trees import build_trees
-from ..grow.decimals import round_to_scale
-from ..grow.penalty import choose_penalty, count_fits
-from ..grow.pilot import Progress, shift
-from ..grow.sampling import count_kept, keep_rows
-from ..grow.training import Training, check_training
+from ..grow.forest import count_kept, keep_rows
+from ..grow.rounding import round_to_scale
+from ..grow.training import Progress, Training, check_training, shift
 from ..model.model import CompactRecord, Model
 from ..tables.normalise import Normalisation
 from .base import normalise

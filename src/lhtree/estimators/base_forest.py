@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 
 from .._extras import show_progress
 from .._parameters import Settled, check_count, check_flag, check_verbose, draw_seed, is_integer, refuse
-from ..grow.drawn import Labels, Plan, draw_again
+from ..grow.forest import Labels, Plan, add_left_out_streamed, count_rows, draw_again, grow_streamed
 from ..grow.passes import StreamedRows, refuse_parameters, survey
-from ..grow.pilot import Progress
-from ..grow.sampling import count_rows
-from ..grow.streamed import add_left_out_streamed, grow_streamed
-from ..grow.training import Training
+from ..grow.training import Progress, Training
+from ..io.passes import open_passes
 from ..model.model import Drawn, ForestRecord, Model
 from ..model.trees import Trees
-from ..tables.coded import Encoded
 from ..tables.normalise import Normalisation, Span
-from ..tables.passes import open_passes
+from ..tables.rows import Encoded
 from .base import BaseLHT, Growth
 from .predictor import Predictor
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._parameters import Settled, refuse, settle_multi_class
 from ..grow.training import Training
 from ..model.model import ForestRecord, Model
-from ..tables.coded import Encoded
+from ..tables.rows import Encoded
 from .base import Growth, WolfClassifier
 from .base_forest import BaseForest, LeftOut
 from .tree import LHTClassifier

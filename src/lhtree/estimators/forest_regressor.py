@@ -14,7 +14,7 @@ from .._core import Scorer
 from ..grow.training import Training
 from ..model.model import ForestRecord, Model
 from ..model.response import ResponseRecord
-from ..tables.coded import Encoded
+from ..tables.rows import Encoded
 from .base_forest import BaseForest, LeftOut
 from .predictor import Regressor
 from .tree_regressor import FIXED, LHTRegressor

@@ -19,8 +19,8 @@ from .._parameters import MOST_THREADS, refuse
 from ..interpret import Interpretable
 from ..model.model import Model
 from ..model.views import TreeView, TreeViews
-from ..tables.coded import CodedRows
 from ..tables.frames import refuse_infinity
+from ..tables.rows import CodedRows
 
 # Below this many rows a prediction does not look up n_jobs; the scorer would not use threads.
 _FEW_ROWS = 64

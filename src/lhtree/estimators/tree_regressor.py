@@ -11,7 +11,7 @@ from .._parameters import Settled, check_number
 from ..grow.pruning import Rows, prune
 from ..grow.training import Training
 from ..model.model import Model
-from ..tables.coded import expand
+from ..tables.rows import expand
 from .base import BaseLHT, Growth
 from .predictor import Regressor, count_threads
 

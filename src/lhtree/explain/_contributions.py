@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
+from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
 from ..tables.encoding import Encoding
-from ..tables.treatments import UNSEEN_LEVEL, OneHot, TargetStatistic
 
 if TYPE_CHECKING:
     from pandas import DataFrame

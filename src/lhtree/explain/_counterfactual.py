@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
 from ..model.numbers import Amounts
-from ..tables.names import find_nearest
+from ..tables.errors import find_nearest
 from ._facts import make_plain
 from ._goal import RangeGoal, take_goal
 from ._phrases import name_class

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import is_integer, refuse
 from ..model.model import Model
-from ..tables.treatments import UNSEEN_LEVEL, OneHot, TargetStatistic
+from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
 from ._batch import find_contributions
 
 if TYPE_CHECKING:

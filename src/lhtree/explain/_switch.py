@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.treatments import OneHot, TargetStatistic
+from ..tables.encoders import OneHot, TargetStatistic
 from ._search import Task
 
 MOST_SWITCHED = 256  # categories of a column that are tried

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..model.labels import check_text
 from ..model.model import Model
-from ..tables.treatments import Numbers, TargetStatistic
+from ..tables.encoders import Numbers, TargetStatistic
 from ._onnx_graph import Graph, as_shape
 
 CATEGORIES = "categories"  # an input of text, with one column for each that has target statistics

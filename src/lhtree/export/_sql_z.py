@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..model.model import CLIP, Model
 from ..model.trees import LEAST_VALUE, MOST_VALUE
-from ..tables.treatments import Dropped, Numbers, TargetStatistic
+from ..tables.encoders import Dropped, Numbers, TargetStatistic
 from ._sql_text import Query, quote_name, write_label, write_number
 from ._walks import MISSING
 

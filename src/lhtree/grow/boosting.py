@@ -22,15 +22,14 @@ from .._parameters import (
 )
 from ..model.model import Bins, BoostRecord, Model
 from ..model.trees import Trees
-from ..tables.coded import expand, split
+from ..tables.errors import find_nearest
 from ..tables.frames import refuse_infinity
-from ..tables.names import find_nearest
 from ..tables.normalise import Normalisation
-from ..tables.sample import sample_rows
+from ..tables.rows import expand, sample_rows, split
+from .automatic import choose_rate
 from .holdout import Validation, check_fraction, join
 from .objective import Objective
-from .rate import Progress, choose_rate
-from .training import Training
+from .training import Progress, Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62

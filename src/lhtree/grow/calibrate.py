@@ -18,7 +18,7 @@ from .. import _core
 from .._parameters import choose, refuse
 from ..model.calibration import CALIBRATORS, Calibration, Knots
 from ..model.model import Model
-from ..tables.coded import Encoded
+from ..tables.rows import Encoded
 from .training import Training
 
 N_FOLDS = 5

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..tables.coded import CodedRows, Encoded, expand
+from ..io.passes import ScratchFile
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
-from ..tables.scratch import ScratchFile
+from ..tables.rows import CodedRows, Encoded, expand
 from .boosting import BoostSettings, Grow
 from .holdout import Validation, join
 from .passes import Surveyed, split_rows

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import is_integer, is_real, refuse
-from ..tables.coded import Encoded
 from ..tables.labels import check_sample_weight, encode_known
-from ..tables.sample import sample_rows
+from ..tables.rows import Encoded, sample_rows
 from .objective import Objective, check_signs
 from .training import Training, check_response
 

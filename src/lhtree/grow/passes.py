@@ -9,16 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count, refuse
-from ..tables.coded import CodedRows, Encoded
-from ..tables.crossfit import add_statistics, learn_columns, place_statistics
+from ..io.passes import Batch, Passes
 from ..tables.encoding import Encoding
 from ..tables.frames import take_table
-from ..tables.gaps import find_indicators, find_telling, wants_indicators
 from ..tables.labels import check_sample_weight
+from ..tables.learn import Kept, Survey
 from ..tables.normalise import Normalisation, Span, learn_normalisation
-from ..tables.passes import Batch, Passes
-from ..tables.statistics import Statistics, draw_folds
-from ..tables.survey import Kept, Survey
+from ..tables.rows import CodedRows, Encoded
+from ..tables.statistics import (
+    Statistics,
+    add_statistics,
+    draw_folds,
+    find_indicators,
+    find_telling,
+    learn_columns,
+    place_statistics,
+    wants_indicators,
+)
 from .training import Labelled, Training, check_labels, encode, label_rows
 
 _ROWS_AT_ONCE = 1 << 20

@@ -1,19 +1,16 @@
-"""From a tree as the core grew it to one in the user's units, with weights and offsets of few digits.
-
-Weights are rounded first. Then the offsets are found again, on the training rows and in the arithmetic of the
-prediction: children first, each where the rows cost least, given the subtrees below.
-"""
+"""Compact trees in the user's units: short decimals and rounded hyperplanes."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.normalise import Normalisation
-from .decimals import round_significant, shorten_between
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -270,3 +267,34 @@ def _measure(tree: UnitTree, rows: Rows, leaf: Ints, penalty: float) -> float:
             some = np.flatnonzero(leaf == block)
             total += penalty + float((rows.weight * rows.costs(some))[some].sum())
     return total
+
+
+def round_significant(values: Floats, digits: int) -> Floats:
+    """Every value rounded to so many significant digits."""
+    return np.array([float(f"{value:.{digits - 1}e}") for value in values.tolist()])
+
+
+def shorten_between(low: float, high: float) -> float:
+    """The number of fewest decimals in (low, high], the one nearest to the middle."""
+    exact_low, exact_high = Decimal(low), Decimal(high)
+    middle = (exact_low + exact_high) / 2
+    for place in range((exact_high - exact_low).adjusted() + 1, -400, -1):
+        found = float(middle.quantize(Decimal((0, (1,), place))) if _fits(middle, place) else middle)
+        if low < found <= high:
+            return found + 0.0  # not -0
+    return high
+
+
+def round_to_scale(values: Floats, scale: Floats | float, digits: int) -> Floats:
+    """Every value rounded to so many digits of its scale: 3 digits of 77 are tenths."""
+    rounded = values.copy()
+    for place, (value, unit) in enumerate(np.broadcast(values, scale)):
+        exact, last = Decimal(value), math.floor(math.log10(unit)) - digits + 1
+        if _fits(exact, last):
+            rounded[place] = float(exact.quantize(Decimal((0, (1,), last)))) + 0.0  # not -0
+    return rounded
+
+
+def _fits(value: Decimal, place: int) -> bool:
+    """Whether a value can be rounded to a power of ten within the digits that decimals have."""
+    return value.adjusted() - place < 27

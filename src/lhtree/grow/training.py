@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -13,14 +14,13 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from .._parameters import refuse
 from ..model.model import Model
 from ..model.response import ResponseRecord, scale_down
-from ..tables.coded import Encoded, expand
 from ..tables.columns import is_missing
-from ..tables.crossfit import CrossFit, cross_fit
 from ..tables.encoding import Encoding
 from ..tables.frames import take_table
-from ..tables.gaps import keep_telling, wants_indicators
 from ..tables.labels import check_sample_weight
 from ..tables.learn import learn_encoding
+from ..tables.rows import Encoded, expand
+from ..tables.statistics import CrossFit, cross_fit, keep_telling, wants_indicators
 
 # Remedies for scikit-learn's messages, which only say what is wrong; {value} is what y holds.
 _REMEDIES = {
@@ -32,6 +32,9 @@ _REMEDIES = {
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 _LARGEST = 1e300  # of a response: sums over trees stay finite
+
+
+Progress = Callable[[float], None] | None
 
 
 class Labelled(NamedTuple):
@@ -363,3 +366,10 @@ def _raise_with_remedy(error: ValueError, value: str = "class") -> NoReturn:
     ).format(value=value)
     message = message if re.search(r"\b([Xy]|label)\b", message) else f"y: {message}"
     raise ValueError(f"{message}{'' if message.endswith('.') else '.'} {remedy}") from error
+
+
+def shift(progress: Progress, n_done: int) -> Progress:
+    """Report progress that continues after some trees."""
+    if progress is None or n_done == 0:
+        return progress
+    return lambda n: progress(n_done + n)

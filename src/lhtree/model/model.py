@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import is_integer, refuse
-from ..tables.coded import CodedRows, Encoded, expand
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
+from ..tables.rows import CodedRows, Encoded, expand
 from .calibration import Calibration
 from .heads import Head, make_head
 from .numbers import Amounts

@@ -23,7 +23,7 @@ from ..draw.style import (
 )
 from ..draw.take import take_class, take_features, take_range
 from ..model.model import Model, read
-from ..tables.treatments import OneHot, TargetStatistic
+from ..tables.encoders import OneHot, TargetStatistic
 from ._held import ask_scores, hold, make_grid, say_held
 from ._regions import take_points
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
-from ..tables.treatments import Dropped, Numbers
+from ..tables.encoders import Dropped, Numbers
 
 _LEAST_ROWS = 30
 _SPARSEST = 10  # numbers between the least and the largest for each one that is there

@@ -16,7 +16,7 @@ from ..explain._importances import find_importances
 from ..model.model import Model, read
 from ..model.response import ResponseRecord
 from ..selection.sparsity import BETAS, sparsity_curve
-from ..tables.treatments import OneHot, TargetStatistic
+from ..tables.encoders import OneHot, TargetStatistic
 from ._checks import TURNS, find_warnings
 from ._classes import MOST_IN_MATRIX, describe_confusions, describe_thresholds
 from ._effects import describe_effects

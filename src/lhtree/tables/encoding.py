@@ -12,15 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
-from .coded import CodedRows, Encoded, expand
-from .columns import Category, Column, settle
-from .errors import OptionError, TableError
-from .frames import holds_numbers, read_array, read_names, split_columns, take_table
-from .levels import Levels
-from .names import check_names, find_nearest, shorten
-from .readers import ArrayColumn
-from .text import FileRows
-from .treatments import LevelNumbers, Numbers, OneHot, TargetStatistic, Treatment, read_treatment
+from .columns import ArrayColumn, Category, Column, settle
+from .encoders import LevelNumbers, Levels, Numbers, OneHot, TargetStatistic, Treatment, read_treatment
+from .errors import OptionError, TableError, check_names, find_nearest, shorten
+from .frames import take_table
+from .rows import CodedRows, Encoded, expand
 
 
 @dataclass(frozen=True)
@@ -180,14 +176,14 @@ class Encoding:
         """
         if unseen not in UNSEEN:
             raise OptionError("unseen", unseen, "is not valid: pass 'missing' or 'error'.")
-        X = take_table(X, owner)
-        if not isinstance(X, FileRows):
-            check_names(self.names if self.has_names else None, read_names(X), owner, warns=warns)
-        if self._holds_numbers and holds_numbers(X):
-            array = read_array(X)
+        table = take_table(X, owner)
+        if table.checks_names:
+            check_names(self.names if self.has_names else None, table.names, owner, warns=warns)
+        if self._holds_numbers and table.holds_numbers():
+            array = table.array()
             self._check_width(array.shape[1], owner)
             return array if self.is_plain else self._add_indicators(array)
-        columns = split_columns(X)
+        columns = table.columns()
         self._check_width(len(columns), owner)
         return self._encode_columns(columns, unseen, n_unseen)
 

@@ -1,7 +1,10 @@
-"""Errors about tables, worded for both Python and the command line."""
+"""Errors and warnings about tables, and the names that their messages suggest."""
 
 from __future__ import annotations
 
+import difflib
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -32,3 +35,58 @@ class OptionError(TableError):
         super().__init__(f"{name}={value!r} {told}", **options)
         self.name, self.value, self.told, self.is_usage = name, value, told, is_usage
         self.args = (name, value, told)  # what pickle makes it anew of
+
+
+_MOST_SHOWN = 60
+_MOST_NAMES = 5
+
+
+def shorten(value: Any) -> str:
+    """A value of a table as messages show it: text in quotes, and never longer than a line."""
+    shown = repr(value)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 3]}…"
+
+
+def find_nearest(name: str, names: Sequence[str]) -> str:
+    """The end of a message: the name that was probably meant, or the first few available."""
+    folded = {known.casefold(): known for known in names}
+    near = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
+    if near:
+        return f"did you mean {shorten(folded[near[0]])}?"
+    shown = ", ".join(map(shorten, names[:5]))
+    return f"available: {shown}{', …' if len(names) > 5 else ''}"
+
+
+def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where: str) -> None:
+    """Refuse names of columns that a table does not have."""
+    known = set(names)
+    for name in wanted:
+        if name not in known:
+            nearest = find_nearest(name, names)
+            raise OptionError(option, name, f"is not a column of {where} ({nearest})", is_usage=False)
+
+
+def check_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
+    """Compare the names of columns with those of fit as scikit-learn does, with its wording; None: there are none."""
+    if names is None or known is None:
+        if names is not None:
+            message = f"X has feature names, but {owner} was fitted without feature names"
+        else:
+            message = f"X does not have valid feature names, but {owner} was fitted with feature names"
+        if warns and (names is not None or known is not None):
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return
+    if list(names) == list(known):
+        return
+    lines = ["X: The feature names should match those that were passed during fit."]
+    for title, some in (
+        ("Feature names unseen at fit time:", sorted(set(names) - set(known))),
+        ("Feature names seen at fit time, yet now missing:", sorted(set(known) - set(names))),
+    ):
+        if some:
+            more = ["- ..."] if len(some) > _MOST_NAMES else []
+            lines += [title, *(f"- {name}" for name in some[:_MOST_NAMES]), *more]
+    if len(lines) == 1:
+        lines.append("Feature names must be in the same order as they were in fit.")
+    lines.append("Pass the columns the model was fitted with, in the same order.")
+    raise TableError("\n".join(lines))

@@ -1,22 +1,22 @@
-"""Input X: a DataFrame of pandas or polars, an Arrow table, rows of a file, or anything NumPy converts to an array."""
+"""Tables: a DataFrame of pandas or polars, an Arrow table, or anything NumPy converts to an array."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Column
+from .columns import ArrayColumn, ArrowColumn, Column, PandasColumn, PolarsColumn
 from .errors import TableError
-from .readers import ArrayColumn, ArrowColumn, PandasColumn, PolarsColumn
-from .text import FileRows
 
 _RESHAPE = (
     "Reshape your data either using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if "
     "it contains a single sample: pass a table with one row per sample and one column per feature."
 )
-# Remedies for NumPy's messages, which only say what is wrong.
+# Remedies that are added to NumPy's messages.
 _REMEDIES = {
     "could not convert": "Every column of X must be numeric, as in fit: fit with a pandas or polars frame or with "
     "categorical_features to use text, or encode it first, for example with sklearn.preprocessing.OneHotEncoder.",
@@ -26,14 +26,115 @@ _REMEDIES = {
 }
 
 
+class Table(ABC):
+    """A table with at least one row and column, read as its library does; ``names`` is None without names."""
+
+    checks_names = True  # whether the names of the columns must be those of the model
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        """Names of the columns."""
+        return _check_names(list(self.values.columns))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @abstractmethod
+    def columns(self) -> list[Column]:
+        """Return the columns."""
+
+    def holds_numbers(self) -> bool:
+        """Whether NumPy can read all columns as numbers, by their types alone.
+
+        NumPy fails at ``pd.NA`` in a frame, and would read text of digits and times as numbers.
+        """
+        return False
+
+    def array(self) -> NDArray[Any]:
+        """Return a table that ``holds_numbers`` as float64, or float32 if it is that; without a copy if possible."""
+        array = np.asarray(self.values)
+        if array.dtype not in (np.float64, np.float32):
+            try:
+                array = array.astype(np.float64)
+            except (ValueError, TypeError, OverflowError) as error:
+                _refuse_values(error)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+        # The core takes any strides that are a whole number of values, unlike those of a packed record.
+        is_straight = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
+        return array if is_straight else array.copy()
+
+
+class PandasTable(Table):
+    """A frame of pandas."""
+
+    def columns(self) -> list[Column]:
+        """Return the columns."""
+        return [PandasColumn(self.values.iloc[:, i], name) for i, name in enumerate(self.values.columns)]
+
+    def holds_numbers(self) -> bool:
+        """Whether all types are NumPy's numbers."""
+        return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in self.values.dtypes)
+
+
+class PolarsTable(Table):
+    """A frame of polars."""
+
+    def columns(self) -> list[Column]:
+        """Return the columns."""
+        return [PolarsColumn(self.values.to_series(i), name) for i, name in enumerate(self.values.columns)]
+
+    def holds_numbers(self) -> bool:
+        """Whether all types are integers or floats."""
+        return all(dtype.is_integer() or dtype.is_float() for dtype in self.values.dtypes)
+
+
+class ArrowTable(Table):
+    """A table or a record batch of Arrow."""
+
+    def __len__(self) -> int:
+        return int(self.values.num_rows)
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        """Names of the columns."""
+        return _check_names(list(self.values.schema.names))
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.values.num_columns)
+
+    def columns(self) -> list[Column]:
+        """Return the columns."""
+        return [ArrowColumn(self.values.column(i), name) for i, name in enumerate(self.values.schema.names)]
+
+
+class ArrayTable(Table):
+    """A two-dimensional array."""
+
+    names = None
+
+    def columns(self) -> list[Column]:
+        """Return the columns."""
+        return [ArrayColumn(self.values[:, i], i) for i in range(self.n_columns)]
+
+    def holds_numbers(self) -> bool:
+        """Whether the type may be read as numbers."""
+        return self.values.dtype.kind not in "mM"
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a frame of pandas or polars, or a table or record batch of Arrow."""
-    return is_polars(X) or is_arrow(X) or (hasattr(X, "iloc") and hasattr(X, "columns"))
-
-
-def is_polars(X: Any) -> bool:
-    """Whether X is a frame of polars."""
-    return _find_library(X) == "polars" and hasattr(X, "to_series")
+    is_polars = _find_library(X) == "polars" and hasattr(X, "to_series")
+    return is_polars or is_arrow(X) or (hasattr(X, "iloc") and hasattr(X, "columns"))
 
 
 def is_arrow(X: Any) -> bool:
@@ -45,20 +146,24 @@ def _find_library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
-def take_table(X: Any, owner: str) -> Any:
-    """X as a frame or a two-dimensional array with at least one row and column; messages name ``owner``."""
-    if isinstance(X, FileRows):
-        return X
-    if not is_frame(X):
-        X = _take_array(X, owner)
-    n_rows, n_columns = (X.num_rows, X.num_columns) if is_arrow(X) else X.shape
+def take_table(X: Any, owner: str) -> Table:
+    """Return X as a table with at least one row and column; messages name ``owner``."""
+    library = _find_library(X)
+    if library == "lhtree":  # a table already
+        return X  # type: ignore[no-any-return]
+    table: Table
+    if is_frame(X):
+        table = {"polars": PolarsTable, "pyarrow": ArrowTable}.get(library, PandasTable)(X)
+    else:
+        table = ArrayTable(_take_array(X, owner))
+    n_rows, n_columns = len(table), table.n_columns
     for n, what in ((n_rows, "sample"), (n_columns, "feature")):
         if not n:
             raise TableError(
                 f"X: Found array with 0 {what}(s) (shape=({n_rows}, {n_columns})) while a minimum of 1 is required by "
                 f"{owner}. Pass at least one {'row' if what == 'sample' else 'column'}."
             )
-    return X
+    return table
 
 
 def _take_array(X: Any, owner: str) -> NDArray[Any]:
@@ -97,11 +202,8 @@ def _shorten_array(array: NDArray[Any]) -> str:
     )
 
 
-def read_names(X: Any) -> list[str] | None:
-    """Names of the columns of a frame, where all are text; None if there are none."""
-    if not is_frame(X):
-        return None
-    names = list(X.schema.names if is_arrow(X) else X.columns)
+def _check_names(names: list[Any]) -> list[str] | None:
+    """Check the names of the columns of a frame; None where none is text."""
     n_texts = sum(isinstance(name, str) for name in names)
     if 0 < n_texts < len(names):
         kinds = sorted({type(name).__name__ for name in names})
@@ -117,47 +219,6 @@ def read_names(X: Any) -> list[str] | None:
             raise TableError(f"X has two columns named {name!r}: column names must be unique.")
         seen.add(name)
     return names
-
-
-def split_columns(X: Any) -> list[Column]:
-    """The columns of a result of ``take_table``."""
-    if isinstance(X, FileRows):
-        return list(X.columns())
-    if is_polars(X):
-        return [PolarsColumn(X.to_series(i), name) for i, name in enumerate(X.columns)]
-    if is_arrow(X):
-        return [ArrowColumn(X.column(i), name) for i, name in enumerate(X.schema.names)]
-    if is_frame(X):
-        return [PandasColumn(X.iloc[:, i], name) for i, name in enumerate(X.columns)]
-    return [ArrayColumn(X[:, i], i) for i in range(X.shape[1])]
-
-
-def holds_numbers(X: Any) -> bool:
-    """Whether NumPy can read all of a table as numbers, by its types; looks at no values.
-
-    NumPy would fail at ``pd.NA`` in a frame, and take text of digits and times for numbers there.
-    """
-    if isinstance(X, np.ndarray):
-        return X.dtype.kind not in "mM"
-    if isinstance(X, FileRows) or is_arrow(X):
-        return False
-    if is_polars(X):
-        return all(dtype.is_integer() or dtype.is_float() for dtype in X.dtypes)
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
-
-
-def read_array(X: Any) -> NDArray[Any]:
-    """A table that ``holds_numbers`` as float64 or, if it already is, as float32; without a copy if possible."""
-    array = np.asarray(X)
-    if array.dtype not in (np.float64, np.float32):
-        try:
-            array = array.astype(np.float64)
-        except (ValueError, TypeError, OverflowError) as error:
-            _refuse_values(error)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    # The core takes any strides that are a whole number of values, unlike those of a packed record.
-    is_straight = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
-    return array if is_straight else array.copy()
 
 
 def _refuse_values(error: Exception) -> NoReturn:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .coded import CodedRows, Encoded, expand
 from .frames import refuse_infinity
+from .rows import CodedRows, Encoded, expand
 
 Columns: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None

@@ -1,18 +1,20 @@
-"""Target statistics: the mean response of every category, shrunk towards that of all rows.
-
-Sums are integers, so they depend neither on the order of the rows nor on how they are split.
-"""
+"""Features that depend on the responses: target statistics and indicators of missing values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._parameters import refuse
+from .columns import Category
+from .encoders import Levels, Numbers, TargetStatistic, Treatment
+from .encoding import Encoding
+from .rows import CodedRows, Encoded, expand
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -171,3 +173,165 @@ def part_values(values: Floats) -> Floats:
     steps = np.arange(len(order))
     number[order] = np.maximum.accumulate(number[order] - steps) + steps
     return np.ldexp(number.astype(np.float64), int(exponent))
+
+
+class CrossFit(NamedTuple):
+    """What fit grows from, and what it keeps."""
+
+    X: Encoded  # every row with statistics of the other folds, shape (n, n_features)
+    encoding: Encoding  # with the statistics of all rows
+    levels: NDArray[np.int32]  # number of every row's category, shape (n_counted, n)
+
+    def predict_rows(self, X: Encoded, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Some rows of ``X`` as predictions encode them, with statistics of all rows; they give categories back."""
+        taken: NDArray[np.float64] = expand(X[rows])
+        for levels, column in zip(self.levels, self.encoding.counted, strict=True):
+            treatment = self.encoding.treatments[column]
+            assert isinstance(treatment, TargetStatistic)
+            taken[:, self.encoding.features_of(column)] = treatment.place(levels[rows])
+        return taken
+
+
+def cross_fit(
+    numbers: Encoding,
+    X: Encoded,
+    responses: NDArray[np.generic],
+    weight: NDArray[np.float64] | None,
+    targets: Sequence[str] = (),
+    earlier: Encoding | None = None,
+) -> CrossFit:
+    """Replace numbers of categories by target statistics.
+
+    Parameters
+    ----------
+    numbers : Encoding
+        That of ``X``, with ``LevelNumbers`` (see ``Encoding.to_numbers``).
+    X : array of shape (n, m), or CodedRows
+        The training rows in it.
+    responses : array of shape (n_targets, n)
+        0 and 1 for classes, or real numbers.
+    weight : array of shape (n,), optional
+        None: 1 each.
+    targets : sequence of str
+        Names of the targets, where there are several.
+    earlier : Encoding, optional
+        That of the model which is continued; it is kept.
+    """
+    n_rows, fold = len(X), draw_folds(len(X))
+    learned = learn_columns(numbers, [(X, 0)], responses, weight)
+    encoding = add_statistics(numbers, learned, targets) if earlier is None else earlier
+    levels = [_read_levels(numbers, X, column).astype(np.int32) for column in numbers.counted]
+    crossed = place_statistics(numbers, encoding, X, learned, fold)
+    return CrossFit(crossed, encoding, np.array(levels).reshape(-1, n_rows))
+
+
+def learn_columns(
+    numbers: Encoding,
+    parts: Iterable[tuple[Encoded, int]],
+    responses: NDArray[np.generic],
+    weight: NDArray[np.float64] | None,
+) -> dict[int, Statistics]:
+    """The statistics of the columns of many categories.
+
+    ``parts`` are the rows in pieces, in any order, each with the number of its first row; the responses and weights
+    are those of all rows.
+    """
+    amounts = [Amounts(response, weight) for response in responses]
+    cells = {column: Cells(amounts, len(_find_levels(numbers, column))) for column in numbers.counted}
+    for X, first in parts:
+        fold, rows = draw_folds(len(X), first), slice(first, first + len(X))
+        for column, own in cells.items():
+            own.add(_read_levels(numbers, X, column), fold, rows)
+    return {column: own.learn() for column, own in cells.items()}
+
+
+def add_statistics(numbers: Encoding, learned: dict[int, Statistics], targets: Sequence[str]) -> Encoding:
+    """The encoding of a model: with statistics of all rows in place of numbers of categories."""
+    settled: dict[int, Treatment] = {
+        column: TargetStatistic(_find_levels(numbers, column), own.values, tuple(targets))
+        for column, own in learned.items()
+    }
+    return numbers.replace(settled)
+
+
+def place_statistics(
+    numbers: Encoding, encoding: Encoding, X: Encoded, learned: dict[int, Statistics], fold: NDArray[np.int64]
+) -> Encoded:
+    """Training rows with the statistics of the other folds in place of numbers of categories."""
+    given = X.numbers if isinstance(X, CodedRows) else X
+    parts, first = [], 0
+    for column, own in learned.items():
+        feature = int(numbers.number_of[numbers.ptr[column]])
+        parts += [given[:, first:feature], own.place(_read_levels(numbers, X, column), fold)]
+        first = feature + 1
+    crossed = np.concatenate([*parts, given[:, first:]], axis=1)
+    return CodedRows(crossed, X.codes, encoding.levels) if isinstance(X, CodedRows) else crossed
+
+
+def _find_levels(numbers: Encoding, column: int) -> tuple[Category, ...]:
+    known: Levels = numbers.treatments[column]  # type: ignore[assignment]  # it is LevelNumbers
+    return known.categories
+
+
+def _read_levels(numbers: Encoding, X: Encoded, column: int) -> NDArray[np.int64]:
+    """Number of every row's category, -1 where it is missing."""
+    given = X.numbers if isinstance(X, CodedRows) else X
+    feature = int(numbers.number_of[numbers.ptr[column]])
+    levels: NDArray[np.int64] = np.nan_to_num(given[:, feature], nan=-1.0).astype(np.int64)
+    return levels
+
+
+_LEAST = 10.0  # of n · correlation², which exceeds it by chance once in 600 columns
+
+
+def wants_indicators(missing_indicator: Any, direction: Any) -> bool:
+    """Whether columns with missing values get an indicator; by default never in the paper's trees."""
+    if isinstance(missing_indicator, str) and missing_indicator == "auto":
+        return bool(direction != "mean_difference")
+    if not isinstance(missing_indicator, (bool, np.bool_)):
+        raise refuse("missing_indicator", missing_indicator, "True, False or 'auto'")
+    return bool(missing_indicator)
+
+
+def keep_telling(encoding: Encoding, X: Encoded, responses: NDArray[np.generic]) -> tuple[Encoding, Encoded]:
+    """The encoding and the rows without the indicators that tell nothing of any response.
+
+    An indicator of gaps at random is one more feature of noise: it stays where its correlation with a response,
+    one of shape (n,) per target, is more than chance.
+    """
+    numbers = X.numbers if isinstance(X, CodedRows) else X
+    kept, is_kept = find_telling(encoding, numbers[:, find_indicators(encoding)], responses)
+    return (encoding, X) if is_kept.all() else (kept, drop_numbers(X, is_kept, kept))
+
+
+def find_indicators(encoding: Encoding) -> NDArray[np.int64]:
+    """Places of the indicators among the features that are numbers."""
+    return encoding.number_of[encoding.is_indicator]
+
+
+def find_telling(
+    encoding: Encoding, indicators: NDArray[Any], responses: NDArray[np.generic]
+) -> tuple[Encoding, NDArray[np.bool_]]:
+    """The encoding without indicators that tell nothing, and which features that are numbers it keeps."""
+    is_kept, treatments = np.ones(int((encoding.levels == 0).sum()), dtype=bool), dict[int, Treatment]()
+    for feature, values in zip(np.flatnonzero(encoding.is_indicator), indicators.T, strict=True):
+        is_missing = values.astype(np.float64)
+        if all(_measure(is_missing, response.astype(np.float64)) <= _LEAST for response in responses):
+            is_kept[encoding.number_of[feature]] = False
+            treatments[int(encoding.column[feature])] = Numbers()
+    return encoding.replace(treatments), is_kept
+
+
+def drop_numbers(X: Encoded, is_kept: NDArray[np.bool_], encoding: Encoding) -> Encoded:
+    """The rows without some of the features that are numbers."""
+    if isinstance(X, CodedRows):
+        return CodedRows(X.numbers[:, is_kept], X.codes, encoding.levels)
+    return X[:, is_kept]
+
+
+def _measure(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """N · correlation²; 0 where one does not vary."""
+    b = np.ldexp(b, -int(np.frexp(np.abs(b).max(initial=0.0))[1]))  # exact; squares of 1e300 would overflow
+    a, b = a - a.mean(), b - b.mean()
+    scale = float((a * a).sum() * (b * b).sum())
+    return len(a) * float((a * b).sum()) ** 2 / scale if scale > 0.0 else 0.0

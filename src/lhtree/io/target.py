@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import is_missing, settle
-from .errors import OptionError, TableError
-from .names import shorten
-from .text import FileColumn, FileRows
-from .treatments import OneHot
-from .values import MISSING_CLASS
+from ..tables.columns import is_missing, settle
+from ..tables.encoders import OneHot
+from ..tables.errors import OptionError, TableError, shorten
+from .fields import MISSING_CLASS, FileColumn, FileRows
 
 _MOST_NUMBERS = 200  # different whole ones; more are measured, not classes
 _MOST_CLASSES = 1000

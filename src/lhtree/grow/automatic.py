@@ -1,12 +1,7 @@
-"""The leaf size of a forest or tree, chosen by a pilot: ``min_samples_leaf="auto"``.
-
-A quarter of the rows is held out. For each size, a few trees are grown on the others; the size with the least log loss
-on the rows held out is taken.
-"""
+"""Settings chosen by pilot fits: the leaf size of trees and forests, the learning rate of boosting."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,12 +11,14 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import Settled
 from ..model.model import Model
-from .holdout import mark_rows
-from .sampling import spread
-from .training import Training
+from ..tables.rows import MOST_SAMPLED
+from .forest import spread
+from .holdout import Validation, hold_out, mark_rows
+from .training import Progress, Training, shift
 
 if TYPE_CHECKING:
     from ..estimators.base import Growth
+
 
 _SIZES = (1, 5, 20, 50)
 _SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried
@@ -29,8 +26,6 @@ _MOST_TREES = 30
 _MOST_ROWS = 10_000  # of the pilot, so that it takes at most a third of the time on large data
 _HELD_OUT = 0.25
 _SMOOTHING = 0.01  # added to every probability: a row that is certainly wrong must not decide alone
-
-Progress = Callable[[float], None] | None
 
 
 class Build(Protocol):
@@ -86,13 +81,6 @@ def measure_loss(proba: NDArray[np.float64], rows: Training) -> float:
     return float(np.average(-np.log(smoothed), weights=rows.weight))
 
 
-def shift(progress: Progress, n_done: int) -> Progress:
-    """Report progress that continues after some trees."""
-    if progress is None or n_done == 0:
-        return progress
-    return lambda n: progress(n_done + n)
-
-
 def _sample(training: Training, seed: int) -> NDArray[np.int64]:
     """All rows, or so many of them, drawn by class."""
     n_rows = len(training.X)
@@ -112,3 +100,44 @@ def scale_draws(growth: Growth, training: Training, part: Training, most_trees: 
         share = np.bincount(part.codes) / np.bincount(training.codes)
         counts = np.maximum(1, np.rint(growth.counts * share).astype(np.int64))
     return replace(growth, betas=growth.betas[chosen], first_tree=0, counts=counts, record=None)
+
+
+_HASTE = 4  # how much faster the pilot is
+_FURTHER = 1.25  # how far to go, relative to the best round of the pilot: it has fewer rows and larger steps
+_PATIENCE = 20  # rounds of the pilot
+_FEWEST_ROUNDS = 40  # of a fit with a pilot
+_FEWEST_BOOSTED, _MOST_BOOSTED = (
+    100,
+    50_000,
+)  # with fewer, too few are held out; with more, there is little to gain
+
+
+class Run(Protocol):
+    """Grow rounds of trees; ``validation_loss`` is the loss of the rows held out before the first and after each."""
+
+    def __call__(
+        self, rate: float, n_rounds: int, validation: Validation | None, patience: int, progress: Progress
+    ) -> dict[str, Any]:
+        """Return what the core returns."""
+
+
+def choose_rate(
+    training: Training, validation: Validation | None, max_iter: int, run: Run | None, seed: int
+) -> float:
+    """The rate for these rows, those of ``validation`` aside; without ``run``, by their number alone."""
+    is_learned = slice(None) if validation is None else validation.held == 0
+    weight = training.weight
+    n = float(len(training.codes[is_learned]) if weight is None else weight[is_learned].sum())
+    rate = min(1.0, 0.05 * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
+    may_try = max_iter >= _FEWEST_ROUNDS and training.n_rows <= MOST_SAMPLED
+    if run is not None and may_try and _FEWEST_BOOSTED <= n <= _MOST_BOOSTED:
+        rate *= _share_of_way(training, max_iter, rate, run, seed)
+    return float(f"{rate:.4g}")  # the powers of C libraries differ in the last bit
+
+
+def _share_of_way(training: Training, max_iter: int, rate: float, run: Run, seed: int) -> float:
+    """How far the rounds should go, relative to the rate by the number of rows."""
+    n_rounds = max_iter // _HASTE
+    hasty = min(1.0, float(f"{_HASTE * rate:.4g}"))
+    losses = run(hasty, n_rounds, hold_out(training, _HELD_OUT, seed), _PATIENCE, None)["validation_loss"]
+    return min(1.0, _FURTHER * max(int(np.argmin(losses)), 1) / n_rounds)

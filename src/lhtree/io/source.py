@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from .errors import OptionError, ReadError, TableError
+from ..tables.errors import OptionError, ReadError, TableError
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 # What files begin with: formats that are read, and some that are sent in their place.

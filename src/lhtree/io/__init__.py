@@ -1,0 +1,1 @@
+"""Tables in files and in batches, on the readers of pyarrow."""
