@@ -1,9 +1,9 @@
 """The automatic learning rate of boosted models, and the pilot that lowers it on noisy rows."""
 
-import lhtree.grow.automatic
 import numpy as np
 import pytest
 
+import lhtree.grow.automatic
 from lhtree import LHBoostClassifier, LHBoostRegressor
 from support.clouds import make_clouds
 
