@@ -8,138 +8,92 @@ scikit-learn is loaded when an estimator is first used, so ``import lhtree`` cos
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from .describe.graphviz import export_graphviz
-    from .describe.text import export_text
-    from .describe.weights import weight_table
-    from .draw.sheet import sheet
-    from .estimators.boost import LHBoostClassifier
-    from .estimators.boost_regressor import LHBoostRegressor
-    from .estimators.compact import CompactLHTClassifier
-    from .estimators.compact_regressor import CompactLHTRegressor
-    from .estimators.forest import LHForestClassifier
-    from .estimators.forest_regressor import LHForestRegressor
-    from .estimators.persist import load, save
-    from .estimators.tree import LHTClassifier
-    from .estimators.tree_regressor import LHTRegressor
-    from .evaluation import Evaluation, RegressionEvaluation, evaluate
-    from .evaluation.abstain import coverage_curve
-    from .evaluation.threshold import choose_threshold
-    from .export import export_c, export_onnx, export_sql
-    from .files import ModelFileError, inspect
-    from .plot import (
-        EffectsDisplay,
-        plot_block,
-        plot_coverage,
-        plot_decision_regions,
-        plot_effects,
-        plot_importances,
-        plot_membership,
-        plot_path,
-        plot_rounds,
-        plot_sparsity,
-        plot_tree,
-        plot_weights,
-    )
-    from .reports import report
-    from .scorer import Scorer, load_scorer
-    from .selection.sparsity import sparsity_curve
-    from .selection.tuning import Tuning, tune
-    from .versions import show_versions
-
 __version__ = "0.2.0"
-__all__ = [
-    "CompactLHTClassifier",
-    "CompactLHTRegressor",
-    "EffectsDisplay",
-    "Evaluation",
-    "LHBoostClassifier",
-    "LHBoostRegressor",
-    "LHForestClassifier",
-    "LHForestRegressor",
-    "LHTClassifier",
-    "LHTRegressor",
-    "ModelFileError",
-    "RegressionEvaluation",
-    "Scorer",
-    "Tuning",
-    "__version__",
-    "choose_threshold",
-    "coverage_curve",
-    "evaluate",
-    "export_c",
-    "export_graphviz",
-    "export_onnx",
-    "export_sql",
-    "export_text",
-    "inspect",
-    "load",
-    "load_scorer",
-    "plot_block",
-    "plot_coverage",
-    "plot_decision_regions",
-    "plot_effects",
-    "plot_importances",
-    "plot_membership",
-    "plot_path",
-    "plot_rounds",
-    "plot_sparsity",
-    "plot_tree",
-    "plot_weights",
-    "report",
-    "save",
-    "sheet",
-    "show_versions",
-    "sparsity_curve",
-    "tune",
-    "weight_table",
-]
 
-_HOMES = {
-    "EffectsDisplay": ".plot",
-    "CompactLHTClassifier": ".estimators.compact",
-    "CompactLHTRegressor": ".estimators.compact_regressor",
-    "Evaluation": ".evaluation",
-    "LHBoostClassifier": ".estimators.boost",
-    "LHBoostRegressor": ".estimators.boost_regressor",
-    "LHForestClassifier": ".estimators.forest",
-    "LHForestRegressor": ".estimators.forest_regressor",
-    "LHTClassifier": ".estimators.tree",
-    "LHTRegressor": ".estimators.tree_regressor",
-    "ModelFileError": ".files",
-    "RegressionEvaluation": ".evaluation",
-    "Scorer": ".scorer",
-    "Tuning": ".selection.tuning",
-    "choose_threshold": ".evaluation.threshold",
-    "coverage_curve": ".evaluation.abstain",
-    "evaluate": ".evaluation",
-    "export_c": ".export",
-    "export_graphviz": ".describe.graphviz",
-    "export_onnx": ".export",
-    "export_sql": ".export",
-    "export_text": ".describe.text",
-    "inspect": ".files",
-    "load": ".estimators.persist",
-    "load_scorer": ".scorer",
-    "plot_block": ".plot",
-    "plot_coverage": ".plot",
-    "plot_decision_regions": ".plot",
-    "plot_effects": ".plot",
-    "plot_importances": ".plot",
-    "plot_membership": ".plot",
-    "plot_path": ".plot",
-    "plot_rounds": ".plot",
-    "plot_sparsity": ".plot",
-    "plot_tree": ".plot",
-    "plot_weights": ".plot",
-    "report": ".reports",
-    "save": ".estimators.persist",
-    "show_versions": ".versions",
-    "sheet": ".draw.sheet",
-    "sparsity_curve": ".selection.sparsity",
-    "tune": ".selection.tuning",
-    "weight_table": ".describe.weights",
+# Public names by module; a module is imported when one of its names is first used.
+_MODULES = {
+    ".describe.graphviz": ["export_graphviz"],
+    ".describe.text": ["export_text"],
+    ".describe.weights": ["weight_table"],
+    ".draw.sheet": ["sheet"],
+    ".estimators.boost": ["LHBoostClassifier", "LHBoostRegressor"],
+    ".estimators.compact": ["CompactLHTClassifier", "CompactLHTRegressor"],
+    ".estimators.forest": ["LHForestClassifier", "LHForestRegressor"],
+    ".estimators.persist": ["load", "save"],
+    ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
+    ".evaluation": ["Evaluation", "RegressionEvaluation", "evaluate"],
+    ".evaluation.abstain": ["coverage_curve"],
+    ".evaluation.threshold": ["choose_threshold"],
+    ".export": ["export_c", "export_onnx", "export_sql"],
+    ".files": ["ModelFileError", "inspect"],
+    ".plot": [
+        "EffectsDisplay",
+        "plot_block",
+        "plot_coverage",
+        "plot_decision_regions",
+        "plot_effects",
+        "plot_importances",
+        "plot_membership",
+        "plot_path",
+        "plot_rounds",
+        "plot_sparsity",
+        "plot_tree",
+        "plot_weights",
+    ],
+    ".reports": ["report"],
+    ".scorer": ["Scorer", "load_scorer"],
+    ".selection.sparsity": ["sparsity_curve"],
+    ".selection.tuning": ["Tuning", "tune"],
+    ".versions": ["show_versions"],
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+if TYPE_CHECKING:  # the same names for type checkers and editors
+    from .describe.graphviz import export_graphviz as export_graphviz
+    from .describe.text import export_text as export_text
+    from .describe.weights import weight_table as weight_table
+    from .draw.sheet import sheet as sheet
+    from .estimators.boost import LHBoostClassifier as LHBoostClassifier
+    from .estimators.boost import LHBoostRegressor as LHBoostRegressor
+    from .estimators.compact import CompactLHTClassifier as CompactLHTClassifier
+    from .estimators.compact import CompactLHTRegressor as CompactLHTRegressor
+    from .estimators.forest import LHForestClassifier as LHForestClassifier
+    from .estimators.forest import LHForestRegressor as LHForestRegressor
+    from .estimators.persist import load as load
+    from .estimators.persist import save as save
+    from .estimators.tree import LHTClassifier as LHTClassifier
+    from .estimators.tree import LHTRegressor as LHTRegressor
+    from .evaluation import Evaluation as Evaluation
+    from .evaluation import RegressionEvaluation as RegressionEvaluation
+    from .evaluation import evaluate as evaluate
+    from .evaluation.abstain import coverage_curve as coverage_curve
+    from .evaluation.threshold import choose_threshold as choose_threshold
+    from .export import export_c as export_c
+    from .export import export_onnx as export_onnx
+    from .export import export_sql as export_sql
+    from .files import ModelFileError as ModelFileError
+    from .files import inspect as inspect
+    from .plot import EffectsDisplay as EffectsDisplay
+    from .plot import plot_block as plot_block
+    from .plot import plot_coverage as plot_coverage
+    from .plot import plot_decision_regions as plot_decision_regions
+    from .plot import plot_effects as plot_effects
+    from .plot import plot_importances as plot_importances
+    from .plot import plot_membership as plot_membership
+    from .plot import plot_path as plot_path
+    from .plot import plot_rounds as plot_rounds
+    from .plot import plot_sparsity as plot_sparsity
+    from .plot import plot_tree as plot_tree
+    from .plot import plot_weights as plot_weights
+    from .reports import report as report
+    from .scorer import Scorer as Scorer
+    from .scorer import load_scorer as load_scorer
+    from .selection.sparsity import sparsity_curve as sparsity_curve
+    from .selection.tuning import Tuning as Tuning
+    from .selection.tuning import tune as tune
+    from .versions import show_versions as show_versions
+else:
+    __all__ = sorted(["__version__", *_HOMES])
 
 
 def __getattr__(name: str) -> Any:
@@ -151,4 +105,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return ["__version__", *_HOMES]

@@ -110,7 +110,7 @@ class Interpretable:
         n_repeats: int = 5,
         random_state: Any = 0,
     ) -> Importances:
-        """Importance of every column.
+        """Return the importance of every column.
 
         Parameters
         ----------
@@ -155,14 +155,14 @@ class Interpretable:
         rows, truth = None if X is None else fitted.encode(X, self), None
         if y is not None and rows is not None:
             truth = (
-                take_numbers(y, len(rows))
-                if fitted.is_regression
-                else encode_known(y, fitted.classes, len(rows), is_strict=True)
+                encode_known(y, fitted.classes, len(rows), is_strict=True)
+                if fitted.head.predicts_classes
+                else take_numbers(y, len(rows))
             )
         return find_importances(fitted, kind, rows, truth, n_repeats, random_state)
 
     def effects(self, X: Any, columns: Any = None, *, n_groups: int = 20, coverage: float = 0.8) -> Effects:
-        """What every column contributes over its values, as effect curves show it.
+        """Return the contributions of every column over its values, as effect curves show them.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Interpretable:
         return find_effects(fitted, fitted.encode(X, self), columns, n_groups, coverage)
 
     def rules(self) -> Rules:
-        """The rules of a compact tree, one per leaf, as sentences and as formulas that a person could type.
+        """Return the rules of a compact tree, one per leaf, as sentences and as formulas that a person could type.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class Interpretable:
 
 
 def _draw(explanation: Explanation, **options: Any) -> Any:
-    """What ``Explanation.plot`` does; explanations themselves know no pictures."""
+    """Draw an explanation for ``Explanation.plot``; ``explain`` does not import ``plot``."""
     from .plot import plot_path
 
     return plot_path(explanation, **options)

@@ -75,7 +75,7 @@ class Scorer(Interpretable):
         quantile: float | None = None,
     ) -> None:
         self._model, self._core, self.unseen = model, model.scorer, unseen
-        # An array without names is as good as a table with them here.
+        # Arrays need no names here, even if the model was fitted on a table.
         self._takes = model.scorer.takes if model.encoding.is_plain else takes_nothing
         self.classes_ = model.classes
         self.feature_names = model.feature_names
@@ -88,11 +88,12 @@ class Scorer(Interpretable):
         return Scorer, (self._model, self.metadata, self.unseen, self.quantile)
 
     def _read(self) -> Model:
-        """What ``model.read`` gives, so that a Scorer can be explained, drawn and exported, too."""
+        """Return the model for ``model.read``: a Scorer can be explained, drawn and exported."""
         return self._model
 
     def __repr__(self) -> str:
-        kind = "a regression" if self._model.is_regression else f"{len(self.classes_)} classes"
+        head = self._model.head
+        kind = f"{len(self.classes_)} classes" if head.predicts_classes else head.model_noun
         return f"Scorer({kind}, {self.n_features_in_} features, {self._model.trees.n_trees} trees)"
 
     def _repr_html_(self) -> str:
@@ -102,9 +103,9 @@ class Scorer(Interpretable):
 
     def predict(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
         """Class of every row, or its predicted number, shape (n,)."""
-        if self._model.is_regression:
-            return self._ask(self._core.value, X, n_threads)  # type: ignore[no-any-return]
-        return self.classes_[self._ask(self._core.predict, X, n_threads)]  # type: ignore[no-any-return]
+        head = self._model.head
+        predicted = self._ask(getattr(self._core, head.predicts), X, n_threads)
+        return self.classes_[predicted] if head.predicts_classes else predicted  # type: ignore[no-any-return]
 
     def predict_interval(self, X: Any, coverage: float = 0.9, n_threads: int = 1) -> NDArray[np.float64]:
         """Prediction intervals of a forest of a regression, shape (n, 2)."""
@@ -112,46 +113,37 @@ class Scorer(Interpretable):
 
     def predict_proba(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Probabilities, shape (n, K)."""
-        if self._model.is_regression:
+        if not self._model.head.predicts_classes:
             raise AttributeError("a regression has no probabilities: use predict.")
         return self._ask(self._core.proba, X, n_threads)  # type: ignore[no-any-return]
 
     def decision_function(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Raw scores of a boosted model: of two classes that of the second, shape (n,), else shape (n, K).
-
-        Those of a regression have shape (n,), too.
-        """
-        if not self._model.is_boosted:
-            instead = "predict" if self._model.is_regression else "predict_wolf"
-            raise AttributeError(f"only a boosted model has a decision_function: use {instead}.")
-        raw_score = self._ask(self._core.raw_score, X, n_threads)
-        return raw_score[:, 0] if self._model.n_targets == 1 else raw_score  # type: ignore[no-any-return]
+        """Raw scores of a boosted model: one per class, shape (n, K); shape (n,) for two classes and regressions."""
+        raw_score = self._ask(self._find("raw_score", "decision_function"), X, n_threads)
+        return raw_score[:, 0] if raw_score.shape[1] == 1 else raw_score  # type: ignore[no-any-return]
 
     def predict_wolf(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean corrected memberships, shape (n, K)."""
-        return self._ask(self._find("wolf"), X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("wolf", "predict_wolf"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_membership(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean memberships, shape (n, K)."""
-        return self._ask(self._find("membership"), X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("membership", "predict_membership"), X, n_threads)  # type: ignore[no-any-return]
 
     def predict_confidence(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """Mean confidences, shape (n, K)."""
-        return self._ask(self._find("confidence"), X, n_threads)  # type: ignore[no-any-return]
+        return self._ask(self._find("confidence", "predict_confidence"), X, n_threads)  # type: ignore[no-any-return]
 
     def apply(self, X: Any, n_threads: int = 1) -> NDArray[np.int64]:
         """Leaf of every row in every tree, shape (n, n_trees)."""
         return self._ask(self._core.apply, X, n_threads)  # type: ignore[no-any-return]
 
-    def _find(self, value: str) -> Callable[[Any, int], Any]:
-        """The method of the core for a mean over trees, which boosted models and regressions do not have."""
-        if self._model.is_regression:
-            raise AttributeError(f"a regression has no predict_{value}: use predict.")
-        if self._model.is_boosted:
-            raise AttributeError(
-                f"a boosted model has no predict_{value}: use decision_function for raw scores, or predict_proba."
-            )
-        method: Callable[[Any, int], Any] = getattr(self._core, value)
+    def _find(self, score: str, name: str) -> Callable[[Any, int], Any]:
+        """Return the method of the core for a score; ``name`` is the public one."""
+        head = self._model.head
+        if score not in head.scores:
+            raise AttributeError(f"{head.model_noun} has no {name}: use {head.score_methods}.")
+        method: Callable[[Any, int], Any] = getattr(self._core, score)
         return method
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:

@@ -1,5 +1,8 @@
 """What `import lhtree` loads, and what it says about names and extras that are not there."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 import lhtree
@@ -27,6 +30,16 @@ def test_public_names():
         value = getattr(lhtree, name)
         assert vars(lhtree)[name] is value  # found once, then there
     assert run("from lhtree import *; print(LHTClassifier.__name__)") == "LHTClassifier"
+
+
+def test_names_for_type_checkers_are_the_public_names():
+    (block,) = [
+        node
+        for node in ast.parse(Path(lhtree.__file__).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.If)
+    ]
+    found = {name.asname: f".{node.module}" for node in block.body for name in node.names}
+    assert found == lhtree._HOMES
 
 
 def test_unknown_names():

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import draw_seed, refuse
 from ..estimators.base_boost import BaseBoost, make_model
-from ..estimators.boost import LHBoostClassifier
-from ..estimators.boost_regressor import LHBoostRegressor
+from ..estimators.boost import LHBoostClassifier, LHBoostRegressor
 from ..estimators.predictor import count_threads
 from ..grow.boosting import BoostSettings, Grow, boost_rounds, grow_in_memory
 from ..grow.coded_boosting import learn_bins

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base_forest import AddLeftOut, BaseForest, LeftOut, draw_left_out
-from ..estimators.forest import LHForestClassifier
-from ..estimators.forest_regressor import LHForestRegressor
+from ..estimators.forest import LHForestClassifier, LHForestRegressor
 from ..grow.training import Training
 from ..model.model import Model
 from ..tables.normalise import Normalisation, Span, learn_normalisation

@@ -10,25 +10,18 @@ import numpy as np
 
 from ..files import ModelFileError, naming, read_file, write_file
 from ..model.model import read
-from .boost import LHBoostClassifier
-from .boost_regressor import LHBoostRegressor
-from .compact import CompactLHTClassifier
-from .compact_regressor import CompactLHTRegressor
-from .forest import LHForestClassifier
-from .forest_regressor import LHForestRegressor
+from .boost import LHBoostClassifier, LHBoostRegressor
+from .compact import CompactLHTClassifier, CompactLHTRegressor
+from .forest import LHForestClassifier, LHForestRegressor
 from .predictor import Predictor
-from .tree import LHTClassifier
-from .tree_regressor import LHTRegressor
+from .tree import LHTClassifier, LHTRegressor
 
 _ESTIMATORS: dict[str, type[Predictor]] = {
-    "CompactLHTClassifier": CompactLHTClassifier,
-    "CompactLHTRegressor": CompactLHTRegressor,
-    "LHTClassifier": LHTClassifier,
-    "LHForestClassifier": LHForestClassifier,
-    "LHBoostClassifier": LHBoostClassifier,
-    "LHTRegressor": LHTRegressor,
-    "LHForestRegressor": LHForestRegressor,
-    "LHBoostRegressor": LHBoostRegressor,
+    estimator.__name__: estimator
+    for estimator in (
+        *(LHTClassifier, LHForestClassifier, LHBoostClassifier, CompactLHTClassifier),
+        *(LHTRegressor, LHForestRegressor, LHBoostRegressor, CompactLHTRegressor),
+    )
 }
 
 

@@ -38,7 +38,9 @@ class Head:
     total_noun: ClassVar[str] = "membership"
     # Noun for the value from which contributions start.
     start_noun: ClassVar[str] = "share in the training data"
-    # Noun for one of several estimators.
+    # Nouns for the model and for one of several estimators, and the methods that give its scores.
+    model_noun: ClassVar[str] = "a tree or forest"
+    score_methods: ClassVar[str] = "predict_wolf"
     estimator_noun: ClassVar[str] = "tree"
     # Whether trees are added to a base score (boosting) instead of averaged.
     adds_rounds: ClassVar[bool] = False
@@ -139,6 +141,8 @@ class MeanHead(Head):
     """The mean of the estimates of all trees: a regression tree, forest or compact tree."""
 
     predicts: ClassVar[str] = "value"
+    model_noun: ClassVar[str] = "a regression"
+    score_methods: ClassVar[str] = "predict"
     total: ClassVar[str] = "prediction"
     total_noun: ClassVar[str] = "prediction"
     start_noun: ClassVar[str] = "mean response"
@@ -158,6 +162,8 @@ class RawScoreHead(Head):
     """A base score and the sum of all trees, passed through a link: boosted classifiers."""
 
     scores: ClassVar[tuple[str, ...]] = ("raw_score",)
+    model_noun: ClassVar[str] = "a boosted model"
+    score_methods: ClassVar[str] = "decision_function for raw scores, or predict_proba"
     total: ClassVar[str] = "raw_score"
     total_noun: ClassVar[str] = "raw score"
     start_noun: ClassVar[str] = "base"
@@ -175,6 +181,8 @@ class NumberScoreHead(RawScoreHead):
     """A raw score with the identity or the logarithm as its link: boosted regressors."""
 
     predicts: ClassVar[str] = "value"
+    model_noun: ClassVar[str] = "a regression"
+    score_methods: ClassVar[str] = "predict"
     total_noun: ClassVar[str] = "prediction"
 
     @property

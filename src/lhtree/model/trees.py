@@ -86,9 +86,7 @@ class Trees:
     membership_ptr: Pointers = _array("i8", "block", "first slope of every block", points_to="slope")
     membership_feature: Ints = _array("i4", "slope", "features of a block, ascending")
     membership_slope: Floats = _array("f8", "slope", "their slopes")
-    low: Floats = _array(
-        "f8", "block", "estimates of a leaf are clipped to low …", default=0.0
-    )
+    low: Floats = _array("f8", "block", "estimates of a leaf are clipped to low …", default=0.0)
     high: Floats = _array("f8", "block", "… and high", default=1.0)
     missing: NDArray[np.int8] = _array(
         "i1",
@@ -113,15 +111,11 @@ class Trees:
     membership_mean: NDArray[np.float32] = _array(
         "f4", "slope", "mean of the feature in the block", default=0.0, is_scored=False
     )
-    value_ptr: Pointers = _array(
-        "i8", "block", "first value of every block", points_to="value", default=0
-    )
+    value_ptr: Pointers = _array("i8", "block", "first value of every block", points_to="value", default=0)
     value_class: Ints = _array(
         "i4", "value", "classes of a block of a tree of all classes, ascending", default=0
     )
-    value: Floats = _array(
-        "f8", "value", "share of the class, or addition to its score", default=0.0
-    )
+    value: Floats = _array("f8", "value", "share of the class, or addition to its score", default=0.0)
     prior_share: Floats = _array(
         "f8",
         "block",
