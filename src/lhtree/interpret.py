@@ -204,8 +204,8 @@ class Interpretable:
         Returns
         -------
         Rules
-            ``print(rules)`` shows sentences; ``to_python()``, ``to_sql()`` and ``to_excel()`` return a formula that
-            predicts the same. Other models raise an error: only a compact tree is small enough.
+            ``print(rules)`` shows sentences; ``to_python()`` and ``to_excel()`` return a formula with the same
+            predictions. Other models raise an error: only a compact tree is small enough.
         """
         from .describe.outline import read_outline
         from .describe.rules import Rules

@@ -10,8 +10,8 @@ from support.fresh import loaded_after
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
 # A room may import those before it. CONTRIBUTING.md draws the same map.
 ROOMS = (
-    *("_core", "_extras", "_parameters", "_write", "versions", "tables", "io", "model", "files", "export"),
-    *("describe", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
+    *("_core", "_extras", "_parameters", "_write", "versions", "tables", "io", "model", "files", "describe"),
+    *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
     *("grow", "estimators", "dask", "selection", "reports", "datasets", "cli"),
 )
 READERS = ROOMS[: ROOMS.index("grow")]

@@ -17,7 +17,7 @@ from lhtree import (
     save,
     weight_table,
 )
-from lhtree.model.numbers import Amounts
+from lhtree.model.numbers import NumberFormat
 from support.regressions import KINDS, fit_regression
 from support.strategies import problems
 
@@ -267,13 +267,13 @@ def test_a_scorer_explains_the_same(kind, tmp_path):
     ],
 )
 def test_amounts_are_rounded_readably(low, high, value, written, signed):
-    amounts = Amounts.over(low, high)
+    amounts = NumberFormat.over(low, high)
     assert (amounts.write(value), amounts.sign(value)) == (written, signed)
     assert amounts.is_seen(value) == (value > 0)
 
 
 def test_logarithms_are_written_as_factors():
-    amounts = Amounts.over(0, 500_000, is_log=True)
+    amounts = NumberFormat.over(0, 500_000, is_log=True)
     assert amounts.write(np.log(214_321.0)) == "214,000"
     assert [amounts.sign(np.log(factor)) for factor in (1.123, 0.9, 0.0123)] == ["×1.12", "×0.90", "×0.0123"]
     assert amounts.plain().write(214_321.0) == "214,000"

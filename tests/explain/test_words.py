@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.model.numbers import Amounts
+from lhtree.model.numbers import NumberFormat
 
 
 def test_a_row_explained_by_hand():
@@ -50,7 +50,7 @@ def test_a_row_explained_by_hand():
 
 
 def test_amounts_that_round_to_nothing_have_a_plus():
-    assert [Amounts().sign(amount) for amount in (-0.004, 0.004, -0.006, -10.001)] == [
+    assert [NumberFormat().sign(amount) for amount in (-0.004, 0.004, -0.006, -10.001)] == [
         "+0.00",
         "+0.00",
         "-0.01",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lhtree
-from lhtree.describe.outline import NUMBER, Outline, OutlineBlock, Term
+from lhtree.describe.outline import NUMBER, Outline, OutlineBlock, OutlineTerm
 from lhtree.model.model import Model
 from lhtree.model.trees import Trees
 
@@ -178,7 +178,7 @@ def make_outline(
     for number, child in enumerate(left):
         some = np.sort(random.choice(len(names), size=n_terms, replace=False)) if child >= 0 else []
         terms = tuple(
-            Term(
+            OutlineTerm(
                 weight=float(f"{random.normal() * 10.0 ** random.integers(-5, 4):.3g}"),
                 column=names[feature],
                 kind=NUMBER,

@@ -8,11 +8,11 @@ from .._parameters import check_count
 from ..model.model import choose_trees, read
 from ..model.views import TreeView, TreeViews
 from .palette import AGAINST, FOR, class_colour, tint
-from .text import find_heaviest, list_slopes, name_heaviest, tell_outcome, title_tree, write_condition
+from .text import join_outcome, list_slopes, list_weights, name_heaviest, title_tree, write_condition
 
 
 def export_graphviz(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
-    """Trees of a model in the DOT language; ``dot -Tsvg`` draws them.
+    """Export trees of a model in the DOT language; ``dot -Tsvg`` draws them.
 
     Each box shows the weight of a block, how much of it belongs to the target, and its largest hyperplane weights; the
     stronger its colour, that of the class, the larger the share of the target. Weights and offsets apply to normalised
@@ -69,14 +69,12 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
         if depth > max_depth:
             continue
         is_leaf = bool(view.is_leaf[block])
-        between = ", " if view.has_values else " of "
-        outcome = " ".join([between.join(tell_outcome(view, block)), name_heaviest(view, block)]).rstrip()
+        outcome = f"{join_outcome(view, block)} {name_heaviest(view, block)}".rstrip()
         text = [f"{'leaf' if is_leaf else 'block'} {block}", outcome]
         if not is_leaf and not view.conditions(block).subject:
-            heaviest, more = find_heaviest(view, block, n_features)
-            text += [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
-        if is_leaf and view.has_values and view.slopes(block):
-            text += ["slopes", *list_slopes(view, block, n_features)]
+            text += list_weights(view, block, n_features)
+        if is_leaf and (slopes := list_slopes(view, block, n_features)):
+            text += ["slopes", *slopes]
         if not is_leaf and depth == max_depth:
             text.append(f"... {below[block]} blocks below")
         fill = _choose_fill(view, block)
@@ -89,8 +87,8 @@ def _describe_blocks(view: TreeView, number: int, n_features: int, max_depth: in
 
 
 def _choose_fill(view: TreeView, block: int) -> str:
-    """The colour of the class by its share; where blocks have values that of evidence, by the value."""
-    if not view.has_values:
+    """Return the colour of the class by its share, or the colour of evidence by the value of the block."""
+    if not view.head.values_blocks:
         return tint(tint(class_colour(int(view.heaviest_code[block])), 0.8), float(view.outcome[block]))
     outcome = float(view.outcome[block]) - view.middle
     most = float(abs(view.outcome - view.middle).max()) or 1.0
@@ -98,6 +96,6 @@ def _choose_fill(view: TreeView, block: int) -> str:
 
 
 def _quote(*lines: str) -> str:
-    r"""Lines of text as a DOT string, separated by \n and escaped."""
+    r"""Return lines of text as a DOT string, separated by \n and escaped."""
     clean = (" ".join(line.replace("\0", "").split()) for line in lines)
     return '"' + r"\n".join(line.replace("\\", "\\\\").replace('"', '\\"') for line in clean) + '"'

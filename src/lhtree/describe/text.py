@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from .._parameters import check_count
 from ..model.model import choose_trees, read
 from ..model.views import Conditions, TreeView, TreeViews
-from .outline import read_outline, write_tree
+from .outline import has_outline, read_outline, write_tree
 
 
 def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max_depth: int = 10) -> str:
-    """Trees of a model as indented text, one line per block.
+    """Export trees of a model as indented text, one line per block.
 
     A line shows the condition that leads to the block (feature sum of its parent below the offset, or not), how much of
     the block's weight belongs to the target (in a tree of all classes, to the class named), and the largest weights of
@@ -22,7 +22,7 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     its rows, and slopes in the same way.
 
     A compact tree is shown whole: every block with all its terms in the user's units, every leaf with its class, and
-    what a missing value counts as. What is printed is what predicts: "yes" leads left, "no" right.
+    the values that replace missing ones. The printed numbers are the ones that predict: "yes" leads left, "no" right.
 
     Parameters
     ----------
@@ -59,48 +59,56 @@ def export_text(model: Any, *, tree: int | None = None, n_features: int = 3, max
     chosen = choose_trees(tree, len(views))
     check_count("n_features", n_features, 0)
     check_count("max_depth", max_depth, 0)
-    if fitted.trees.has_units:
+    if has_outline(fitted):
         return write_tree(read_outline(fitted))
     return "\n\n".join(_describe_tree(views[number], n_features, max_depth) for number in chosen)
 
 
 class _Line(NamedTuple):
-    place: str
-    outcome: str  # what the block says of the target
+    position: str
+    outcome: str
     rows: str
     weights: str
 
 
 def _describe_tree(view: TreeView, n_features: int, max_depth: int) -> str:
     lines = _describe_blocks(view, n_features, max_depth)
-    place, outcome, rows = (max(len(line[column]) for line in lines) for column in range(3))
+    position, outcome, rows = (max(len(line[column]) for line in lines) for column in range(3))
     written = [title_tree(view)]
     for line in lines:
-        between = "  " if view.has_values else " of "
-        told = f"{line.outcome:>{outcome}}{between}{line.rows:>{rows}}"
-        written.append(f"{line.place:{place}}  {told}  {line.weights}".rstrip() if line.rows else line.place)
+        between = "  " if view.head.values_blocks else " of "
+        facts = f"{line.outcome:>{outcome}}{between}{line.rows:>{rows}}"
+        written.append(
+            f"{line.position:{position}}  {facts}  {line.weights}".rstrip() if line.rows else line.position
+        )
     return "\n".join(written)
 
 
 def title_tree(view: TreeView) -> str:
-    """What a tree is for, and how large it is."""
+    """Return the purpose and the size of a tree."""
     number = "" if view.round is None else f"round {view.round}, "
-    target = "" if view.is_regression else f" for class {view.target}"
-    what = "tree of all classes" if view.is_joint else f"tree{target}"
+    what = "tree of all classes" if len(view.classes) else "tree"
+    if view.target is not None:
+        what = f"tree for class {view.target}"
     size = "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves"
     return f"{number}{what}: {size}"
 
 
-def tell_outcome(view: TreeView, block: int) -> tuple[str, str]:
-    """The weight of the target and of all rows of a block; where it has a value, this and its rows."""
-    if not view.has_values:
-        return f"{view.n_target[block]:g}", f"{view.weight[block]:g}"
-    return view.write_value(float(view.value[block]), 4), f"{view.n_samples[block]} rows"
+def describe_outcome(view: TreeView, block: int) -> tuple[str, str]:
+    """Return the weight of the target and of all rows of a block, or its value and the number of its rows."""
+    if view.head.values_blocks:
+        return view.write_value(float(view.value[block]), 4), f"{view.n_samples[block]} rows"
+    return f"{view.n_target[block]:g}", f"{view.weight[block]:g}"
+
+
+def join_outcome(view: TreeView, block: int) -> str:
+    """Return the outcome of a block on one line: "59 of 178", or "+0.1234, 178 rows"."""
+    return (", " if view.head.values_blocks else " of ").join(describe_outcome(view, block))
 
 
 def name_heaviest(view: TreeView, block: int) -> str:
-    """The class that the outcome of a block in a tree of all classes is about; empty in other trees."""
-    return f"{view.heaviest[block]}  " if view.is_joint else ""
+    """Return the majority class of a block in a tree of all classes; empty in other trees."""
+    return f"{view.heaviest[block]}  " if view.head.shares_classes else ""
 
 
 def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_Line]:
@@ -109,18 +117,13 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
     work = [(0, "")]
     while work:
         block, side = work.pop()
-        depth = int(view.depth[block])
-        is_leaf = bool(view.is_leaf[block])
+        depth, is_leaf = int(view.depth[block]), bool(view.is_leaf[block])
+        describe = _describe_slopes if is_leaf else _describe_weights
         lines.append(
             _Line(
                 f"{'  ' * depth}{side}{'leaf' if is_leaf else 'block'} {block}",
-                *tell_outcome(view, block),
-                name_heaviest(view, block)
-                + (
-                    _describe_slopes(view, block, n_features)
-                    if is_leaf
-                    else _describe_weights(view, block, n_features)
-                ),
+                *describe_outcome(view, block),
+                name_heaviest(view, block) + describe(view, block, n_features),
             )
         )
         if is_leaf:
@@ -130,48 +133,55 @@ def _describe_blocks(view: TreeView, n_features: int, max_depth: int) -> list[_L
             continue
         conditions = view.conditions(block)
         for child, sign, side in ((view.right, ">=", "right"), (view.left, "< ", "left")):
-            told = write_condition(conditions, side) if conditions.subject else f"{sign}{conditions.left[1:]}"
-            work.append((int(child[block]), f"{told}  "))
+            condition = (
+                write_condition(conditions, side) if conditions.subject else f"{sign}{conditions.left[1:]}"
+            )
+            work.append((int(child[block]), f"{condition}  "))
     return lines
 
 
 def write_condition(conditions: Conditions, side: str) -> str:
-    """The condition of a side with signs that every terminal has."""
+    """Return the condition of a side with ASCII signs."""
     bound: str = getattr(conditions, side)
     signs = {"≥": ">=", "≤": "<=", "≠": "!="}
     return f"{conditions.subject} {signs.get(bound[0], bound[0])}{bound[1:]}".lstrip()
 
 
 def _describe_weights(view: TreeView, block: int, n_features: int) -> str:
-    if view.conditions(block).subject:  # they say it all
+    if view.conditions(block).subject:  # the condition has the only feature
         return ""
-    heaviest, more = find_heaviest(view, block, n_features)
-    shown = [f"{name} {weight:+.2f}" for name, weight in heaviest]
-    return ", ".join([*shown, f"{more} more"] if more else shown)
+    return ", ".join(list_weights(view, block, n_features))
 
 
 def _describe_slopes(view: TreeView, block: int, n_features: int) -> str:
-    """The slopes of a linear leaf that has a value, with the range of its estimates."""
-    if not view.has_values or not view.slopes(block) or not n_features:
+    """Return the slopes of a linear leaf that has a value, with the range of its estimates."""
+    shown = list_slopes(view, block, n_features)
+    if not shown or not n_features:
         return ""
-    shown = ", ".join(list_slopes(view, block, n_features))
     low, high = (view.write_value(float(end[block]), 4) for end in (view.low, view.high))
-    return f"slopes {shown}; from {low} to {high}"
+    return f"slopes {', '.join(shown)}; from {low} to {high}"
+
+
+def list_weights(view: TreeView, block: int, n_features: int) -> list[str]:
+    """Return the largest weights of a hyperplane in words, and how many more there are."""
+    heaviest, more = find_heaviest(view, block, n_features)
+    return [f"{name} {weight:+.2f}" for name, weight in heaviest] + [f"{more} more"] * (more > 0)
 
 
 def list_slopes(view: TreeView, block: int, n_features: int) -> list[str]:
-    """The steepest slopes of a leaf in words, and how many more there are."""
+    """Return the steepest slopes of a leaf that has a value in words, and how many more there are."""
+    if not view.head.linear_columns:
+        return []
     steepest, more = _take_largest(view.slopes(block), n_features)
-    written = view.amounts().sign if view.is_regression else "{:+.3g}".format
-    return [f"{name} {written(slope)}" for name, slope in steepest] + [f"{more} more"] * (more > 0)
+    return [f"{name} {view.write_slope(slope)}" for name, slope in steepest] + [f"{more} more"] * (more > 0)
 
 
 def find_heaviest(view: TreeView, block: int, n_features: int) -> tuple[list[tuple[str, float]], int]:
-    """Features that weigh most in a block's hyperplane, heaviest first, and how many more there are."""
+    """Return the features with the largest weights in a block, largest first, and how many more there are."""
     return _take_largest(view.weights(block), n_features)
 
 
 def _take_largest(weights: dict[str, float], n: int) -> tuple[list[tuple[str, float]], int]:
-    """The largest of some weights or slopes, largest first, and how many more there are."""
+    """Return the n largest weights or slopes, largest first, and how many more there are."""
     ordered = sorted(weights.items(), key=lambda item: -abs(item[1]))
     return ordered[:n], max(len(ordered) - n, 0)

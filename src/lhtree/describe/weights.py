@@ -1,4 +1,4 @@
-"""The weights of all hyperplanes as tables, per block and per class, for normalised values and for original units."""
+"""Tables of the weights of all hyperplanes, per block and per class, for normalised values and for original units."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..model.shares import find_contrast
 if TYPE_CHECKING:
     import pandas as pd
 
-PREDICTION = "prediction"  # stands for a class in a regression
+PREDICTION = "prediction"  # replaces the class in a regression
 UNITS = ("normalised", "user")
 
 
@@ -165,18 +165,17 @@ def weight_table(model: Any, tree: int | None = None) -> WeightTable:
 
 
 def mean_weights(fitted: Model) -> NDArray[np.float64]:
-    """``WeightTable.per_class`` by target, shape (n_targets, m), without the table of all blocks.
+    """Return ``WeightTable.per_class`` by target, shape (n_targets, m), or by class for trees of all classes.
 
-    Of trees of all classes it is by class.
+    The table of all blocks is not needed.
     """
     trees = fitted.trees
     branching = trees.left >= 0
-    tree_of = np.repeat(np.arange(trees.n_trees), np.diff(trees.block_ptr))
-    n_targets = fitted.n_classes if fitted.is_joint else fitted.n_targets
-    target = fitted.target_of[tree_of]
     of_class, lift = _find_lift(fitted, np.flatnonzero(branching))
-    if fitted.is_joint:
-        target[branching] = of_class
+    first = max(fitted.head.first_target, 0)
+    n_targets = fitted.head.n_outputs - first
+    target = np.zeros(trees.n_blocks, dtype=np.int64)
+    target[branching] = of_class - first
     turn = np.zeros(trees.n_blocks)
     turn[branching] = np.sign(lift) * trees.weight[branching]
     block = np.repeat(np.arange(trees.n_blocks), np.diff(trees.hyperplane_ptr))
@@ -190,12 +189,12 @@ def mean_weights(fitted: Model) -> NDArray[np.float64]:
 
 
 def _find_lift(fitted: Model, blocks: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Class of some branching blocks, and its outcome right less that left.
+    """Return the class of some branching blocks, and its outcome on the right minus its outcome on the left.
 
-    In a tree of all classes it is the class that the two sides differ in most.
+    In a tree of all classes it is the class in which the two sides differ most.
     """
     trees = fitted.trees
-    if fitted.is_joint:
+    if fitted.head.shares_classes:
         return find_contrast(trees, blocks, fitted.n_classes)
     tree = np.searchsorted(trees.block_ptr, blocks, side="right") - 1
     left = trees.root[blocks] + trees.left[blocks]
@@ -215,23 +214,19 @@ def _tabulate(fitted: Model, chosen: range) -> WeightTable:
     weights = np.zeros((len(blocks), fitted.n_features))
     weights[at, trees.hyperplane_feature[stored]] = trees.hyperplane_weight[stored]
     target, lift = _find_lift(fitted, blocks)
-    centre, scale = fitted.normalisation
-    unit_weights = weights / scale
-    unit_offset = trees.offset[blocks] + unit_weights @ centre
-    if trees.has_units:
-        unit_weights[at, trees.hyperplane_feature[stored]] = trees.unit_weight[stored]
-        unit_offset = trees.unit_offset[blocks]
+    unit_weights = np.zeros_like(weights)
+    unit_weights[at, trees.hyperplane_feature[stored]] = fitted.unit_weights(stored)
     return WeightTable(
         feature_names=fitted.feature_names,
         classes=fitted.classes,
         tree=tree,
         block=blocks - root,
         depth=trees.depths()[blocks].astype(np.int64),
-        target=np.full(len(tree), None) if fitted.is_regression else fitted.classes[target],
+        target=fitted.classes[target] if fitted.labels else np.full(len(tree), None),
         weight=trees.weight[blocks],
         lift=lift,
         weights=weights,
         unit_weights=unit_weights,
         offset=trees.offset[blocks],
-        unit_offset=unit_offset,
+        unit_offset=fitted.unit_offsets(blocks, unit_weights),
     )

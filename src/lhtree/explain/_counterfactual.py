@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 from ..tables.errors import find_nearest
 from ._facts import make_plain
 from ._goal import RangeGoal, take_goal
@@ -96,7 +96,7 @@ class Counterfactual:
     def _name(self) -> tuple[str, str]:
         """What was predicted before, and after the change; of numbers as many digits as show the difference."""
         ends = self.before, self.prediction
-        name = Amounts.over(min(ends), max(ends)).write if self.is_number else name_class
+        name = NumberFormat.over(min(ends), max(ends)).write if self.is_number else name_class
         return name(self.before), name(self.prediction)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import check_count, refuse
 from ..model.model import Model
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 from ._batch import find_base, find_contributions
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Importances:
         width = max(len(self.names[column]) for column in shown)
         most = float(np.abs(self.values).max(initial=0.0))
         write = (
-            Amounts.over(0.0, most) if most > 1.0 else Amounts(4)
+            NumberFormat.over(0.0, most) if most > 1.0 else NumberFormat(4)
         ).write  # contributions have the unit of y
         lines = [f"Importances by {self.kind}"]
         for column in shown:

@@ -145,7 +145,7 @@ class Walk:
         features, weights = feature[entry], weight[entry].astype(np.float64)
         z = self.Z[self.row[stop], features]
         has_units = unit is not None and self.fitted.trees.has_units
-        units = unit[entry] if has_units and unit is not None else self.fitted.per_unit(weights, features)
+        units = unit[entry] if has_units and unit is not None else self.fitted._per_unit(weights, features)
         if not self.fitted.is_boosted:
             return Terms(own_ptr, stop, features, weights, weights * z, units)
         value = weights * np.clip(z, -self.fitted.clip, self.fitted.clip)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .numbers import Amounts
+from .numbers import NumberFormat
 
 if TYPE_CHECKING:
     from .response import ResponseRecord
@@ -42,6 +42,12 @@ class Head:
     model_noun: ClassVar[str] = "a tree or forest"
     score_methods: ClassVar[str] = "predict_wolf"
     estimator_noun: ClassVar[str] = "tree"
+    # Kind of model and the attributes of its explanations, for messages about attributes that do not exist.
+    model_noun: ClassVar[str] = "tree or forest"
+    remedy: ClassVar[str] = "membership, or proba for probabilities"
+    # Columns of a table of blocks that depend on the head, and those that only linear leaves need.
+    block_columns: ClassVar[tuple[str, ...]] = ("n_target", "offset", "intercept")
+    linear_columns: ClassVar[tuple[str, ...]] = ()
     # Whether trees are added to a base score (boosting) instead of averaged.
     adds_rounds: ClassVar[bool] = False
     # Whether a block has one value (a mean response or an addition to a score) instead of a share of its target.
@@ -99,6 +105,27 @@ class Head:
         """Return the sum over all trees as a part of the total: divided by the number of estimators, or as it is."""
         return total if self.adds_rounds else total / n_estimators
 
+    def mirror_total(self, total: Any) -> Any:
+        """Return the total of the first of two classes from the total of the second."""
+        return 1.0 - total
+
+    @property
+    def distinct_scores(self) -> tuple[str, ...]:
+        """Scores that differ from the prediction."""
+        return self.scores
+
+    def block_format(self, outcome: Floats, response: ResponseRecord | None, decimals: int) -> NumberFormat:
+        """Return the number format of the outcomes of a tree's blocks."""
+        return NumberFormat(decimals)
+
+    def write_block(self, value: float, number_format: NumberFormat) -> str:
+        """Format the outcome of a block: a mean as it is, an addition with its sign."""
+        return number_format.sign(value)
+
+    def reference_value(self, outcome: Floats) -> float:
+        """Return the value with which those of the other blocks of a tree are compared."""
+        return 0.0
+
     def block_outcome(self, trees: Trees) -> Floats:
         """Return the outcome of every block: the share of its target, clipped like the membership of a leaf.
 
@@ -107,9 +134,9 @@ class Head:
         share = trees.n_target / trees.weight
         return np.clip(share, trees.low, trees.high) if "low" in trees.arrays() else share
 
-    def amounts(self, response: ResponseRecord | None) -> Amounts:
+    def amounts(self, response: ResponseRecord | None) -> NumberFormat:
         """Return the number format of contributions and totals."""
-        return Amounts()
+        return NumberFormat()
 
 
 @dataclass(frozen=True)
@@ -146,15 +173,31 @@ class MeanHead(Head):
     total: ClassVar[str] = "prediction"
     total_noun: ClassVar[str] = "prediction"
     start_noun: ClassVar[str] = "mean response"
+    model_noun: ClassVar[str] = "regression"
+    remedy: ClassVar[str] = "prediction, or base and contributions, which add up to it"
+    block_columns: ClassVar[tuple[str, ...]] = ("offset", "value")
+    linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
     values_blocks: ClassVar[bool] = True
+
+    def block_format(self, outcome: Floats, response: ResponseRecord | None, decimals: int) -> NumberFormat:
+        """Return the number format of predictions."""
+        return self.amounts(response)
+
+    def write_block(self, value: float, number_format: NumberFormat) -> str:
+        """Format a mean response."""
+        return number_format.write(value)
+
+    def reference_value(self, outcome: Floats) -> float:
+        """Return the mean response of the root."""
+        return float(outcome[0])
 
     def block_outcome(self, trees: Trees) -> Floats:
         """Return the mean response of every block."""
         return trees.values
 
-    def amounts(self, response: ResponseRecord | None) -> Amounts:
+    def amounts(self, response: ResponseRecord | None) -> NumberFormat:
         """Return a number format for the range of the response."""
-        return Amounts() if response is None else Amounts.over(response.low, response.high)
+        return NumberFormat() if response is None else NumberFormat.over(response.low, response.high)
 
 
 @dataclass(frozen=True)
@@ -168,8 +211,16 @@ class RawScoreHead(Head):
     total_noun: ClassVar[str] = "raw score"
     start_noun: ClassVar[str] = "base"
     estimator_noun: ClassVar[str] = "round"
+    model_noun: ClassVar[str] = "boosted model"
+    remedy: ClassVar[str] = "raw_score, or proba for probabilities"
+    block_columns: ClassVar[tuple[str, ...]] = ("offset", "missing", "value")
+    linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
     adds_rounds: ClassVar[bool] = True
     values_blocks: ClassVar[bool] = True
+
+    def mirror_total(self, total: Any) -> Any:
+        """Return the raw score of the first of two classes."""
+        return -total
 
     def block_outcome(self, trees: Trees) -> Floats:
         """Return the value that every block adds to the raw score."""
@@ -184,16 +235,29 @@ class NumberScoreHead(RawScoreHead):
     model_noun: ClassVar[str] = "a regression"
     score_methods: ClassVar[str] = "predict"
     total_noun: ClassVar[str] = "prediction"
+    model_noun: ClassVar[str] = MeanHead.model_noun
+    remedy: ClassVar[str] = MeanHead.remedy
+
+    @property
+    def distinct_scores(self) -> tuple[str, ...]:
+        """The raw score, if it is a logarithm."""
+        return self.scores if self.is_log else ()
+
+    def block_format(self, outcome: Floats, response: ResponseRecord | None, decimals: int) -> NumberFormat:
+        """Return a number format for the range of the values of the tree."""
+        return NumberFormat.over(float(outcome.min()), float(outcome.max()))
 
     @property
     def is_log(self) -> bool:
         """Whether the raw score is the logarithm of the prediction."""
         return self.link == "log"
 
-    def amounts(self, response: ResponseRecord | None) -> Amounts:
+    def amounts(self, response: ResponseRecord | None) -> NumberFormat:
         """Return a number format for the range of the response; logarithms are shown as factors."""
         return (
-            Amounts() if response is None else Amounts.over(response.low, response.high, is_log=self.is_log)
+            NumberFormat()
+            if response is None
+            else NumberFormat.over(response.low, response.high, is_log=self.is_log)
         )
 
 

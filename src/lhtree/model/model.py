@@ -18,7 +18,7 @@ from ..tables.normalise import Normalisation, Span
 from ..tables.rows import CodedRows, Encoded, expand
 from .calibration import Calibration
 from .heads import Head, make_head
-from .numbers import Amounts
+from .numbers import NumberFormat
 from .response import ResponseRecord
 from .shares import memberships_at
 from .trees import Trees
@@ -220,7 +220,7 @@ class Model:
         return self.has_values and self.trees.has_slopes
 
     @cached_property
-    def amounts(self) -> Amounts:
+    def amounts(self) -> NumberFormat:
         """How what adds up to a prediction is written: by the range of the response, or in two decimals."""
         return self.head.amounts(self.response)
 
@@ -284,11 +284,33 @@ class Model:
             refuse_infinity(X)
         return Z
 
-    def per_unit(self, weight: NDArray[np.float64], feature: NDArray[Any]) -> NDArray[np.float64]:
-        """Weights or slopes per original unit; infinite where a scale is tiny."""
+    def unit_weights(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return some hyperplane weights per original unit; infinite where a scale is tiny."""
+        trees = self.trees
+        if trees.has_units:
+            return trees.unit_weight[entries]
+        return self._per_unit(trees.hyperplane_weight[entries], trees.hyperplane_feature[entries])
+
+    def unit_slopes(self, entries: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return some slopes per original unit; infinite where a scale is tiny."""
+        trees = self.trees
+        if trees.has_units:
+            return trees.unit_slope[entries]
+        return self._per_unit(trees.membership_slope[entries], trees.membership_feature[entries])
+
+    def _per_unit(self, weight: NDArray[Any], feature: NDArray[Any]) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             per_unit: NDArray[np.float64] = weight / self.normalisation.scale[feature]
         return per_unit
+
+    def unit_offsets(
+        self, blocks: NDArray[np.int64], unit_weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the offsets of some blocks for original units, given their weights, shape (len(blocks), m)."""
+        if self.trees.has_units:
+            return self.trees.unit_offset[blocks]
+        offsets: NDArray[np.float64] = self.trees.offset[blocks] + unit_weights @ self.normalisation.centre
+        return offsets
 
     @property
     def target_of(self) -> NDArray[np.int64]:

@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .model import Model
-from .numbers import Amounts
+from .numbers import NumberFormat
 from .shares import find_heaviest, shares_at
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-# Views know no pictures: whoever makes them says how notebooks draw some.
+# Function that draws views in notebooks, given by the caller that creates them.
 Draw: TypeAlias = Callable[[Sequence["TreeView"]], str]
 
 
 class Conditions(NamedTuple):
-    """When a row goes left and right in a block: "< 41.5 or missing" and "≥ 41.5" of the subject "age".
+    """Conditions to go left and right in a block: "< 41.5 or missing" and "≥ 41.5" of the subject "age".
 
-    The subject is empty where the feature sum decides.
+    The subject is empty if the feature sum decides.
     """
 
     subject: str
@@ -33,7 +33,7 @@ class Conditions(NamedTuple):
     right: str
 
     def of(self, side: str) -> str:
-        """The whole condition of "left" or "right"."""
+        """Return the whole condition of "left" or "right"."""
         return f"{self.subject} {getattr(self, side)}".lstrip()
 
 
@@ -46,13 +46,13 @@ class TreeView:
     ``outcome``: the share of the target in the weight, or the mean response. Weights and slopes apply to normalised
     features.
 
-    A tree of all classes has the target None. ``shares(block)`` gives the share of every class in a block,
-    ``heaviest`` the class with the largest one, to which ``n_target`` and ``outcome`` apply.
+    A tree of all classes has the target None. ``shares(block)`` returns the share of every class in a block, and
+    ``heaviest`` is the majority class, to which ``n_target`` and ``outcome`` apply.
 
     A tree of a boosted model adds to the raw score of ``target`` in round ``round``, which is None in other models. Its
     ``outcome`` is the ``value`` of a block; it has no ``n_target``. A constant leaf adds its value; a linear one adds
-    value + Σ ``slopes`` · (z - ``means``), at least ``low`` and at most ``high``. ``missing`` says where a
-    missing value of a block with a single feature goes: -1 left, 1 right, 0 as a value at the centre. In trees of a
+    value + Σ ``slopes`` · (z - ``means``), at least ``low`` and at most ``high``. ``missing`` is the side of
+    missing values in a block with a single feature: -1 left, 1 right, 0 like a value at the centre. In trees of a
     regression the ``value`` is the mean response, and leaves predict the same sums, in the same ranges.
 
     Examples
@@ -106,7 +106,7 @@ class TreeView:
     def __repr__(self) -> str:
         number = "" if self.round is None else f", round={self.round}"
         target = self.target.item() if isinstance(self.target, np.generic) else self.target
-        target = "all classes" if self.is_joint else f"target={target!r}"
+        target = "all classes" if self.head.shares_classes else f"target={target!r}"
         return f"TreeView({target}{number}, n_blocks={self.n_blocks}, depth={self.depth.max()})"
 
     def _repr_html_(self) -> str | None:
@@ -126,17 +126,17 @@ class TreeView:
 
     @property
     def value(self) -> NDArray[np.float64]:
-        """What a block adds to the raw score, if boosted, a linear leaf where its features have their means.
+        """Addition to the raw score, if boosted, or mean response of a regression.
 
-        Branching blocks would add it if they were leaves. In trees of a regression, it is the mean response.
+        A linear leaf has it where its features have their means. A branching block would have it if it were a leaf.
         """
-        if not self.has_values:
+        if not self.head.values_blocks:
             raise AttributeError("a tree of a model that is not boosted has no values: use outcome.")
         return self.outcome
 
     def shares(self, block: int) -> dict[Any, float]:
-        """Share of every class in the weight of a block; of trees of all classes only."""
-        if not self.is_joint:
+        """Return the share of every class in the weight of a block, for trees of all classes."""
+        if not self.head.shares_classes:
             raise AttributeError(
                 "the tree separates one class from the rest: use outcome, the share of its target."
             )
@@ -147,38 +147,37 @@ class TreeView:
 
     @cached_property
     def heaviest_code(self) -> NDArray[np.int64]:
-        """Code of the class that a block is told by: of a tree of all classes its heaviest, else the target."""
-        if self.is_joint:
+        """Code of the majority class of every block; the target, unless the tree is one of all classes."""
+        if self.head.shares_classes:
             return find_heaviest(self._trees, np.arange(self._begin, self._end), self._model.n_classes)
         return np.full(self.n_blocks, self._code, dtype=np.int64)
 
     @property
     def heaviest(self) -> NDArray[Any]:
-        """The class that a block is told by: of a tree of all classes its heaviest, else the target."""
+        """Majority class of every block; the target, unless the tree is one of all classes."""
         return self._model.classes[self.heaviest_code]
 
     @property
     def is_mean(self) -> bool:
         """Whether values are mean responses, as in the trees and forests of a regression."""
-        return self.has_values and self.round is None
+        return self.head.values_blocks and not self.head.adds_rounds
 
     @property
     def middle(self) -> float:
-        """The value from which those of other blocks are told: 0 where they are added up, else that of the root."""
-        return float(self.outcome[0]) if self.is_mean else 0.0
+        """Value with which blocks are compared: the mean response of the root, or 0 if values are added up."""
+        return self.head.reference_value(self.outcome)
 
-    def amounts(self, decimals: int = 3) -> Amounts:
-        """How values are written: in so many decimals, or by their range if the response is any number."""
-        if not self.is_regression:
-            return Amounts(decimals)
-        if self.is_mean:
-            return self._model.amounts
-        return Amounts.over(float(self.outcome.min()), float(self.outcome.max()))
+    def amounts(self, decimals: int = 3) -> NumberFormat:
+        """Return the number format of values: with ``decimals``, or by their range if any number is predicted."""
+        return self.head.block_format(self.outcome, self._model.response, decimals)
 
     def write_value(self, value: float, decimals: int = 3) -> str:
-        """A value in words: a mean as it is, what is added with its sign."""
-        amounts = self.amounts(decimals)
-        return amounts.write(value) if self.is_mean else amounts.sign(value)
+        """Format a value: a mean as it is, an addition with its sign."""
+        return self.head.write_block(value, self.amounts(decimals))
+
+    def write_slope(self, slope: float) -> str:
+        """Format a slope of a leaf."""
+        return f"{slope:+.3g}" if self.head.labels else self.amounts().sign(slope)
 
     @property
     def n_blocks(self) -> int:
@@ -196,45 +195,44 @@ class TreeView:
         return self.left < 0
 
     def count_below(self) -> NDArray[np.int64]:
-        """Number of blocks below every block."""
+        """Return the number of blocks below every block."""
         below = np.zeros(self.n_blocks, dtype=np.int64)
         for block in np.flatnonzero(self.left >= 0)[::-1]:  # children come after their parents
             below[block] = 2 + below[self.left[block]] + below[self.right[block]]
         return below
 
     def weights(self, block: int) -> dict[str, float]:
-        """Weights of a block's hyperplane by feature name; empty in a leaf."""
+        """Return the weights of a block's hyperplane by feature name; empty in a leaf."""
         trees = self._trees
         return self._named(block, trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
 
     def slopes(self, block: int) -> dict[str, float]:
-        """Slopes of a block's membership by feature name; empty where it is constant."""
+        """Return the slopes of a block's membership by feature name; empty if it is constant."""
         trees = self._trees
         return self._named(block, trees.membership_ptr, trees.membership_feature, trees.membership_slope)
 
     def means(self, block: int) -> dict[str, float]:
-        """Mean normalised values of the features that have slopes in a block, by name; 0 where they are unknown."""
+        """Return the mean normalised values of the features that have slopes in a block, by name; 0 if unknown."""
         trees = self._trees
         return self._named(block, trees.membership_ptr, trees.membership_feature, trees.membership_mean)
 
     def lift(self, block: int) -> float:
-        """Outcome on the right of a branching block minus that on its left; 0 in a tree of all classes."""
-        if self.is_joint:
+        """Return the outcome on the right of a branching block minus the left one; 0 in a tree of all classes."""
+        if self.head.shares_classes:
             return 0.0
         return float(self.outcome[self.right[block]] - self.outcome[self.left[block]])
 
     def conditions(self, block: int) -> Conditions:
-        """When a row goes left and right in a branching block: by its feature sum, or by its single feature.
+        """Return the conditions to go left and right in a branching block: on its feature sum, or on a single feature.
 
-        A single feature is told in the user's units where blocks have values or are in these units themselves; if
-        boosted, with the side of its missing values.
+        A condition on a single feature is in the user's units, unless the tree has WOLF values. In boosted models it
+        has the side of missing values.
         """
-        trees, at = self._trees, self._begin + block
+        trees, model, at = self._trees, self._model, self._begin + block
         some = slice(*trees.hyperplane_ptr[at : at + 2])
-        tells_value = self.has_values or trees.has_units
-        if not tells_value or some.stop - some.start != 1:
+        if model.has_wolf or some.stop - some.start != 1:
             return Conditions("", f"< {self.offset[block]:.3g}", f"≥ {self.offset[block]:.3g}")
-        feature, model = int(trees.hyperplane_feature[some][0]), self._model
+        feature = int(trees.hyperplane_feature[some][0])
         weight = float(trees.hyperplane_weight[some][0])
         name, encoding = self.feature_names[feature], model.encoding
         if encoding.is_one_hot[feature]:
@@ -246,10 +244,10 @@ class TreeView:
             if encoding.is_statistic[feature]:
                 subject = f"mean target of {name}"
             bound = f"{centre + scale * (self.offset[block] / weight):.6g}"
-            if trees.has_units:  # as it is: the weight is 1
+            if trees.has_units:  # the weight is 1
                 bound = f"{trees.unit_offset[at]:.15g}"
         sides = [f"{sign} {bound}" for sign in (signs if weight > 0.0 else signs[::-1])]
-        if model.is_boosted and (model.boost is None or model.boost.bins.missing[feature]):
+        if self.round is not None and (model.boost is None or model.boost.bins.missing[feature]):
             sides[int(self.missing[block] > 0)] += " or missing"
         return Conditions(subject, *sides)
 
@@ -262,24 +260,11 @@ class TreeView:
         return {self.feature_names[f]: float(v) for f, v in zip(feature[some], value[some], strict=True)}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per block; ``weights.<feature>`` and ``slopes.<feature>`` are 0 where a block has none."""
+        """Return one row per block; ``weights.<feature>`` and ``slopes.<feature>`` are 0 where a block has none."""
         pandas = import_extra("pandas", "pandas")
-        columns: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in (
-                *("left", "right", "depth", "n_samples", "weight"),
-                *(
-                    ("n_target", "offset", "intercept")
-                    if not self.has_values
-                    else (
-                        "offset",
-                        *(("missing",) * (self.round is not None)),
-                        "value",
-                        *(("intercept", "low", "high") * self._trees.has_slopes),
-                    )
-                ),
-            )
-        }
+        head, linear = self.head, self.head.linear_columns if self._trees.has_slopes else ()
+        names = ("left", "right", "depth", "n_samples", "weight", *head.block_columns, *linear)
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
         trees = self._trees
         weights = self._dense(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
         slopes = self._dense(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
@@ -300,7 +285,7 @@ class TreeView:
 
 
 class TreeViews(Sequence[TreeView]):
-    """Views of all trees of a model, made when they are asked for; ``draw`` gives some of them as HTML."""
+    """Views of all trees of a model, created on access; ``draw`` returns some of them as HTML."""
 
     def __init__(self, model: Model, draw: Draw | None = None) -> None:
         self._model, self._draw = model, draw

@@ -9,7 +9,7 @@ from ..describe.palette import ACCENT
 from ..draw.style import INK, SMALL, check_axes, fit, fit_all, measure, strip, take_axes, write_thousands
 from ..draw.take import room_left_of, width_of
 from ..model.model import Model, read
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def plot_importances(
     ax.barh(range(n_shown), importances[shown], color=ACCENT, height=0.7)
     labels = fit_all([names[f] for f in shown], room, SMALL)
     values = importances[shown].tolist()
-    write = (Amounts.over(0.0, max(values)) if max(values) > 1.0 else Amounts(3)).write
+    write = (NumberFormat.over(0.0, max(values)) if max(values) > 1.0 else NumberFormat(3)).write
     written = [write(value).replace("-", "−") for value in values]
     if len(others):
         values.append(0.0)

@@ -12,7 +12,7 @@ from ..describe.palette import AGAINST, FOR
 from ..draw.style import INK, SMALL, fit, strip, take_axes, write_thousands
 from ..draw.take import width_of
 from ..model.model import read
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 from ..tables.labels import take_numbers
 from ._reach import name_children, reach_block, say_missing
 
@@ -32,7 +32,7 @@ class BlockResponses:
     goes_left: NDArray[np.bool_]
     below: tuple[str, str]  # names of the two child blocks
     without: str  # rows that have no feature sum, in words
-    amounts: Amounts
+    amounts: NumberFormat
 
     def mean(self, left: bool) -> float:
         """Mean response of the rows on one side; NaN without any."""

@@ -11,7 +11,7 @@ from .. import _core
 from ..describe.palette import ACCENT
 from ..draw.style import INK, LINE, NORMAL, SMALL, strip, take_axes, write_thousands
 from ..model.model import Model, read
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 from ..tables.labels import encode_known, take_numbers
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ def plot_rounds(model: Any, X: Any = None, y: Any = None, *, ax: Axes | None = N
     }
     for name, loss in losses.items():
         best = int(loss.argmin())
-        least = (Amounts.over(0.0, loss[best]) if loss[best] > 1.0 else Amounts(4)).write(loss[best])
+        least = (NumberFormat.over(0.0, loss[best]) if loss[best] > 1.0 else NumberFormat(4)).write(
+            loss[best]
+        )
         label = f"{name}: least {least}, round {best}"
         ax.plot(np.arange(len(loss)), loss, linewidth=1.6, label=label, **looks[name])
     if n_kept < max(map(len, losses.values())) - 1:

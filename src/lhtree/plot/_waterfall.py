@@ -10,7 +10,7 @@ from ..draw.style import INK, LINE, NORMAL, SMALL, fit, fit_all, name_class, str
 from ..explain import Explanation
 from ..explain._phrases import CLIPPED, say_number
 from ..model.model import Model
-from ..model.numbers import Amounts
+from ..model.numbers import NumberFormat
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def draw_waterfall(explanation: Explanation, target: Any, n_features: int, ax: A
     rungs = find_rungs(explanation, target, n_features)
     ax = take_axes(ax, 7.0, _ROW * len(rungs) + 1.1)
     fitted = explanation._fitted
-    amounts = fitted.amounts if fitted.is_regression else Amounts(3)
+    amounts = fitted.amounts if fitted.is_regression else NumberFormat(3)
     for y, rung in enumerate(rungs):
         change = rung.end - rung.start
         is_total = y in (0, len(rungs) - 1)

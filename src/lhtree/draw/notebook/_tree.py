@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from ...describe.palette import AGAINST, FOR, find_pair
-from ...describe.text import find_heaviest, list_slopes, name_heaviest, tell_outcome, title_tree
+from ...describe.text import describe_outcome, find_heaviest, list_slopes, name_heaviest, title_tree
 from ...model.views import TreeView
 from ..layout import Card, Layout, Sizes, choose_depth, lay_out
 
@@ -141,7 +141,7 @@ class _Picture:
         view, block = self.view, card.block
         is_leaf = bool(view.is_leaf[block])
         kind = "leaf" if is_leaf else "block"
-        first, second = tell_outcome(view, block)
+        first, second = describe_outcome(view, block)
         told = f"{first}, {second}" if view.has_values else f"{first} of {second}"
         x, inner = card.x - card.width / 2.0, card.width - 14.0
         slopes = list_slopes(view, block, len(view.feature_names)) if is_leaf and view.has_values else []

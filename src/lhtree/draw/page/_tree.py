@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ...describe.outline import MISSING, NUMBER, Outline, OutlineBlock, Term, find_left, write_number
+from ...describe.outline import MISSING, NUMBER, Outline, OutlineBlock, OutlineTerm, find_left, write_number
 from ...describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
 from ._shapes import (
     BOLD,
@@ -140,7 +140,7 @@ def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width:
 
 
 class _Row(NamedTuple):
-    term: Term
+    term: OutlineTerm
     weight: str
     fill: str
 

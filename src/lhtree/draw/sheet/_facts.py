@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...describe.outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, Term
+from ...describe.outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, OutlineTerm
 from ...evaluation.classification import Evaluation
 from ...evaluation.measures import write_number
 from ...evaluation.regression import RegressionEvaluation
@@ -19,7 +19,7 @@ from ...model.response import ResponseRecord
 class Product:
     """A term of a block for one row."""
 
-    term: Term
+    term: OutlineTerm
     value: Any  # of the cell, in words of the table; None if it is missing
     number: float  # what it counts as
     product: float  # weight times that
@@ -89,7 +89,7 @@ def follow(
     return Example(name, tuple(decisions), block, label, max(estimate, 1.0 - estimate), actual)
 
 
-def _multiply(term: Term, value: Any, features: Mapping[str, float]) -> Product:
+def _multiply(term: OutlineTerm, value: Any, features: Mapping[str, float]) -> Product:
     is_missing = value is None or (isinstance(value, float) and math.isnan(value))
     if term.kind == MISSING:
         number = float(is_missing)

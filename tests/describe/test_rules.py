@@ -1,12 +1,13 @@
-"""Rules as formulas in Python, SQL and spreadsheets predict what the model predicts."""
+"""Rules of compact trees, as formulas in Python and spreadsheets: same predictions as the model."""
 
-import sqlite3
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lhtree.describe.outline import read_outline, write_tree
+from lhtree.describe.rules import Rules, name_column
 
-from lhtree.describe.rules._excel import name_column
 from lhtree.scorer import Scorer
 from support.compact import LABELS, make_model
 from support.spreadsheet import calculate
@@ -49,36 +50,6 @@ def test_python(model):
 
 @settings(max_examples=40)
 @given(model=models)
-def test_sqlite(model):
-    rules, rows, expected = prepare(model)
-    connection = sqlite3.connect(":memory:")
-    columns = ", ".join(f'"{name}"' for name in rows[0])
-    connection.execute(f"CREATE TABLE t ({columns})")
-    marks = ", ".join("?" for _ in rows[0])
-    connection.executemany(f"INSERT INTO t VALUES ({marks})", [tuple(row.values()) for row in rows])
-    found = connection.execute(f"SELECT {rules.to_sql()} FROM t ORDER BY rowid").fetchall()
-    assert [value for (value,) in found] == expected
-
-
-@settings(max_examples=20)
-@given(model=models)
-def test_duckdb(model):
-    duckdb = pytest.importorskip("duckdb")
-    rules, rows, expected = prepare(model)
-    connection = duckdb.connect()
-    kinds = {"colour": "VARCHAR", "plan": "INTEGER", "x * y [z]": "INTEGER"}
-    columns = ", ".join(f'"{name}" {kinds.get(name, "DOUBLE")}' for name in rows[0])
-    connection.execute(f"CREATE TABLE t (n INTEGER, {columns})")
-    marks = ", ".join("?" for _ in rows[0])
-    connection.executemany(
-        f"INSERT INTO t VALUES (?, {marks})", [(n, *row.values()) for n, row in enumerate(rows)]
-    )
-    found = connection.execute(f"SELECT {rules.to_sql('duckdb')} FROM t ORDER BY n").fetchall()
-    assert [type(expected[0])(value) for (value,) in found] == expected
-
-
-@settings(max_examples=40)
-@given(model=models)
 def test_spreadsheet(model):
     rules, rows, expected = prepare(model)
     formula = rules.to_excel(row=7)
@@ -92,18 +63,11 @@ def test_truth_values():
     names = {}
     exec(rules.to_python(), names)
     assert [names["predict"](row) for row in rows] == expected
-    assert "THEN TRUE" in rules.to_sql()
     assert set(LABELS["flag"]) == {False, True}
     assert "TRUE" in rules.to_excel()
 
 
-def test_a_single_category_is_told_without_a_sum():
-    """Of one term that is 1 or 0, the condition is that it holds, or that it does not."""
-    from dataclasses import replace
-
-    from lhtree.describe.outline import read_outline, write_tree
-    from lhtree.describe.rules import Rules
-
+def test_condition_on_a_single_category_has_no_sum():
     outline = read_outline(make_model(0, n_leaves=2)[0])
     root = outline.blocks[0]
     terms = {
@@ -121,7 +85,6 @@ def test_a_single_category_is_told_without_a_sum():
     green = replace(terms["colour = dark - green"], weight=1.0)
     told = replace(outline, blocks=(replace(root, terms=(green,), bound=0.5), *outline.blocks[1:]))
     assert "block 0: not [colour = dark - green]\n" in write_tree(told)
-    assert f"CASE WHEN \"colour\" = 'dark - green'\n  THEN '{blocks[2].label}" in Rules(told).to_sql()
 
 
 def test_columns_of_a_sheet():
@@ -132,8 +95,3 @@ def test_columns_of_a_sheet():
 def test_odd_names_of_functions_are_refused(name):
     with pytest.raises(ValueError, match="name"):
         prepare((0, "text", 2, 2, 3))[0].to_python(name)
-
-
-def test_odd_dialects_are_refused():
-    with pytest.raises(ValueError, match="dialect"):
-        prepare((0, "text", 2, 2, 3))[0].to_sql("oracle")

@@ -71,6 +71,6 @@ def test_statistics_of_many_categories_have_no_formula():
     X = pandas.DataFrame({"shop": [f"shop {n}" for n in shop]})
     model = lhtree.CompactLHTClassifier(random_state=0).fit(X, shop % 3 == 0)
     assert "mean target of shop" in lhtree.export_text(model)
-    for write in (model.rules().to_python, model.rules().to_sql, model.rules().to_excel):
+    for write in (model.rules().to_python, model.rules().to_excel):
         with pytest.raises(ValueError, match="learned from the categories of 'shop', too many for a formula"):
             write()
