@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from lhtree.describe.outline import read_outline, write_tree
 from lhtree.describe.rules import Rules, name_column
-
 from lhtree.scorer import Scorer
 from support.compact import LABELS, make_model
 from support.spreadsheet import calculate
