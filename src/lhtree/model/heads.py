@@ -42,8 +42,7 @@ class Head:
     model_noun: ClassVar[str] = "a tree or forest"
     score_methods: ClassVar[str] = "predict_wolf"
     estimator_noun: ClassVar[str] = "tree"
-    # Kind of model and the attributes of its explanations, for messages about attributes that do not exist.
-    model_noun: ClassVar[str] = "tree or forest"
+    # Attributes of explanations, for messages about attributes that do not exist.
     remedy: ClassVar[str] = "membership, or proba for probabilities"
     # Columns of a table of blocks that depend on the head, and those that only linear leaves need.
     block_columns: ClassVar[tuple[str, ...]] = ("n_target", "offset", "intercept")
@@ -173,7 +172,6 @@ class MeanHead(Head):
     total: ClassVar[str] = "prediction"
     total_noun: ClassVar[str] = "prediction"
     start_noun: ClassVar[str] = "mean response"
-    model_noun: ClassVar[str] = "regression"
     remedy: ClassVar[str] = "prediction, or base and contributions, which add up to it"
     block_columns: ClassVar[tuple[str, ...]] = ("offset", "value")
     linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
@@ -211,7 +209,6 @@ class RawScoreHead(Head):
     total_noun: ClassVar[str] = "raw score"
     start_noun: ClassVar[str] = "base"
     estimator_noun: ClassVar[str] = "round"
-    model_noun: ClassVar[str] = "boosted model"
     remedy: ClassVar[str] = "raw_score, or proba for probabilities"
     block_columns: ClassVar[tuple[str, ...]] = ("offset", "missing", "value")
     linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
@@ -235,7 +232,6 @@ class NumberScoreHead(RawScoreHead):
     model_noun: ClassVar[str] = "a regression"
     score_methods: ClassVar[str] = "predict"
     total_noun: ClassVar[str] = "prediction"
-    model_noun: ClassVar[str] = MeanHead.model_noun
     remedy: ClassVar[str] = MeanHead.remedy
 
     @property
