@@ -77,7 +77,7 @@ $(TOOLS): pyproject.toml
 	@touch $@
 
 $(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP))
-	$(PIP) install --no-build-isolation --editable '.[all]'
+	$(PIP) install --no-build-isolation --config-settings=cmake.define.LHTREE_PIECES=ON --editable '.[all]'
 	@rm -f $(VENV)/.package-* && touch $@
 
 $(VENV)/.group-%: $(TOOLS)

@@ -12,8 +12,6 @@ NB_MODULE(_core, m) {
 #endif
 
     lhtree::bind_boosting(m);
-    lhtree::bind_compact(m);
     lhtree::bind_growing(m);
     lhtree::bind_scoring(m);
-    lhtree::bind_pieces(m);
 }

@@ -1,9 +1,92 @@
 // Scoring rows from Python.
+//
+// Rows and results pass through NumPy's C API: nanobind's own arrays take longer than scoring one row does.
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
+#include <numpy/arrayobject.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <type_traits>
 
 #include "lhtree/score/scorer.hpp"
-#include "numpy_arrays.hpp"
 #include "shared.hpp"
+
+namespace lhtree {
+
+// A matrix of float64 or float32 as Python gave it: aligned, in native byte order, whole values apart. It is
+// read in place and lives as long as the call.
+struct GivenRows {
+    PyArrayObject* array = nullptr;
+
+    std::size_t size(int axis) const { return static_cast<std::size_t>(PyArray_DIM(array, axis)); }
+
+    // False if X is anything else.
+    bool take(PyObject* X) {
+        if (!PyArray_Check(X)) return false;
+        array = reinterpret_cast<PyArrayObject*>(X);
+        const int type = PyArray_TYPE(array);
+        return PyArray_NDIM(array) == 2 && (type == NPY_DOUBLE || type == NPY_FLOAT) &&
+               PyArray_ISBEHAVED_RO(array) && has_whole_steps(0) && has_whole_steps(1);
+    }
+
+  private:
+    bool has_whole_steps(int axis) const {
+        return PyArray_DIM(array, axis) < 2 || PyArray_STRIDE(array, axis) % PyArray_ITEMSIZE(array) == 0;
+    }
+};
+
+// A new array of float64, int64 or int32; its values are not set.
+template <class Value, int n_axes>
+struct NewArray {
+    static constexpr bool is_float = std::is_same_v<Value, double>, is_long = sizeof(Value) == 8;
+    static_assert(is_float || std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, std::int32_t>);
+    nanobind::object array;
+
+    NewArray() = default;
+    explicit NewArray(const std::array<std::size_t, n_axes>& shape) {
+        std::array<npy_intp, n_axes> sizes;
+        std::copy(shape.begin(), shape.end(), sizes.begin());
+        constexpr int type = is_float ? NPY_DOUBLE : is_long ? NPY_INT64 : NPY_INT32;
+        array = nanobind::steal(PyArray_SimpleNew(n_axes, sizes.data(), type));
+        if (!array.is_valid()) throw nanobind::python_error();
+    }
+
+    Value* values() const {
+        return static_cast<Value*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    }
+};
+
+}  // namespace lhtree
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<lhtree::GivenRows> {
+    NB_TYPE_CASTER(lhtree::GivenRows,
+                   const_name("numpy.ndarray[dtype=float64, shape=(*, *), writable=False] | "
+                              "numpy.ndarray[dtype=float32, shape=(*, *), writable=False]"))
+
+    bool from_python(handle X, std::uint8_t, cleanup_list*) noexcept { return value.take(X.ptr()); }
+};
+
+template <class Number, int n_axes>
+struct type_caster<lhtree::NewArray<Number, n_axes>> {
+    using Array = lhtree::NewArray<Number, n_axes>;
+    NB_TYPE_CASTER(Array, const_name("numpy.ndarray[dtype=") + const_name<Array::is_float>("float", "int") +
+                              const_name<Array::is_long>("64", "32") + const_name(", shape=(*") +
+                              const_name<(n_axes > 1)>(", *", "") + const_name<(n_axes > 2)>(", *", "") +
+                              const_name(")]"))
+
+    static handle from_cpp(const Array& made, rv_policy, cleanup_list*) noexcept {
+        return handle(made.array).inc_ref();
+    }
+};
+
+}  // namespace nanobind::detail
 
 namespace lhtree {
 namespace {
@@ -27,44 +110,41 @@ Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const 
                     const std::string& link, const std::optional<Vector<double>>& base, double clip,
                     const std::optional<Knots>& calibration) {
     return new Scorer(view_arrays(arrays), copy(centre), copy(scale), copy(prior),
-                      confidence_named(confidence), choose(link, link_names),
+                      confidence_named(confidence), find_link(link),
                       base ? copy(*base) : std::vector<double>{}, clip, take_calibration(calibration));
 }
 
 template <class Value>
-Strided<Value> strided(const GivenRows& X) {
+InputRows strided(const GivenRows& X) {
     constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(Value));
-    return {static_cast<const Value*>(PyArray_DATA(X.array)), X.size(0), X.size(1),
-            PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
+    return Strided<Value>{static_cast<const Value*>(PyArray_DATA(X.array)), X.size(0), X.size(1),
+                          PyArray_STRIDE(X.array, 0) / size, PyArray_STRIDE(X.array, 1) / size};
 }
 
-// Whether X can be scored as it is: what has a class of its own, a wrong shape or no rows is for Python to
-// judge.
+// Whether X can be scored as it is. Python handles subclasses of arrays, wrong shapes and empty tables.
 bool takes(const Scorer& scorer, nb::handle X) {
     GivenRows rows;
     return PyArray_CheckExact(X.ptr()) && rows.take(X.ptr()) && rows.size(0) > 0 &&
            rows.size(1) == scorer.n_features();
 }
 
-// Calls work(rows, watch). False if it met an infinity. Few rows are scored with the GIL held: handing it
-// over costs more than they do.
+// Calls work(rows, watch); returns false if X has an infinity. Few rows are scored with the GIL held:
+// releasing it takes longer than scoring them.
 template <class Work>
 bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
     constexpr std::size_t quick_rows = 16;
     require(X.size(1) == scorer.n_features(), "X needs a column per feature of the model");
-    const auto score = [&](const auto& rows) {
-        const auto with_watch = [&](Watch& watch) { return work(rows, watch); };
-        if (rows.n_rows > quick_rows) return watched({}, with_watch);
-        Watch watch;
-        return with_watch(watch);
-    };
-    return PyArray_TYPE(X.array) == NPY_DOUBLE ? score(strided<double>(X)) : score(strided<float>(X));
+    const InputRows rows = PyArray_TYPE(X.array) == NPY_DOUBLE ? strided<double>(X) : strided<float>(X);
+    const auto with_watch = [&](Watch& watch) { return work(rows, watch); };
+    if (X.size(0) > quick_rows) return watched({}, with_watch);
+    Watch watch;
+    return with_watch(watch);
 }
 
 template <Score what>
 std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     NewArray<double, 2> out({X.size(0), scorer.columns_of(what)});
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.score(rows, what, n_threads, watch, out.values());
         }))
         return std::nullopt;
@@ -73,7 +153,7 @@ std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X
 
 std::optional<NewArray<double, 1>> bound_value(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     NewArray<double, 1> out({X.size(0)});
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.score(rows, Score::value, n_threads, watch, out.values());
         }))
         return std::nullopt;
@@ -83,7 +163,7 @@ std::optional<NewArray<double, 1>> bound_value(const Scorer& scorer, GivenRows X
 std::optional<NewArray<std::int64_t, 1>> bound_predict(const Scorer& scorer, GivenRows X,
                                                        std::size_t n_threads) {
     NewArray<std::int64_t, 1> out({X.size(0)});
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.predict(rows, n_threads, watch, out.values());
         }))
         return std::nullopt;
@@ -93,7 +173,7 @@ std::optional<NewArray<std::int64_t, 1>> bound_predict(const Scorer& scorer, Giv
 std::optional<NewArray<std::int64_t, 2>> bound_apply(const Scorer& scorer, GivenRows X,
                                                      std::size_t n_threads) {
     NewArray<std::int64_t, 2> out({X.size(0), scorer.n_trees()});
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.apply(rows, n_threads, watch, out.values());
         }))
         return std::nullopt;
@@ -104,28 +184,60 @@ using Tables = std::pair<NewArray<double, 2>, NewArray<double, 2>>;
 std::optional<Tables> bound_per_tree(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     Tables out{NewArray<double, 2>({X.size(0), scorer.n_trees()}),
                NewArray<double, 2>({X.size(0), scorer.n_trees()})};
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.per_tree(rows, n_threads, watch, out.first.values(), out.second.values());
         }))
         return std::nullopt;
     return out;
 }
 
-using Ways = std::tuple<NewArray<std::int64_t, 1>, NewArray<std::int32_t, 1>, NewArray<double, 1>>;
-std::optional<Ways> bound_trace(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
-    const std::size_t n_ways = X.size(0) * scorer.n_trees();
-    const NewArray<std::int64_t, 1> ptr({n_ways + 1});
-    if (!score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
-            return scorer.measure_ways(rows, n_threads, watch, ptr.values());
+std::optional<NewArray<double, 3>> bound_staged_raw_score(const Scorer& scorer, GivenRows X,
+                                                          const Matrix<double>& before,
+                                                          std::size_t first_round, std::size_t n_rounds,
+                                                          std::size_t n_threads) {
+    require(before.shape(0) == X.size(0) && before.shape(1) == scorer.n_targets(),
+            "before needs a row per sample and a column per target");
+    NewArray<double, 3> out({n_rounds, X.size(0), scorer.n_targets()});
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
+            return scorer.staged_raw_score(rows, first_round, n_rounds, before.data(), n_threads, watch,
+                                           out.values());
         }))
         return std::nullopt;
-    const auto n_steps = static_cast<std::size_t>(ptr.values()[n_ways]);
+    return out;
+}
+
+std::optional<Tables> bound_sum_left_out(const Scorer& scorer, GivenRows X,
+                                         const Vector<std::int64_t>& estimators,
+                                         const Matrix<std::uint8_t>& left_out, double mean, double unit,
+                                         std::size_t n_threads) {
+    const std::size_t n_columns = std::max<std::size_t>(scorer.n_classes(), 1);
+    require(left_out.shape(0) == estimators.size() && left_out.shape(1) == (X.size(0) + 7) / 8,
+            "left_out needs a row per estimator and a bit per row of X");
+    const LeftOut rows_left_out{estimators.data(), estimators.size(), left_out.data(), left_out.shape(1)};
+    Tables out{NewArray<double, 2>({X.size(0), n_columns}), NewArray<double, 2>({X.size(0), n_columns})};
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
+            return scorer.sum_left_out(rows, rows_left_out, mean, unit, n_threads, watch, out.first.values(),
+                                       out.second.values());
+        }))
+        return std::nullopt;
+    return out;
+}
+
+using Paths = std::tuple<NewArray<std::int64_t, 1>, NewArray<std::int32_t, 1>, NewArray<double, 1>>;
+std::optional<Paths> bound_trace(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    const std::size_t n_paths = X.size(0) * scorer.n_trees();
+    const NewArray<std::int64_t, 1> ptr({n_paths + 1});
+    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
+            return scorer.measure_paths(rows, n_threads, watch, ptr.values());
+        }))
+        return std::nullopt;
+    const auto n_steps = static_cast<std::size_t>(ptr.values()[n_paths]);
     const NewArray<std::int32_t, 1> block({n_steps});
     const NewArray<double, 1> value({n_steps});
-    score_rows(scorer, X, [&](const auto& rows, Watch& watch) {
+    score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
         return scorer.trace(rows, n_threads, watch, ptr.values(), block.values(), value.values());
     });
-    return Ways{ptr, block, value};
+    return Paths{ptr, block, value};
 }
 
 NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wolf,
@@ -142,8 +254,8 @@ NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wol
 NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
     require(raw_score.shape(1) == scorer.n_targets(),
             "raw_score needs a row per sample and a column per target");
-    NewArray<double, 2> out({raw_score.shape(0), scorer.is_regression() ? 1 : scorer.n_classes()});
-    scorer.link(raw_score.data(), raw_score.shape(0), out.values());
+    NewArray<double, 2> out({raw_score.shape(0), std::max<std::size_t>(scorer.n_classes(), 1)});
+    scorer.apply_link(raw_score.data(), raw_score.shape(0), out.values());
     return out;
 }
 
@@ -151,7 +263,9 @@ NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_s
 
 void bind_scoring(nb::module_& m) {
     if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
-    m.attr("LINKS") = names(link_names);
+    nb::list links;
+    for (const Link& link : all_links()) links.append(link.name);
+    m.attr("LINKS") = nb::tuple(links);
     m.attr("CALIBRATORS") = names(calibrator_names);
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
@@ -184,8 +298,18 @@ void bind_scoring(nb::module_& m) {
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
     scorer.def("per_tree", &bound_per_tree, "X"_a, "n_threads"_a = 1,
                "Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.");
+    scorer.def(
+        "staged_raw_score", &bound_staged_raw_score, "X"_a, "before"_a, "first_round"_a, "n_rounds"_a,
+        "n_threads"_a = 1,
+        "Raw scores after each of some rounds, (n_rounds, n_rows, n_targets), given those before them.");
+    scorer.def(
+        "sum_left_out", &bound_sum_left_out, "X"_a, "estimators"_a, "left_out"_a, "mean"_a = 0.0,
+        "unit"_a = 1.0, "n_threads"_a = 1,
+        "Sums over the estimators that did not see a row: of corrected memberships and of memberships, "
+        "(n_rows, n_classes) each; of a regression, of estimates and of ((estimate - mean) / unit)**2, "
+        "(n_rows, 1) each. left_out has a row of numpy.packbits per estimator.");
     scorer.def("trace", &bound_trace, "X"_a, "n_threads"_a = 1,
-               "Ways from the roots to the leaves (ptr, block, value): that of row i down tree t begins at "
+               "Paths from the roots to the leaves (ptr, block, value): that of row i down tree t begins at "
                "ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its "
                "feature sum, a leaf its estimate before it is clipped.");
     scorer.def("settle", &bound_settle, "wolf"_a.noconvert(), "membership"_a.noconvert(),

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "lhtree/grow/trees/tree.hpp"
+#include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
@@ -23,11 +23,8 @@ namespace lhtree {
 namespace nb = nanobind;
 
 void bind_boosting(nb::module_& m);
-void bind_compact(nb::module_& m);
-void bind_compact_pieces(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_scoring(nb::module_& m);
-void bind_pieces(nb::module_& m);
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "lhtree/grow/trees/cut.hpp"
+#include "lhtree/grow/trees/response.hpp"
 #include "support.hpp"
 
 namespace lhtree {

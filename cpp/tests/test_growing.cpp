@@ -3,10 +3,8 @@
 #include <stdexcept>
 
 #include "check.hpp"
-#include "lhtree/grow/decisions/direction.hpp"
-#include "lhtree/grow/decisions/membership.hpp"
-#include "lhtree/grow/decisions/ridge.hpp"
-#include "lhtree/grow/rows/draws.hpp"
+#include "lhtree/grow/decisions/linear.hpp"
+#include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {

@@ -71,8 +71,8 @@ TEST(raw_scores_match_a_slow_reference) {
                 const Scorer scorer(view_of(forest), std::vector<double>(n_features, 0.0),
                                     std::vector<double>(n_features, 1.0),
                                     std::vector<double>(n_classes, 1.0 / static_cast<double>(n_classes)),
-                                    Confidence::none, n_classes == 2 ? Link::logistic : Link::softmax, base,
-                                    clip);
+                                    Confidence::none, find_link(n_classes == 2 ? "logistic" : "softmax"),
+                                    base, clip);
                 std::vector<double> expected, raw(n_rows * n_targets), one(n_targets), proba(n_classes);
                 for (std::size_t row = 0; row < n_rows; ++row) {
                     const std::size_t begin = expected.size();

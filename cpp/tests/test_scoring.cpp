@@ -139,7 +139,7 @@ TEST(scores_of_three_classes_match_a_slow_reference) {
     std::vector<double> mu(n * forest.n_trees()), d(mu);
     std::vector<std::int64_t> ptr(mu.size() + 1);
     CHECK(!scorer.per_tree(strided(broken), 2, watch, mu.data(), d.data()));
-    CHECK(!scorer.measure_ways(strided(broken), 2, watch, ptr.data()));
+    CHECK(!scorer.measure_paths(strided(broken), 2, watch, ptr.data()));
 
     // Scores as they are, then memberships, then the prior.
     const double memberships[] = {1, 1, 2, 0, 3, 1, 0, 0, 0};

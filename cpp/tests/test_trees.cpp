@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "lhtree/grow/rows/parted.hpp"
-#include "lhtree/grow/statistics/real_moments.hpp"
+#include "lhtree/grow/statistics/moments.hpp"
 #include "lhtree/shared/random.hpp"
 #include "support.hpp"
 

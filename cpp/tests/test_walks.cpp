@@ -196,7 +196,7 @@ void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& ta
         std::vector<std::int32_t> block(passed.size());
         CHECK(scorer.per_tree(strided(table), n_threads, watch, mu.data(), d.data()));
         CHECK(same_bits(mu, membership) && same_bits(d, confidence));
-        CHECK(scorer.measure_ways(strided(table), n_threads, watch, ptr.data()));
+        CHECK(scorer.measure_paths(strided(table), n_threads, watch, ptr.data()));
         CHECK(ptr == ends);
         CHECK(scorer.trace(strided(table), n_threads, watch, ptr.data(), block.data(), value.data()));
         CHECK(block == passed && same_bits(value, values));

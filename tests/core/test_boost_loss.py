@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lhtree import LHBoostRegressor, _core
+from lhtree import LHBoostRegressor, _core, _pieces
 from reference.boost import Options
 from support import boosting
 
@@ -15,7 +15,7 @@ def make_scores(n_scores, spread, n=200):
 
 
 def differentiate(raw, classes):
-    return _core.pieces.differentiate(raw, "logistic" if raw.shape[1] == 1 else "softmax", classes)
+    return _pieces.differentiate(raw, "logistic" if raw.shape[1] == 1 else "softmax", classes)
 
 
 def losses_of(raw, classes):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lhtree import _core
+from lhtree import _pieces
 from reference.boost import Options, boost_aim
 from reference.responses import Response
 from support import boosting, bridge
@@ -85,7 +85,7 @@ def test_derivatives_are_those_of_the_loss(loss):
     raw = np.random.default_rng(1).normal(size=(len(y), 1))
 
     def differentiate(step):
-        return _core.pieces.differentiate(raw + step, loss, response=y, quantile=0.7)
+        return _pieces.differentiate(raw + step, loss, response=y, quantile=0.7)
 
     losses, gradient, hessian = differentiate(0.0)
     np.testing.assert_allclose(losses, np.minimum(losses_of(y, raw[:, 0], loss), 64.0), 1e-10, 1e-10)
@@ -103,7 +103,7 @@ def test_derivatives_are_those_of_the_loss(loss):
 def test_scores_far_out_stay_finite(loss):
     raw = np.array([[-1e4], [-700.0], [0.0], [700.0], [1e4]])
     for y in (1e-300, 1e9, 1e300 if loss == "gamma" else 2.0**60):
-        _, gradient, hessian = _core.pieces.differentiate(raw, loss, response=np.full(5, y))
+        _, gradient, hessian = _pieces.differentiate(raw, loss, response=np.full(5, y))
         assert np.isfinite(gradient).all()
         assert np.isfinite(hessian).all()
 

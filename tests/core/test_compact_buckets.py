@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import _core
+from lhtree import _pieces
 from reference.compact import Data, Line, Problem, solve
 
 N_ROWS = 600  # more than the core sorts without buckets
@@ -26,7 +26,7 @@ def test_a_block_of_many_rows_is_solved_like_its_twin(is_exact, seed, has_ties):
         gain = np.round(4.0 * gain) / 4.0
     present = Line((0, 1), (np.float32(1.0), np.float32(-0.5)), 0.1)
     slow = solve(Problem(data, np.arange(N_ROWS), gain), present)
-    line, (wrong, value) = _core.pieces.solve_compact(
+    line, (wrong, value) = _pieces.solve_compact(
         z, weight, gain, ([0, 1], [1.0, -0.5], 0.1), 0.1, 5.0, 3, False
     )
     assert value == pytest.approx(slow.value, rel=1e-6)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import _core
+from lhtree import _core, _pieces
 from reference.compact import Data, Line, Problem, solve
 from reference.compact_tree import Block, grow, make_pass, objective, route
 
@@ -62,7 +62,7 @@ def test_a_block_is_solved_like_its_twin(is_quick, seed, has_present, penalty):
     gain[random.random(len(gain)) < 0.1] = 0.0
     present = draw_line(random, data) if has_present else None
     slow = solve(Problem(data, np.arange(len(gain)), gain), present, is_quick)
-    line, (wrong, value) = _core.pieces.solve_compact(
+    line, (wrong, value) = _pieces.solve_compact(
         data.z,
         data.weight,
         gain,
@@ -102,7 +102,7 @@ def test_a_pass_is_made_like_its_twin(n_classes, seed, n_leaves):
     random, data = make_data(seed, n_classes, penalty=0.1, min_samples_leaf=2.0, max_terms=3)
     root = grow_at_random(random, data, n_leaves)
     lines = [to_core(line) for line in list_lines(root)]
-    found, value = _core.pieces.pass_compact(
+    found, value = _pieces.pass_compact(
         data.z,
         data.weight,
         data.classes,

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import _core
+from lhtree import _core, _pieces
 from reference import trees as reference
 from support import bridge, strategies
-
-pieces = _core.pieces
 
 
 def big_block(n_rows=10_000, n_features=9, seed=3):
@@ -35,8 +33,8 @@ def weighted_rows(draw):
 @given(weighted_rows())
 def test_feature_sums_have_the_same_bits(rows):
     Z, weights = rows
-    fast = pieces.feature_sums(Z, list(weights), list(weights.values()))
-    portable = pieces.feature_sums(Z, list(weights), list(weights.values()), portable=True)
+    fast = _pieces.feature_sums(Z, list(weights), list(weights.values()))
+    portable = _pieces.feature_sums(Z, list(weights), list(weights.values()), portable=True)
     assert fast.tobytes() == portable.tobytes()
     np.testing.assert_array_equal(fast, reference.feature_sum(weights, Z))
 
@@ -46,21 +44,21 @@ def test_feature_sums_of_all_lengths():
     Z = generator.normal(size=(3, 70)).astype(np.float32)
     for size in range(1, 71):
         weights = {f: np.float32(generator.normal()) for f in range(70 - size, 70)}
-        sums = pieces.feature_sums(Z, list(weights), list(weights.values()))
+        sums = _pieces.feature_sums(Z, list(weights), list(weights.values()))
         np.testing.assert_array_equal(sums, reference.feature_sum(weights, Z))
 
 
 def test_feature_sums_refuse_features_out_of_range():
     Z = np.zeros((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="out of range"):
-        pieces.feature_sums(Z, [3], [1.0])
+        _pieces.feature_sums(Z, [3], [1.0])
     with pytest.raises(ValueError, match="differ in length"):
-        pieces.feature_sums(Z, [0, 1], [1.0])
+        _pieces.feature_sums(Z, [0, 1], [1.0])
 
 
 def check_moments(problem, weight, rtol):
     weights = np.ones(len(problem.y)) if weight is None else weight
-    for cls, moments in enumerate(pieces.measure(problem.X, problem.y, weight)):
+    for cls, moments in enumerate(_pieces.measure(problem.X, problem.y, weight)):
         own = problem.y == cls
         z, w = problem.X[own].astype(np.float64), weights[own]
         assert moments["weight"] == pytest.approx(math.fsum(w), rel=1e-12)
@@ -93,7 +91,7 @@ def test_moments_far_from_zero_keep_their_variance():
 
 @given(strategies.grid_blocks(), strategies.options(), st.booleans())
 def test_direction(block, options, fisher):
-    names, values = pieces.direction(
+    names, values = _pieces.direction(
         block.X, block.y, block.weight, options.alpha, options.beta, fisher, options.shrinkage
     )
     z, is_target = block.X.astype(np.float64), block.y == 1
@@ -115,7 +113,7 @@ def test_direction(block, options, fisher):
 def test_direction_of_several_chunks(fisher):
     block = big_block()
     z, is_target = block.X.astype(np.float64), block.y == 1
-    names, values = pieces.direction(block.X, block.y, block.weight, 0.0, 0.3, fisher, 1e-3)
+    names, values = _pieces.direction(block.X, block.y, block.weight, 0.0, 0.3, fisher, 1e-3)
     kept = reference.keep_features(reference.mean_differences(z, is_target, block.weight, range(9)), 0.3)
     assert 1 < len(kept) < 9
     if fisher:
@@ -135,7 +133,7 @@ def test_more_features_than_rows_are_solved_in_the_space_of_rows(n_features, is_
     options = bridge.core_options(
         reference.Options("fisher", "gini", "least_squares", beta=beta, max_depth=1)
     )
-    arrays, _ = pieces.grow_real(Z, response, weight, options, 0)
+    arrays, _ = _pieces.grow_real(Z, response, weight, options, 0)
     if not is_real:
         arrays, _ = _core.grow(Z, response.astype(np.uint8), weight, options, 0)
     root = bridge.as_tree(arrays)
@@ -188,13 +186,13 @@ def test_fisher_sees_what_the_mean_difference_does_not():
     shared, own = generator.normal(size=4000) * 5, generator.normal(size=4000) * 0.1
     y = (np.arange(4000) % 2).astype(np.uint8)
     Z = np.column_stack([shared + y, shared + own]).astype(np.float32)
-    _, (first, second) = pieces.direction(Z, y, None, 0.0, 0.0, True, 1e-6)
+    _, (first, second) = _pieces.direction(Z, y, None, 0.0, 0.0, True, 1e-6)
     assert (first, second) == pytest.approx((1.0, -1.0), abs=0.02)
 
 
 def test_a_direction_needs_both_classes():
     with pytest.raises(ValueError, match="both classes"):
-        pieces.direction(np.zeros((2, 1), np.float32), np.ones(2, np.uint8), None, 0.0, 0.0, False, 0.0)
+        _pieces.direction(np.zeros((2, 1), np.float32), np.ones(2, np.uint8), None, 0.0, 0.0, False, 0.0)
 
 
 @st.composite
@@ -218,11 +216,11 @@ def test_cuts(problem, options):
     weights = np.ones(len(y)) if weight is None else weight
     Z = np.zeros((len(y), 1), dtype=np.float32)
     is_target, least = y == 1, options.min_samples_leaf
-    cut = pieces.cut(Z, y, weight, sums, "gini", options.gamma, least)
+    cut = _pieces.cut(Z, y, weight, sums, "gini", options.gamma, least)
     expected = reference.gini_cut(sums, is_target, weights, least)
     assert cut == (None if expected is None else (expected[1], expected[0]))
 
-    cut = pieces.cut(Z, y, weight, sums, "purity", options.gamma, least)
+    cut = _pieces.cut(Z, y, weight, sums, "purity", options.gamma, least)
     offset = reference.purity_offset(sums, is_target, weights, options.gamma)
     sides = [] if offset is None else [weights[sums < offset].sum(), weights[sums >= offset].sum()]
     assert cut == ((offset, 0.0) if sides and min(sides) >= least else None)
@@ -232,8 +230,8 @@ def test_cuts_between_neighbouring_numbers_take_the_upper():
     low = 1.0
     high = np.nextafter(low, 2.0)
     arguments = np.zeros((2, 1), np.float32), np.array([0, 1], np.uint8), None, np.array([low, high])
-    assert pieces.cut(*arguments, "gini", 1.0, 1.0)[0] == high
-    assert pieces.cut(*arguments, "purity", 1.0, 1.0)[0] == high
+    assert _pieces.cut(*arguments, "gini", 1.0, 1.0)[0] == high
+    assert _pieces.cut(*arguments, "purity", 1.0, 1.0)[0] == high
 
 
 @given(strategies.problems(), st.sampled_from(["float64", "float32"]), st.integers(1, 3))
@@ -273,7 +271,7 @@ def test_equal_gini_cuts_go_by_gap_then_balance_then_sum():
 
     def cut(y, weight, *sums):
         Z = np.zeros((len(y), 1), dtype=np.float32)
-        return pieces.cut(Z, y, weight, np.array(sums, dtype=np.float64), "gini", 1.0, 1.0)
+        return _pieces.cut(Z, y, weight, np.array(sums, dtype=np.float64), "gini", 1.0, 1.0)
 
     assert cut(y, weight, 0, 1, 2, 3) == (1.5, 2.0)  # 5 on either side
     assert cut(y, weight, 0, 1, 2, 4) == (3.0, 2.0)  # a gap of 2

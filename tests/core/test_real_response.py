@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree import _core
+from lhtree import _core, _pieces
 from reference import trees as reference
 from support import bridge, strategies
 from support.strategies import Problem
@@ -35,7 +35,7 @@ def real_options():
 
 def grow_real(problem, options, key=0):
     """Grow in the core, 0 and 1 as any number."""
-    arrays, leaf_of_row = _core.pieces.grow_real(
+    arrays, leaf_of_row = _pieces.grow_real(
         problem.X, problem.y.astype(np.float64), problem.weight, bridge.core_options(options), key
     )
     return arrays, bridge.as_tree(arrays, 0, leaf_of_row)
@@ -171,7 +171,7 @@ def test_forests_of_numbers():
 def test_what_a_real_response_cannot_have_is_refused():
     X, y = make_rows(20)
     response = y * 2.0
-    for grow in (_core.grow, _core.pieces.grow_real):
+    for grow in (_core.grow, _pieces.grow_real):
         with pytest.raises(ValueError, match="purity"):
             grow(X, response, None, bridge.core_options(reference.Options(offset="purity")), 0)
     for value in (np.nan, np.inf):

@@ -5,13 +5,46 @@
 #include <limits>
 #include <stdexcept>
 
-#include "lhtree/score/checks.hpp"
-#include "lhtree/score/tile.hpp"
-
 namespace lhtree {
 
+// Rows that go through all trees together, so that a tree is fetched once for all of them.
+struct Tile {
+    std::size_t begin = 0, n_rows = 0;
+    std::vector<float> normalised, z;                  // before and after they are laid out in planes
+    std::vector<double> x;                             // in the user's units, without gaps
+    std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
+    std::vector<double> raw;                           // n_rows × n_targets
+    std::vector<std::uint32_t> leaf;                   // of some trees, tree after tree
+    std::vector<double> leaf_confidence, leaf_membership;
+    std::vector<Start> starts;
+    std::vector<std::uint32_t> row;
+    std::vector<Group> groups;
+
+    // Memory for the walks of all rows down n_trees trees.
+    WalkSpace space(std::size_t n_trees) {
+        const std::size_t n_walks = n_trees * n_rows;
+        if (leaf.size() <= n_walks) {
+            leaf.resize(n_walks + 1);
+            leaf_confidence.resize(n_walks + 1);
+            starts.resize(n_walks + 1);
+        }
+        if (groups.size() <= n_rows) {
+            row.resize(2 * n_rows + 24);
+            groups.resize(n_rows + 1);
+        }
+        return {starts.data(), row.data(), groups.data()};
+    }
+
+    // Memory for n_values values of z, followed by finite values.
+    float* room(std::size_t n_values) {
+        if (z.size() < n_values + slack) z.resize(n_values + slack);
+        std::fill_n(z.data() + n_values, slack, 0.0f);
+        return z.data();
+    }
+};
+
 Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
-               std::vector<double> prior, Confidence confidence, Link link, std::vector<double> base,
+               std::vector<double> prior, Confidence confidence, const Link& link, std::vector<double> base,
                double clip, Calibration calibration)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
@@ -26,18 +59,18 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
       calibration_(std::move(calibration)),
       base_(std::move(base)) {
     calibration_.check(n_targets());
-    if (calibration_.is_given() && is_regression())
+    if (calibration_.is_given() && link_.is_regression())
         throw std::invalid_argument("not the arrays of a model: a regression has no calibration");
-    if (link_ == Link::mean) base_.assign(1, 0.0);
+    if (link_.output == Output::estimate) base_.assign(1, 0.0);
     if (forest_.is_joint()) {
         n_trees_of_.assign(n_classes(), static_cast<double>(n_trees()));
         return;
     }
-    if (!is_regression())
+    if (!link_.is_regression())
         for (const PackedTree& tree : forest_.trees)
             n_trees_of_[static_cast<std::size_t>(tree.target)] += 1.0;
     if (n_classes() == 2) n_trees_of_[0] = n_trees_of_[1];  // one tree serves both classes
-    if (link_ != Link::wolf && forest_.slopes.empty())
+    if (link_.output != Output::membership && forest_.slopes.empty())
         for (std::size_t leaf = 0; leaf < forest_.leaves.size(); ++leaf) {
             const Range range = forest_.ranges.empty() ? Range{0.0, 1.0} : forest_.ranges[leaf];
             leaf_values_.push_back(std::clamp(forest_.leaves[leaf].intercept, range.low, range.high));
@@ -55,10 +88,10 @@ Rows Scorer::rows_of(const Tile& tile) const {
 }
 
 template <class Use>
-void Scorer::each_tree(Tile& tile, const Use& use) const {
+void Scorer::each_tree(Tile& tile, TreeRange trees, const Use& use) const {
     if (units_.is_given()) {
         tile.space(1);
-        for (std::size_t tree = 0; tree < n_trees(); ++tree) {
+        for (std::size_t tree = trees.begin; tree < trees.end; ++tree) {
             units_.walk(tree, tile.x.data(), tile.n_rows, n_features(), tile.leaf.data());
             std::fill_n(tile.leaf_confidence.begin(), tile.n_rows, 1.0);
             use(forest_.place[tree], tile.leaf.data(), tile.leaf_confidence.data());
@@ -66,10 +99,11 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
         return;
     }
     const Rows rows = rows_of(tile);
-    // A few rows go down many trees at once, and one down more, which it would else walk one by one; of many
-    // rows, enough go down one tree at once.
+    // A few rows go down all trees at once, and a single row down more trees, which it would otherwise walk
+    // one by one; of many rows, enough go down one tree at once.
     const std::size_t most_walks = tile.n_rows == 1 ? 16384 : 1024;
-    const bool is_at_once = n_trees() * tile.n_rows <= most_walks;
+    const bool is_all = trees.end - trees.begin == n_trees();
+    const bool is_at_once = is_all && n_trees() * tile.n_rows <= most_walks;
     const WalkSpace space = tile.space(is_at_once ? n_trees() : 1);
     const auto walk = [&](std::size_t first, std::size_t n, std::size_t slot) {
         score_kernels().walk({forest_, first, n, rows, confidence_, space}, &tile.leaf[slot],
@@ -80,7 +114,8 @@ void Scorer::each_tree(Tile& tile, const Use& use) const {
             while (last < n_trees() && forest_.trees[last].n_terms == forest_.trees[first].n_terms) ++last;
             walk(first, last - first, first * tile.n_rows);
         }
-    for (const std::uint32_t place : forest_.place) {  // in the order of the trees, which the sums keep
+    for (std::size_t tree = trees.begin; tree < trees.end; ++tree) {  // sums depend on this order
+        const std::uint32_t place = forest_.place[tree];
         if (!is_at_once) walk(place, 1, 0);
         const std::size_t slot = is_at_once ? place * tile.n_rows : 0;
         use(place, &tile.leaf[slot], &tile.leaf_confidence[slot]);
@@ -94,64 +129,110 @@ void Scorer::take_memberships(const Tile& tile, const std::uint32_t* leaf, doubl
         score_kernels().memberships(forest_, leaf, rows_of(tile), out);
 }
 
-void Scorer::sum_trees(Tile& tile, Score what) const {
-    const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
-    const bool is_final = is_probability(what);
-    for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence}) sums->assign(n_rows * n_cls, 0.0);
-    if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
-    double* const membership = tile.leaf_membership.data();
-    each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
-        if (forest_.is_joint()) return add_shares(tile, what, leaf, confidence);
-        const auto add = [&](std::vector<double>& sums, const auto& value) {
-            const auto target = static_cast<std::size_t>(forest_.trees[place].target);
-            add_tree(membership, n_rows, n_cls, target, value, sums.data());
-        };
-        if (what != Score::confidence) take_memberships(tile, leaf, membership);
-        if (what == Score::wolf || is_final)
-            add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
-        if (what == Score::membership || is_final)
-            add(tile.membership, [](std::size_t, double mu) { return mu; });
-        if (what == Score::confidence)
-            add(tile.confidence, [&](std::size_t row, double) { return confidence[row]; });
-    });
-    for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence})
-        take_means(n_trees_of_, n_rows, sums->data());
+// The membership of a class in a tree of all classes is its share, plus its part of the share of the prior.
+// The two are added first, so that sums equal those of trees per class with these memberships.
+void Scorer::add_shares(Tile& tile, Sums sums, const std::uint32_t* leaf, const double* confidence) const {
+    const std::size_t n_cls = n_classes();
+    const Share* const shares = forest_.shares.data();
+    const bool has_prior = !forest_.prior_shares.empty();
+    std::vector<double> own(has_prior ? n_cls : 0);
+    const auto add = [&](std::vector<double>& to, const auto& value) {
+        double* sum = to.data();
+        for (std::size_t row = 0; row < tile.n_rows; ++row, sum += n_cls) {
+            const Span span = forest_.leaf_shares[leaf[row]];
+            if (!has_prior) {
+                for (std::uint32_t i = span.at; i < span.at + span.n; ++i)
+                    sum[shares[i].cls] += value(row, shares[i].share);
+                continue;
+            }
+            const double of_prior = forest_.prior_shares[leaf[row]];
+            for (std::size_t cls = 0; cls < n_cls; ++cls) own[cls] = of_prior * prior_[cls];
+            for (std::uint32_t i = span.at; i < span.at + span.n; ++i) own[shares[i].cls] += shares[i].share;
+            for (std::size_t cls = 0; cls < n_cls; ++cls) sum[cls] += value(row, own[cls]);
+        }
+    };
+    if (sums.wolf) add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
+    if (sums.membership) add(tile.membership, [](std::size_t, double mu) { return mu; });
+    if (sums.confidence)
+        for (std::size_t row = 0; row < tile.n_rows; ++row)
+            for (std::size_t cls = 0; cls < n_cls; ++cls)
+                tile.confidence[row * n_cls + cls] += confidence[row];
 }
 
-void Scorer::sum_values(Tile& tile) const {
+void Scorer::add_memberships(Tile& tile, TreeRange trees, Sums sums) const {
+    const std::size_t n_cls = n_classes(), n_rows = tile.n_rows;
+    for (auto* to : {&tile.wolf, &tile.membership, &tile.confidence}) to->assign(n_rows * n_cls, 0.0);
+    if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
+    double* const membership = tile.leaf_membership.data();
+    each_tree(tile, trees, [&](std::size_t place, const std::uint32_t* leaf, const double* confidence) {
+        if (forest_.is_joint()) return add_shares(tile, sums, leaf, confidence);
+        const auto add = [&](std::vector<double>& to, const auto& value) {
+            const auto target = static_cast<std::size_t>(forest_.trees[place].target);
+            add_tree(membership, n_rows, n_cls, target, value, to.data());
+        };
+        if (sums.wolf || sums.membership) take_memberships(tile, leaf, membership);
+        if (sums.wolf) add(tile.wolf, [&](std::size_t row, double mu) { return confidence[row] * mu; });
+        if (sums.membership) add(tile.membership, [](std::size_t, double mu) { return mu; });
+        if (sums.confidence) add(tile.confidence, [&](std::size_t row, double) { return confidence[row]; });
+    });
+}
+
+void Scorer::take_means(Tile& tile, Score score) const {
+    const bool is_final = is_probability(score);
+    // Without confidences, the sums of shares and of corrected shares are equal.
+    const bool needs_both = is_final && (!forest_.is_joint() || confidence_ != Confidence::none);
+    add_memberships(tile, {0, n_trees()},
+                    {is_final || score == Score::wolf, needs_both || score == Score::membership,
+                     score == Score::confidence});
+    for (auto* sums : {&tile.wolf, &tile.membership, &tile.confidence})
+        for (std::size_t row = 0; row < tile.n_rows; ++row)
+            for (std::size_t cls = 0; cls < n_classes(); ++cls)
+                (*sums)[row * n_classes() + cls] /= n_trees_of_[cls];
+}
+
+// Adds the values of trees to tile.raw and calls done(tree) after each.
+template <class Done>
+void Scorer::add_values(Tile& tile, TreeRange trees, const Done& done) const {
     const std::size_t n_rows = tile.n_rows, n_tgt = n_targets();
     const std::size_t first_target = n_classes() == 2 ? 1 : 0;
-    tile.raw.resize(n_rows * n_tgt);
-    for (std::size_t row = 0; row < n_rows; ++row)
-        std::copy(base_.begin(), base_.end(), tile.raw.begin() + static_cast<std::ptrdiff_t>(row * n_tgt));
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
-    each_tree(tile, [&](std::size_t place, const std::uint32_t* leaf, const double*) {
+    std::size_t tree = trees.begin;
+    each_tree(tile, trees, [&](std::size_t place, const std::uint32_t* leaf, const double*) {
         const auto target = static_cast<std::size_t>(forest_.trees[place].target);
         double* const sum = tile.raw.data() + (target - first_target);
         if (!leaf_values_.empty()) {
             for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += leaf_values_[leaf[row]];
-            return;
+        } else {
+            double* const value = tile.leaf_membership.data();
+            take_memberships(tile, leaf, value);
+            for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += value[row];
         }
-        double* const value = tile.leaf_membership.data();
-        take_memberships(tile, leaf, value);
-        for (std::size_t row = 0; row < n_rows; ++row) sum[row * n_tgt] += value[row];
+        done(tree++);
     });
 }
 
-void Scorer::link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates) const {
-    if (!is_boosted()) throw std::invalid_argument("raw scores are those of boosted models: use settle");
-    if (is_regression())
-        take_values(raw, link_, n_trees(), n_rows, predictions);
-    else if (calibrates && calibration_.is_given())
+void Scorer::combine_values(Tile& tile) const {
+    const std::size_t n_tgt = n_targets();
+    tile.raw.resize(tile.n_rows * n_tgt);
+    for (std::size_t row = 0; row < tile.n_rows; ++row)
+        std::copy(base_.begin(), base_.end(), tile.raw.begin() + static_cast<std::ptrdiff_t>(row * n_tgt));
+    add_values(tile, {0, n_trees()}, [](std::size_t) {});
+    if (link_.output == Output::estimate)
+        for (double& sum : tile.raw) sum /= static_cast<double>(n_trees());
+}
+
+void Scorer::apply_link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates) const {
+    if (!link_.is_boosted())
+        throw std::invalid_argument("raw scores are those of boosted models: use settle");
+    if (calibrates && calibration_.is_given())
         calibration_.apply(raw, n_targets(), n_classes(), n_rows, predictions);
-    else if (link_ == Link::logistic)
-        take_logistic(raw, n_rows, predictions);
     else
-        take_softmax(raw, n_classes(), n_rows, predictions);
+        link_.apply(raw, n_classes(), n_rows, predictions);
 }
 
 void Scorer::settle(const double* membership, std::size_t n_rows, double* wolf, bool calibrates) const {
-    if (link_ != Link::wolf) throw std::invalid_argument("there are no mean memberships to settle: use link");
+    if (link_.output != Output::membership)
+        throw std::invalid_argument("there are no mean memberships to settle: use link");
     lhtree::settle(membership, prior_, n_rows, wolf);
     take_shares(n_classes(), n_rows, wolf);
     if (calibrates && calibration_.is_given())
@@ -162,7 +243,7 @@ template <class Value>
 bool Scorer::lay_rows(const Strided<Value>& x, Tile& tile) const {
     if (units_.is_given()) return fill_gaps(x, centre_.data(), tile.x);
     float* const z = tile.room(x.n_rows * planes_.width());
-    // The watch is not heard while the tile is in use: what a signal handler scores would use it, too.
+    // A signal handler may score rows too: it must not run while the tile is in use.
     Watch quiet;
     if (planes_.is_plain()) return normalise(x, centre_.data(), scale_.data(), 1, quiet, z);
     constexpr double missing = std::numeric_limits<double>::quiet_NaN();
@@ -172,103 +253,94 @@ bool Scorer::lay_rows(const Strided<Value>& x, Tile& tile) const {
     return true;
 }
 
-// Cuts the rows into tiles, normalises each and hands it to `use`. A thread is worth starting for some ten
-// thousand walks.
-template <class Value, class Use>
-bool Scorer::each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const {
-    if (x.n_rows == 0) return true;
+// Cuts the rows into tiles, normalises each and calls use(tile). Starting a thread pays for some ten thousand
+// walks.
+template <class Use>
+bool Scorer::each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, const Use& use) const {
+    const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
+    if (n_rows == 0) return true;
     constexpr std::size_t walks_per_thread = 16384;
-    n_threads = std::min(n_threads, 1 + x.n_rows * n_trees() / walks_per_thread);
+    n_threads = std::min(n_threads, 1 + n_rows * n_trees() / walks_per_thread);
     // Tiles of equal size, at least one for every thread.
-    const std::size_t least_tiles = std::max(n_threads, (x.n_rows + tile_rows() - 1) / tile_rows());
-    const std::size_t size = (x.n_rows + least_tiles - 1) / least_tiles;
+    const std::size_t least_tiles = std::max(n_threads, (n_rows + tile_rows() - 1) / tile_rows());
+    const std::size_t size = (n_rows + least_tiles - 1) / least_tiles;
     std::atomic<bool> is_finite{true};
     const auto work = [&](std::size_t number) {
         // Keeps its memory for the next call: a row is scored in less time than malloc takes.
         thread_local Tile tile;
-        const std::size_t begin = number * size, n = std::min(x.n_rows - begin, size);
-        const Strided<Value> part{x.data + static_cast<std::ptrdiff_t>(begin) * x.row_stride, n, x.n_features,
-                                  x.row_stride, x.feature_stride};
-        tile.begin = begin;
-        tile.n_rows = n;
-        if (lay_rows(part, tile))
+        tile.begin = number * size;
+        tile.n_rows = std::min(n_rows - tile.begin, size);
+        const bool is_laid = std::visit(
+            [&](auto rows) {
+                rows.data += static_cast<std::ptrdiff_t>(tile.begin) * rows.row_stride;
+                rows.n_rows = tile.n_rows;
+                return lay_rows(rows, tile);
+            },
+            x);
+        if (is_laid)
             use(tile);
         else
             is_finite = false;
     };
-    run((x.n_rows + size - 1) / size, n_threads, watch, work);
+    run((n_rows + size - 1) / size, n_threads, watch, work);
     return is_finite;
 }
 
-void Scorer::check_score(Score what) const {
-    if (what == Score::raw_score) {
-        if (!is_boosted()) throw std::invalid_argument("raw scores are those of boosted models: use wolf");
-    } else if (is_regression() != (what == Score::value)) {
-        throw std::invalid_argument(is_regression() ? "a regression has no classes: use value"
-                                                    : "values are those of regressions: use proba");
-    } else if (is_boosted() && !is_probability(what) && what != Score::value) {
-        throw std::invalid_argument("a boosted model has no memberships or confidences: use raw_score");
-    }
-}
-
-template <class Value>
-bool Scorer::score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch,
-                   double* out) const {
-    check_score(what);
-    const bool is_final = is_probability(what);
-    const std::size_t n_values = columns_of(what);
+bool Scorer::score(const InputRows& x, Score score, std::size_t n_threads, Watch& watch, double* out) const {
+    check_score(link_, score);
+    const bool is_final = is_probability(score);
+    const std::size_t n_values = columns_of(score);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         double* const to = out + tile.begin * n_values;
-        if (link_ != Link::wolf) {
-            sum_values(tile);
-            if (what == Score::value)
-                take_values(tile.raw.data(), link_, n_trees(), tile.n_rows, to);
+        if (link_.output != Output::membership) {
+            combine_values(tile);
+            if (score == Score::value)
+                link_.apply(tile.raw.data(), n_classes(), tile.n_rows, to);
             else if (is_final)
-                link(tile.raw.data(), tile.n_rows, to, what == Score::proba);
+                apply_link(tile.raw.data(), tile.n_rows, to, score == Score::proba);
             else
                 std::copy(tile.raw.begin(), tile.raw.end(), to);
             return;
         }
-        sum_trees(tile, what);
-        if (is_final) settle(tile.membership.data(), tile.n_rows, tile.wolf.data(), what == Score::proba);
-        const auto& from = what == Score::membership   ? tile.membership
-                           : what == Score::confidence ? tile.confidence
-                                                       : tile.wolf;
+        take_means(tile, score);
+        if (is_final) settle(tile.membership.data(), tile.n_rows, tile.wolf.data(), score == Score::proba);
+        const auto& from = score == Score::membership   ? tile.membership
+                           : score == Score::confidence ? tile.confidence
+                                                        : tile.wolf;
         std::copy(from.begin(), from.end(), to);
     });
 }
 
-template <class Value>
-bool Scorer::predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
-    check_score(Score::proba);
+bool Scorer::predict(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
+    check_score(link_, Score::proba);
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
-        if (is_boosted()) {
-            sum_values(tile);
-            if (calibration_.is_given()) {
-                tile.wolf.resize(tile.n_rows * n_classes());
-                link(tile.raw.data(), tile.n_rows, tile.wolf.data());
-                find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
-            } else if (link_ == Link::logistic)
-                std::transform(tile.raw.begin(), tile.raw.end(), out + tile.begin,
-                               [](double raw) { return raw > 0.0; });
+        std::int64_t* const to = out + tile.begin;
+        const bool is_calibrated = calibration_.is_given();
+        if (link_.output == Output::membership) {
+            take_means(tile, Score::proba);
+            if (is_calibrated)
+                settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
             else
-                find_largest(tile.raw.data(), n_classes(), tile.n_rows, out + tile.begin);
-            return;
+                lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
+            return find_largest(tile.wolf.data(), n_classes(), tile.n_rows, to);
         }
-        sum_trees(tile, Score::proba);
-        if (calibration_.is_given())
-            settle(tile.membership.data(), tile.n_rows, tile.wolf.data());
-        else
-            lhtree::settle(tile.membership.data(), prior_, tile.n_rows, tile.wolf.data());
-        find_largest(tile.wolf.data(), n_classes(), tile.n_rows, out + tile.begin);
+        combine_values(tile);
+        if (is_calibrated) {
+            tile.wolf.resize(tile.n_rows * n_classes());
+            apply_link(tile.raw.data(), tile.n_rows, tile.wolf.data());
+            find_largest(tile.wolf.data(), n_classes(), tile.n_rows, to);
+        } else if (n_targets() == 1) {
+            std::transform(tile.raw.begin(), tile.raw.end(), to, [](double raw) { return raw > 0.0; });
+        } else {
+            find_largest(tile.raw.data(), n_classes(), tile.n_rows, to);
+        }
     });
 }
 
-template <class Value>
-bool Scorer::apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
+bool Scorer::apply(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         std::int64_t* to = out + tile.begin * n_trees();
-        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double*) {
+        each_tree(tile, {0, n_trees()}, [&](std::size_t, const std::uint32_t* leaf, const double*) {
             for (std::size_t row = 0; row < tile.n_rows; ++row)
                 to[row * n_trees()] = forest_.leaf_block[leaf[row]];
             ++to;
@@ -276,42 +348,108 @@ bool Scorer::apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch,
     });
 }
 
-template <class Value>
-bool Scorer::per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
+bool Scorer::per_tree(const InputRows& x, std::size_t n_threads, Watch& watch, double* membership,
                       double* confidence) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         if (tile.leaf_membership.size() < tile.n_rows) tile.leaf_membership.resize(tile.n_rows);
         std::size_t to = tile.begin * n_trees();
-        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double* leaf_confidence) {
-            take_memberships(tile, leaf, tile.leaf_membership.data());
-            for (std::size_t row = 0; row < tile.n_rows; ++row) {
-                membership[to + row * n_trees()] = tile.leaf_membership[row];
-                confidence[to + row * n_trees()] = leaf_confidence[row];
-            }
-            ++to;
+        each_tree(tile, {0, n_trees()},
+                  [&](std::size_t, const std::uint32_t* leaf, const double* leaf_confidence) {
+                      take_memberships(tile, leaf, tile.leaf_membership.data());
+                      for (std::size_t row = 0; row < tile.n_rows; ++row) {
+                          membership[to + row * n_trees()] = tile.leaf_membership[row];
+                          confidence[to + row * n_trees()] = leaf_confidence[row];
+                      }
+                      ++to;
+                  });
+    });
+}
+
+bool Scorer::staged_raw_score(const InputRows& x, std::size_t first_round, std::size_t n_rounds,
+                              const double* before, std::size_t n_threads, Watch& watch, double* out) const {
+    check_score(link_, Score::raw_score);
+    const std::size_t n_tgt = n_targets(), begin = first_round * n_tgt, end = begin + n_rounds * n_tgt;
+    const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
+    if (end > n_trees()) throw std::invalid_argument("the model has fewer rounds");
+    return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        const std::size_t first = tile.begin * n_tgt;
+        tile.raw.assign(before + first, before + first + tile.n_rows * n_tgt);
+        add_values(tile, {begin, end}, [&](std::size_t tree) {
+            if ((tree + 1) % n_tgt == 0)
+                std::copy(tile.raw.begin(), tile.raw.end(),
+                          out + (tree - begin) / n_tgt * n_rows * n_tgt + first);
         });
     });
 }
 
-template <class Value>
-bool Scorer::measure_ways(const Strided<Value>& x, std::size_t n_threads, Watch& watch,
-                          std::int64_t* ptr) const {
+bool Scorer::sum_left_out(const InputRows& x, const LeftOut& left_out, double mean, double unit,
+                          std::size_t n_threads, Watch& watch, double* first, double* second) const {
+    if (link_.is_boosted()) throw std::invalid_argument("rounds of a boosted model leave no rows out");
+    const std::size_t n_each = n_trees_each(), n_columns = std::max<std::size_t>(n_classes(), 1);
+    for (std::size_t i = 0; i < left_out.n; ++i)
+        if (left_out.estimator[i] < 0 ||
+            static_cast<std::size_t>(left_out.estimator[i]) >= n_trees() / n_each)
+            throw std::invalid_argument("an estimator is out of range");
+    return each_tile(x, n_threads, watch, [&](Tile& tile) {
+        thread_local Tile part;
+        thread_local std::vector<std::size_t> rows;
+        const std::size_t begin = tile.begin * n_columns, size = tile.n_rows * n_columns;
+        std::fill_n(first + begin, size, 0.0);
+        std::fill_n(second + begin, size, 0.0);
+        for (std::size_t i = 0; i < left_out.n; ++i) {
+            rows.clear();
+            for (std::size_t row = 0; row < tile.n_rows; ++row)
+                if (left_out.has(i, tile.begin + row)) rows.push_back(row);
+            if (rows.empty()) continue;
+            part.n_rows = rows.size();
+            const auto gather = [&](const auto& from, std::size_t width, auto* to) {
+                for (const std::size_t row : rows) to = std::copy_n(from.data() + row * width, width, to);
+            };
+            if (units_.is_given()) {
+                part.x.resize(rows.size() * n_features());
+                gather(tile.x, n_features(), part.x.data());
+            } else {
+                gather(tile.z, planes_.width(), part.room(rows.size() * planes_.width()));
+            }
+            const std::size_t tree = static_cast<std::size_t>(left_out.estimator[i]) * n_each;
+            const TreeRange trees{tree, tree + n_each};
+            if (link_.is_regression()) {
+                part.raw.assign(rows.size(), 0.0);
+                add_values(part, trees, [](std::size_t) {});
+                for (std::size_t at = 0; at < rows.size(); ++at) {
+                    const double distance = (part.raw[at] - mean) / unit;
+                    first[begin + rows[at]] += part.raw[at];
+                    second[begin + rows[at]] += distance * distance;
+                }
+                continue;
+            }
+            add_memberships(part, trees, {true, true, false});
+            for (std::size_t at = 0; at < rows.size(); ++at)
+                for (std::size_t cls = 0; cls < n_columns; ++cls) {
+                    first[begin + rows[at] * n_columns + cls] += part.wolf[at * n_columns + cls];
+                    second[begin + rows[at] * n_columns + cls] += part.membership[at * n_columns + cls];
+                }
+        }
+    });
+}
+
+bool Scorer::measure_paths(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const {
     const bool is_finite = each_tile(x, n_threads, watch, [&](Tile& tile) {
         std::int64_t* to = ptr + 1 + tile.begin * n_trees();
-        each_tree(tile, [&](std::size_t, const std::uint32_t* leaf, const double*) {
+        each_tree(tile, {0, n_trees()}, [&](std::size_t, const std::uint32_t* leaf, const double*) {
             for (std::size_t row = 0; row < tile.n_rows; ++row)
                 to[row * n_trees()] = 1 + forest_.leaf_depth[leaf[row]];
             ++to;
         });
     });
     ptr[0] = 0;
+    const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
     if (is_finite)
-        for (std::size_t way = 0; way < x.n_rows * n_trees(); ++way) ptr[way + 1] += ptr[way];
+        for (std::size_t path = 0; path < n_rows * n_trees(); ++path) ptr[path + 1] += ptr[path];
     return is_finite;
 }
 
-template <class Value>
-bool Scorer::trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
+bool Scorer::trace(const InputRows& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
                    std::int32_t* block, double* value) const {
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         const Rows rows = rows_of(tile);
@@ -326,17 +464,5 @@ bool Scorer::trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch,
             }
     });
 }
-
-#define LHTREE_SCORES(Value)                                                                             \
-    template bool Scorer::score(const Strided<Value>&, Score, std::size_t, Watch&, double*) const;       \
-    template bool Scorer::predict(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const;      \
-    template bool Scorer::apply(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const;        \
-    template bool Scorer::per_tree(const Strided<Value>&, std::size_t, Watch&, double*, double*) const;  \
-    template bool Scorer::measure_ways(const Strided<Value>&, std::size_t, Watch&, std::int64_t*) const; \
-    template bool Scorer::trace(const Strided<Value>&, std::size_t, Watch&, const std::int64_t*,         \
-                                std::int32_t*, double*) const
-LHTREE_SCORES(double);
-LHTREE_SCORES(float);
-#undef LHTREE_SCORES
 
 }  // namespace lhtree

@@ -1,75 +1,85 @@
-// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF; the raw scores of boosted
+// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF; raw scores of boosted
 // models.
 #pragma once
 #include <cstdint>
+#include <variant>
 #include <vector>
 
-#include "lhtree/score/calibration.hpp"
+#include "lhtree/score/heads.hpp"
 #include "lhtree/score/kernels.hpp"
-#include "lhtree/score/link.hpp"
-#include "lhtree/score/planes.hpp"
 #include "lhtree/score/units.hpp"
-#include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/normalise.hpp"
 
 namespace lhtree {
 
-// What a score is asked for; each is a value per row and class, raw scores per row and target, the value of a
-// regression per row. Probabilities are calibrated if the model is, uncalibrated ones never.
-enum class Score : std::uint8_t { wolf, membership, confidence, proba, uncalibrated, raw_score, value };
+// Rows of features in the user's units.
+using InputRows = std::variant<Strided<double>, Strided<float>>;
 
-// Probabilities fall back on memberships.
-constexpr bool is_probability(Score what) {
-    return what == Score::proba || what == Score::uncalibrated;
-}
+// Consecutive trees.
+struct TreeRange {
+    std::size_t begin, end;
+};
+
+// Rows that some estimators did not see.
+struct LeftOut {
+    const std::int64_t* estimator;  // n numbers, ascending
+    std::size_t n;
+    const std::uint8_t* bits;  // n rows of n_bytes: a bit per sample, as numpy.packbits writes them
+    std::size_t n_bytes;
+
+    bool has(std::size_t i, std::size_t row) const {
+        return bits[i * n_bytes + row / 8] >> (7 - row % 8) & 1;
+    }
+};
 
 struct Tile;
 
+// Methods that take rows return false if these have an infinity.
 class Scorer {
   public:
     // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
     Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
-           std::vector<double> prior, Confidence confidence, Link link = Link::wolf,
+           std::vector<double> prior, Confidence confidence, const Link& link = find_link("wolf"),
            std::vector<double> base = {}, double clip = Planes::largest, Calibration calibration = {});
 
+    const Link& head() const { return link_; }
     std::size_t n_features() const { return centre_.size(); }
     std::size_t n_classes() const { return prior_.size(); }
-    std::size_t n_targets() const { return n_classes() == 2 || is_regression() ? 1 : n_classes(); }
+    std::size_t n_targets() const { return n_classes() == 2 || link_.is_regression() ? 1 : n_classes(); }
     std::size_t n_trees() const { return forest_.trees.size(); }
-    bool is_regression() const { return lhtree::is_regression(link_); }  // there are no classes
-    bool is_boosted() const { return lhtree::is_boosted(link_); }
-    std::size_t columns_of(Score what) const {
-        return what == Score::raw_score || what == Score::value ? n_targets() : n_classes();
+    // Trees of one estimator (of one round, if boosted): one of all classes, or one per target.
+    std::size_t n_trees_each() const { return forest_.is_joint() ? 1 : n_targets(); }
+    std::size_t columns_of(Score score) const {
+        return score == Score::raw_score || score == Score::value ? n_targets() : n_classes();
     }
 
-    // x: rows of features as the user knows them. out: n_rows × columns. False if an infinity was met. Throws
-    // std::invalid_argument if models of this link have no such score.
-    template <class Value>
-    bool score(const Strided<Value>& x, Score what, std::size_t n_threads, Watch& watch, double* out) const;
+    // out: n_rows × columns. Throws std::invalid_argument if models of this link have no such score.
+    bool score(const InputRows& x, Score score, std::size_t n_threads, Watch& watch, double* out) const;
     // out: the class of every row.
-    template <class Value>
-    bool predict(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    bool predict(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
     // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
-    template <class Value>
-    bool apply(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
+    bool apply(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
     // membership, confidence: n_rows × n_trees, μ and d of every tree; its value and 1 if it is boosted.
-    template <class Value>
-    bool per_tree(const Strided<Value>& x, std::size_t n_threads, Watch& watch, double* membership,
+    bool per_tree(const InputRows& x, std::size_t n_threads, Watch& watch, double* membership,
                   double* confidence) const;
-    // ptr: n_rows × n_trees + 1, where the way of every row down every tree begins …
-    template <class Value>
-    bool measure_ways(const Strided<Value>& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const;
-    // … and those ways, from the root to the leaf: blocks numbered within their tree; the feature sum of
-    // each, for the leaf its estimate before it is clipped.
-    template <class Value>
-    bool trace(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
+    // Raw scores of a boosted model after each of some rounds, given those before the first of them.
+    // before: n_rows × n_targets; out: n_rounds × n_rows × n_targets.
+    bool staged_raw_score(const InputRows& x, std::size_t first_round, std::size_t n_rounds,
+                          const double* before, std::size_t n_threads, Watch& watch, double* out) const;
+    // Sums over the estimators that did not see a row, in their order. Classes: of d·μ and of μ, n_rows ×
+    // n_classes each. Regression: of the estimates and of ((estimate - mean) / unit)², n_rows each.
+    bool sum_left_out(const InputRows& x, const LeftOut& left_out, double mean, double unit,
+                      std::size_t n_threads, Watch& watch, double* first, double* second) const;
+    // ptr: n_rows × n_trees + 1, where the path of every row down every tree begins …
+    bool measure_paths(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const;
+    // … and those paths, from the root to the leaf: blocks numbered within their tree; the feature sum of
+    // each branching block, for the leaf its estimate before it is clipped.
+    bool trace(const InputRows& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
                std::int32_t* block, double* value) const;
-    // Probabilities from mean corrected memberships (n_rows × n_classes), which they replace, and mean
-    // memberships.
+    // Replaces mean corrected memberships (n_rows × n_classes) by probabilities, given mean memberships.
     void settle(const double* membership, std::size_t n_rows, double* wolf, bool calibrates = true) const;
-    // Probabilities (n_rows × n_classes), or the values of a regression, from raw scores (n_rows ×
-    // n_targets).
-    void link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates = true) const;
+    // Writes probabilities (n_rows × n_classes), or the values of a regression, from raw scores.
+    void apply_link(const double* raw, std::size_t n_rows, double* predictions, bool calibrates = true) const;
 
   private:
     Planes planes_;
@@ -78,31 +88,36 @@ class Scorer {
     std::vector<double> centre_, scale_, prior_;
     UnitForest units_;  // of trees that are evaluated in the user's units
     Confidence confidence_;
-    Link link_;
+    const Link& link_;
     Calibration calibration_;
     std::vector<double> base_;         // of every target before the first tree: its raw score, or 0
     std::vector<double> leaf_values_;  // of a model that adds up the values of leaves, if all are constant
 
-    // Whether models of this link have such a score; throws std::invalid_argument if not.
-    void check_score(Score what) const;
-    void sum_trees(Tile& tile, Score what) const;
-    void add_shares(Tile& tile, Score what, const std::uint32_t* leaf, const double* confidence) const;
-    // What the leaves of a tree say of the rows.
+    // Adds the outputs of trees to the sums of a tile.
+    struct Sums {
+        bool wolf, membership, confidence;
+    };
+    void add_memberships(Tile& tile, TreeRange trees, Sums sums) const;
+    void add_shares(Tile& tile, Sums sums, const std::uint32_t* leaf, const double* confidence) const;
+    template <class Done>
+    void add_values(Tile& tile, TreeRange trees, const Done& done) const;
+    // The means of the sums over all trees.
+    void take_means(Tile& tile, Score score) const;
+    // Combined outputs: raw scores, or means of estimates.
+    void combine_values(Tile& tile) const;
     void take_memberships(const Tile& tile, const std::uint32_t* leaf, double* out) const;
-    // What the trees of every target add to its base, in their order.
-    void sum_values(Tile& tile) const;
     Rows rows_of(const Tile& tile) const;
     std::size_t tile_rows() const;
 
-    // Walks the rows of a tile down all trees and calls use(place, leaf, confidence) for each, in the order
-    // of the trees.
+    // Walks the rows of a tile down trees and calls use(place, leaf, confidence) for each, in the order of
+    // the trees.
     template <class Use>
-    void each_tree(Tile& tile, const Use& use) const;
-    // Normalises the rows of a tile and lays them out. False if an infinity was met.
+    void each_tree(Tile& tile, TreeRange trees, const Use& use) const;
+    // Normalises rows and lays them out in a tile. Returns false if they have an infinity.
     template <class Value>
     bool lay_rows(const Strided<Value>& x, Tile& tile) const;
-    template <class Value, class Use>
-    bool each_tile(const Strided<Value>& x, std::size_t n_threads, Watch& watch, const Use& use) const;
+    template <class Use>
+    bool each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, const Use& use) const;
 };
 
 }  // namespace lhtree

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lhtree/grow/decisions/ridge.hpp"
+#include "lhtree/grow/decisions/linear.hpp"
 
 namespace lhtree::boost {
 

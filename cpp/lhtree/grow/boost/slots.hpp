@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lhtree/shared/levels.hpp"
+#include "lhtree/shared/matrix.hpp"
 
 namespace lhtree::boost {
 

@@ -5,7 +5,36 @@
 #include <cmath>
 #include <limits>
 
+#include "lhtree/grow/decisions/linear.hpp"
+#include "lhtree/grow/kernels.hpp"
+#include "lhtree/shared/elementary.hpp"
+
 namespace lhtree::compact {
+
+std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers& rows) {
+    std::vector<double> sums(rows.size(), 0.0);
+    for (std::size_t term = 0; term < line.features.size(); ++term) {
+        const float* const column = data.column(static_cast<std::size_t>(line.features[term]));
+        const double weight = line.weights[term];
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            sums[i] += weight * static_cast<double>(column[rows[i]]);
+    }
+    return sums;
+}
+
+std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows) {
+    const std::vector<double> sums = sums_of(line, data, rows);
+    std::vector<std::uint8_t> sides(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) sides[i] = !(sums[i] < line.offset);
+    return sides;
+}
+
+Sides part(const Line& line, const Data& data, const RowNumbers& rows) {
+    const std::vector<std::uint8_t> sides = sides_of(line, data, rows);
+    Sides parted;
+    for (std::size_t i = 0; i < rows.size(); ++i) (sides[i] ? parted.right : parted.left).push_back(rows[i]);
+    return parted;
+}
 
 namespace {
 
@@ -156,6 +185,94 @@ Line Problem::find_single() const {
         }
     }
     return line;
+}
+
+namespace {
+
+double ridged(const Logistic& fit, double rho) {
+    double squares = 0.0;
+    for (const double slope : fit.slopes) squares += slope * slope;
+    return fit.loss + 0.5 * rho * squares;
+}
+
+}  // namespace
+
+Fitter::Fitter(const Problem& problem, Watch& watch)
+    : problem_(problem), watch_(watch), ones_(problem.n_padded(), 1.0), sums_(problem.n_padded()) {
+    for (Derivatives* one : {&at_bias_, &room_[0], &room_[1]}) {
+        one->slope_by.resize(problem.n_padded());
+        one->curve_by.resize(problem.n_padded());
+    }
+    bias_.bias = elementary::log(problem_.wrong_if_left() / problem_.wrong_if_right());
+    evaluate({}, bias_, at_bias_);
+}
+
+// Loss and derivatives by f of every row.
+void Fitter::evaluate(const Columns& columns, Logistic& fit, Derivatives& found) const {
+    fit.loss = grow_kernels().logistic({columns.data(), fit.slopes.data(), fit.slopes.size(), fit.bias},
+                                       problem_.weight().data(), problem_.side().data(), problem_.n_padded(),
+                                       found.slope_by.data(), found.curve_by.data());
+}
+
+Logistic Fitter::fit_bias() {
+    now_ = &at_bias_;
+    return bias_;
+}
+
+void Fitter::fit(const Columns& columns, Logistic& fit) {
+    evaluate(columns, fit, room_[0]);
+    now_ = &room_[0];
+    improve(columns, fit);
+}
+
+void Fitter::add_column(const Columns& columns, Logistic& fit) {
+    fit.slopes.push_back(0.0);  // what is known of the last fit holds for it, too
+    improve(columns, fit);
+}
+
+Logistic Fitter::fit_sums(const Line& line) {
+    sums_.assign(sums_.size(), 0.0);
+    for (std::size_t term = 0; term < line.features.size(); ++term) {
+        const double *const column = problem_.column(line.features[term]), weight = line.weights[term];
+        for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += weight * column[i];
+    }
+    Logistic fit = fit_bias();
+    add_column({sums_.data()}, fit);
+    return fit;
+}
+
+void Fitter::improve(const Columns& columns, Logistic& fit) {
+    const std::size_t p = columns.size(), size = p + 1, n_padded = problem_.n_padded();
+    const double total = problem_.total(), rho = ridge * total;
+    double value = ridged(fit, rho);
+    Columns all = columns;  // the bias comes last
+    all.push_back(ones_.data());
+    std::vector<double> curve(size * size), down(size), room(8 * size * size);
+    Logistic next = fit;
+    for (int step = 0; step < most_newton_steps; ++step) {
+        grow_kernels().weighted_products(all.data(), size, curve_by(), n_padded, curve.data(), room.data());
+        for (std::size_t a = 0; a < size; ++a) {
+            down[a] = -grow_kernels().dot(slope_by(), all[a], n_padded);
+            if (a < p) down[a] -= rho * fit.slopes[a];
+            curve[a * size + a] += a < p ? rho : bias_ridge * total;
+        }
+        if (!solve_with_ridge(curve, 0.0, down, watch_)) return;
+        Derivatives& found = room_[now_ == &room_[0]];
+        double factor = 1.0, reached = value;
+        for (int halving = 0; halving <= most_halvings; ++halving, factor *= 0.5) {
+            for (std::size_t a = 0; a < p; ++a) next.slopes[a] = fit.slopes[a] + factor * down[a];
+            next.bias = fit.bias + factor * down[p];
+            evaluate(columns, next, found);
+            reached = ridged(next, rho);
+            if (reached < value) break;
+        }
+        if (!(reached < value)) return;
+        const bool is_done = value - reached <= newton_tolerance * total;
+        fit = next;
+        now_ = &found;
+        value = reached;
+        if (is_done) return;
+    }
 }
 
 }  // namespace lhtree::compact

@@ -1,11 +1,38 @@
-// The problem of one block: rows with a side each and what it costs to send them to the other one.
+// A hyperplane of few terms.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <vector>
 
-#include "lhtree/grow/compact/line.hpp"
+#include "lhtree/grow/compact/data.hpp"
 #include "lhtree/grow/compact/order.hpp"
 
 namespace lhtree::compact {
+
+struct Line {
+    std::vector<std::int32_t> features;  // ascending
+    std::vector<float> weights;          // max |w| = 1
+    double offset = 0.0;
+
+    bool is_given() const { return !features.empty(); }
+    double n_terms() const { return static_cast<double>(features.size()); }
+    bool operator==(const Line& other) const {
+        return features == other.features && weights == other.weights && offset == other.offset;
+    }
+};
+
+// Feature sums of rows.
+std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers& rows);
+
+// Whether each row goes right.
+std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows);
+
+struct Sides {
+    RowNumbers left, right;
+};
+Sides part(const Line& line, const Data& data, const RowNumbers& rows);
+
+// The problem of one block: rows with a side each and what it costs to send them to the other one.
 
 // What a block asks for; two visits that ask the same get the same answer.
 struct Question {
@@ -69,6 +96,49 @@ class Problem {
     mutable std::vector<std::uint8_t> has_values_, has_clipped_;
     mutable std::vector<std::vector<double>> columns_;
     mutable Order order_;
+};
+
+// Weighted logistic regression on a few columns of a block's problem.
+
+struct Logistic {
+    double bias = 0.0;
+    std::vector<double> slopes;
+    double loss = 0.0;  // Σ w ln(1 + e^∓f), without the ridge
+};
+
+// Fits one regression after the other.
+class Fitter {
+  public:
+    Fitter(const Problem& problem, Watch& watch);
+
+    // b without any column, ln(W_right / W_left), and its loss.
+    Logistic fit_bias();
+    // The fit on some columns, from the coefficients there are.
+    void fit(const Columns& columns, Logistic& fit);
+    // The last fit goes on with another column.
+    void add_column(const Columns& columns, Logistic& fit);
+    // The fit on the clipped sums of a line, from b alone.
+    Logistic fit_sums(const Line& line);
+
+    // Of the last fit: d loss / d f of every row, w (p - side), padded with zeros, and its second derivative
+    // w p (1 - p).
+    const double* slope_by() const { return now_->slope_by.data(); }
+    const double* curve_by() const { return now_->curve_by.data(); }
+
+  private:
+    struct Derivatives {
+        std::vector<double> slope_by, curve_by;
+    };
+
+    const Problem& problem_;
+    Watch& watch_;
+    Logistic bias_;  // without any column: many fits begin with it
+    Derivatives at_bias_, room_[2];
+    const Derivatives* now_ = &at_bias_;
+    std::vector<double> ones_, sums_;
+
+    void evaluate(const Columns& columns, Logistic& fit, Derivatives& found) const;
+    void improve(const Columns& columns, Logistic& fit);
 };
 
 }  // namespace lhtree::compact

@@ -1,6 +1,6 @@
 // The best line for a block's problem: see rules.hpp.
 #pragma once
-#include "lhtree/grow/compact/logistic.hpp"
+#include "lhtree/grow/compact/problem.hpp"
 
 namespace lhtree::compact {
 

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "lhtree/grow/kernels.hpp"
+#include "lhtree/shared/elementary.hpp"
+#include "lhtree/shared/random.hpp"
 
 namespace lhtree {
 
@@ -104,6 +106,93 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
         best_imbalance = imbalance;
     }
     return best;
+}
+
+double find_credit(double product, const Variable& a, const Variable& b, double weight,
+                   std::size_t n_features) {
+    if (product == 0.0) return 0.0;
+    const double chance = a.squares * b.squares / weight + a.reach * b.reach * std::abs(product) / 3.0;
+    const double most = 2.0 * elementary::log(static_cast<double>(n_features));
+    return std::max(0.0, 1.0 - most * chance / (product * product));
+}
+
+template <class AnyMoments, class Totals>
+void share_gain(const AnyMoments& moments, const Totals& totals, const double* squares,
+                std::size_t n_features, Hyperplane& hyperplane) {
+    const std::size_t n = hyperplane.features.size();
+    const auto pull = [&](std::size_t i) {
+        return std::abs(static_cast<double>(hyperplane.weights[i])) *
+               std::sqrt(squares[hyperplane.features[i]]);
+    };
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) total += pull(i);
+    const Variable response{moments.response_squares(), totals.reach()};
+    hyperplane.shares.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto feature = static_cast<std::size_t>(hyperplane.features[i]);
+        const double credit =
+            find_credit(moments.covariance(feature), {squares[feature], moments.reach(feature)}, response,
+                        totals.weight(), n_features);
+        hyperplane.shares[i] = static_cast<float>(credit > 0.0 ? credit * pull(i) / total : 0.0);
+    }
+}
+
+template <class AnyMoments, class Totals>
+void share_gain_alone(const AnyMoments& moments, const Totals& totals, const Totals& left,
+                      std::size_t n_features, Hyperplane& hyperplane) {
+    const double weight = totals.weight(), right = weight - left.weight();
+    const Variable side{left.weight() * right / weight, std::max(left.weight(), right) / weight};
+    const double product = left.response() - left.weight() * totals.response() / weight;
+    const Variable response{moments.response_squares(), totals.reach()};
+    hyperplane.shares = {static_cast<float>(find_credit(product, side, response, weight, n_features))};
+}
+
+template void share_gain(const Moments&, const ClassTotals&, const double*, std::size_t, Hyperplane&);
+template void share_gain(const RealMoments&, const RealTotals&, const double*, std::size_t, Hyperplane&);
+template void share_gain_alone(const Moments&, const ClassTotals&, const ClassTotals&, std::size_t,
+                               Hyperplane&);
+template void share_gain_alone(const RealMoments&, const RealTotals&, const RealTotals&, std::size_t,
+                               Hyperplane&);
+
+std::pair<std::size_t, std::size_t> draw_pair(std::uint64_t key, std::size_t n_runs) {
+    Draws draws(key, direction_draws);
+    const std::size_t one = draws.below(n_runs);
+    std::size_t other = draws.below(n_runs - 1);
+    other += other >= one;
+    return std::minmax(one, other);
+}
+
+Cut find_gini_cut(const RunOrder& order, double weight, double min_samples_leaf) {
+    Cut best;
+    double best_gap = 0.0, best_imbalance = 0.0;
+    const double* const value = order.value();
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        const double left = order.left(i), right = weight - left, cost = order.cost(i);
+        if (best.exists && cost > best.cost) continue;
+        if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
+        const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
+        const bool is_better = !best.exists || cost < best.cost || gap > best_gap ||
+                               (gap == best_gap && imbalance < best_imbalance);
+        if (!is_better) continue;
+        best = {true, midway(value[i], value[i + 1]), cost};
+        best_gap = gap;
+        best_imbalance = imbalance;
+    }
+    return best;
+}
+
+void share_gain_alone(const RunTotals& totals, const RunTotals& left, std::size_t n_features,
+                      Hyperplane& hyperplane) {
+    const double weight = totals.weight(), on_left = left.weight(), on_right = weight - on_left;
+    const Variable side{on_left * on_right / weight, std::max(on_left, on_right) / weight};
+    double best = 0.0;
+    for (std::size_t run = 0; run < totals.size(); ++run) {
+        const double own = totals.of[run], rest = weight - own;
+        const double product = left.weight_of(totals.classes[run]) - on_left * own / weight;
+        best = std::max(best, find_credit(product, side, {own * rest / weight, std::max(own, rest) / weight},
+                                          weight, n_features * (totals.size() - 1)));
+    }
+    hyperplane.shares = {static_cast<float>(best)};
 }
 
 }  // namespace lhtree

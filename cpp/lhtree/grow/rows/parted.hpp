@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "lhtree/grow/rows/codes.hpp"
 #include "lhtree/grow/rows/samples.hpp"
 #include "lhtree/shared/threads.hpp"
 

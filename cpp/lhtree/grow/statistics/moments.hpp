@@ -94,4 +94,93 @@ class Moments {
     std::vector<FeatureMoments> chunks_;
 };
 
+// What a block knows of its samples if the response is any number: sums that merge.
+
+// Weight, sum and range of the response, in chunks merged in order.
+struct RealTotals {
+    double sum_of_weights = 0.0, sum = 0.0;
+    double low = 0.0, high = 0.0;
+
+    double weight() const { return sum_of_weights; }
+    double response() const { return sum; }
+    bool is_pure() const { return !(low < high); }
+    double reach() const { return std::max(high - sum / weight(), sum / weight() - low); }
+};
+RealTotals measure_totals(const RealSamples& samples);
+
+// Moments of the features, of the response, and of both together.
+class RealMoments {
+  public:
+    void measure(const RealSamples& samples, bool with_squares, std::size_t n_threads, Watch& watch);
+    void merge(const RealMoments& other);
+    void add(const RealSamples& chunk);  // to empty moments
+    void reset(std::size_t n_features, bool with_squares);
+
+    const FeatureMoments& features() const { return features_; }
+    std::size_t n_features() const { return n_features_; }
+    bool has_squares() const { return !features_.squares.empty(); }
+    bool is_constant(std::size_t feature) const {
+        return !(features_.low[feature] < features_.high[feature]);
+    }
+    double total_weight() const { return features_.weight; }
+    double mean(std::size_t feature) const { return features_.mean(feature); }
+    double response_mean() const { return response_sum_ / features_.weight; }
+    double total_squares(std::size_t feature) const { return features_.squares[feature]; }  // n · var(x_i)
+    double squares_between(std::size_t) const { return 0.0; }  // the scatter is taken about the same means
+    double response_squares() const { return response_squares_; }                // n · var(r)
+    double covariance(std::size_t feature) const { return products_[feature]; }  // n · cov(x_i, r)
+    double reach(std::size_t feature) const {                                    // max |x_i - mean|
+        return std::max(features_.high[feature] - mean(feature), mean(feature) - features_.low[feature]);
+    }
+    double relation(std::size_t feature) const;  // the same, 0 where it may be rounding alone
+
+  private:
+    std::size_t n_features_ = 0;
+    FeatureMoments features_;
+    double response_sum_ = 0.0, response_squares_ = 0.0;
+    std::vector<double> products_;  // of the deviations of a feature and the response from their means
+    std::vector<double> deviation_;
+    std::vector<RealMoments> chunks_;
+};
+
+// Products of the deviations of features, for the systems of equations of a block.
+
+// Lower triangle, n_features rows of n_features.
+class Scatter {
+  public:
+    std::vector<double> triangle;
+
+    void measure(const Samples& samples, const Moments& moments, Watch& watch);  // about the class means
+    void measure(const RealSamples& samples, const RealMoments& moments, Watch& watch);  // about the means
+
+  private:
+    std::vector<double> chunk_, distance_;
+
+    void start(std::size_t n_features);
+    void add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch);
+};
+
+// Products of the deviations of rows, for the systems of equations of blocks with fewer rows than features.
+
+// With the deviations of the features from their means, times the root of a row's weight, as the rows of D,
+// the scatter of a block is DᵀD, and (DᵀD + ridge · I)⁻¹ Dᵀr = Dᵀ (DDᵀ + ridge · I)⁻¹ r: the matrix to solve
+// with has a row per row of the block, and not one per feature.
+class Gram {
+  public:
+    std::vector<double> triangle;   // of DDᵀ: the lower one, n_rows rows of n_rows
+    std::vector<double> deviation;  // r: that of the response, times the root of the weight
+
+    // Whether a block is solved so. Few features are solved by their scatter, with bits that older models
+    // have.
+    static bool suits(const Rows& rows) { return rows.n_features > 512 && rows.n_rows < rows.n_features; }
+    template <class AnySamples, class AnyMoments>
+    void measure(const AnySamples& samples, const AnyMoments& moments, Watch& watch);
+    double trace() const;  // of DDᵀ, and of the scatter
+    // Dᵀ · factors: a value per feature of the rows that were measured.
+    std::vector<double> to_features(const Rows& rows, const std::vector<double>& factors) const;
+
+  private:
+    std::vector<double> mean_, root_weight_, tile_;
+};
+
 }  // namespace lhtree

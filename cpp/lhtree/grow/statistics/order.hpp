@@ -1,12 +1,103 @@
-// The rows of a block in the order of their feature sums, with what is learned of them up to each place.
+// The feature sums of a block in order, and statistics up to each place.
 #pragma once
+#include <cstdint>
 #include <vector>
 
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/grow/rows/samples.hpp"
-#include "lhtree/grow/statistics/narrow.hpp"
 #include "lhtree/shared/sort.hpp"
 
 namespace lhtree {
+
+// How far the feature sums of the two classes reach: what the paper's offset is chosen by.
+
+// By class: the extremes of its sums, and its rows below, or above, all of the other class.
+struct Extents {
+    double low[2], high[2];
+    Side under[2], over[2];
+};
+Extents measure_extents(const Samples& samples, const double* feature_sums);
+
+// All rows below a bound, and those from it upwards.
+struct Halves {
+    Side under, from;
+};
+Halves measure_halves(const Samples& samples, const double* feature_sums, double bound);
+
+// Where among the values of a block the best Gini cut can lie, found without sorting them.
+
+// The codes of one feature, where there are any, and the rows of a block among them (nullptr: all, in order).
+struct CodedRows {
+    const Code* code = nullptr;
+    const std::int32_t* row = nullptr;
+    bool is_exact = false;
+};
+
+// Rows in bins that ascend with their values.
+class Binned {
+  public:
+    // By code, or by feature sum, in at most `most` bins.
+    void bin(const CodedRows& coded, std::size_t n, std::size_t most);
+    void bin(const double* feature_sums, std::size_t n, std::size_t most);
+
+    std::size_t size() const { return n_bins_; }
+    std::size_t n_rows() const { return n_; }
+    Code operator[](std::size_t row) const { return bin_[row]; }
+    bool has_one_value_each() const { return has_one_value_each_; }
+
+  private:
+    std::size_t n_ = 0, n_bins_ = 0;
+    bool has_one_value_each_ = false;
+    std::vector<Code> bin_;
+};
+
+// The rows of the bins that are chosen; where every bin has one value, one row stands for all with that
+// value.
+class ChosenRows {
+  public:
+    // `is_chosen` has a value per bin; returns how many rows there are.
+    std::size_t take(const Binned& bins, const std::vector<std::uint8_t>& is_chosen);
+    const std::uint32_t* data() const { return chosen_.data(); }
+
+  private:
+    std::vector<std::uint32_t> some_row_, chosen_;
+};
+
+// Rows of weight 1 fall into bins. The cost of a cut is a concave function of
+// the rows of either class to its left, so inside a bin it is nowhere below its least value at the four
+// corners of what the bin can add; where that is above the cost of a cut between bins, the bin need not be
+// looked into.
+class Narrower {
+  public:
+    // Values are codes or feature sums, of n rows of which n_rest are not targets.
+    template <class Values>
+    void bin(const Values& values, std::size_t n, std::size_t n_rest) {
+        bins_.bin(values, n, most_bins(n));
+        count(n_rest);
+    }
+    // Chooses the rows among whose values is the best cut, with its neighbours, if it is cheaper than
+    // `limit`; returns how many. Where every bin has one value, one row stands for all with that value.
+    std::size_t choose(double limit, double min_samples_leaf);
+
+    const std::uint32_t* chosen() const { return chosen_.data(); }
+    std::size_t bin_of(std::size_t row) const { return bins_[row]; }
+    bool has_one_value_each() const { return bins_.has_one_value_each(); }
+    // Rows of either class before a bin.
+    double rest_before(std::size_t bin) const { return rest_count_[bin]; }
+    double target_before(std::size_t bin) const { return target_count_[bin]; }
+
+  private:
+    Binned bins_;
+    std::vector<std::uint32_t> rest_count_, target_count_;
+    std::vector<float> rest_, target_, bound_;
+    std::vector<std::uint8_t> is_chosen_;
+    ChosenRows chosen_;
+
+    static std::size_t most_bins(std::size_t n);
+    void count(std::size_t n_rest);
+};
+
+// The rows of a block in the order of their feature sums, with what is learned of them up to each place.
 
 // Rows by a value each; of equal ones the first comes first.
 class SortedRows {

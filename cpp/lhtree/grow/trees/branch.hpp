@@ -3,9 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lhtree/grow/decisions/direction.hpp"
-#include "lhtree/grow/decisions/membership.hpp"
-#include "lhtree/grow/decisions/share.hpp"
+#include "lhtree/grow/decisions/linear.hpp"
+#include "lhtree/grow/decisions/offset.hpp"
 #include "lhtree/grow/trees/response.hpp"
 #include "lhtree/shared/options.hpp"
 

@@ -1,10 +1,181 @@
 #include "lhtree/grow/trees/forest.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <deque>
+#include <stdexcept>
 
+#include "lhtree/grow/trees/branch.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
+
+namespace {
+
+// A part of a tree, numbered breadth-first by itself.
+struct Draft {
+    Blocks blocks;
+    std::vector<Block> rows;              // of every block
+    std::vector<std::int32_t> elsewhere;  // draft that goes on from a block; -1: none
+};
+
+// Grows from `root` until blocks have at most `small` rows; those are handed to `leave`, which names their
+// draft.
+template <class Response, class Leave>
+Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& brancher, Watch& watch,
+                const Leave& leave) {
+    Draft draft;
+    std::deque<Block> work{root};
+    std::int32_t next = 1;  // number of the next child
+    while (!work.empty()) {
+        watch.check();
+        const Block block = work.front();
+        work.pop_front();
+        draft.rows.push_back(block);
+        if (block.size() <= small) {
+            draft.elsewhere.push_back(leave(block));
+            draft.blocks.add({0, 1.0, 0.0}, {}, {}, -1);
+            Response::set_values({}, draft.blocks);
+            continue;
+        }
+        const Outcome<Response> outcome = brancher.grow(block);
+        draft.elsewhere.push_back(-1);
+        const Counts counts{block.size(), outcome.totals.weight(), outcome.totals.response()};
+        draft.blocks.add(counts, outcome.hyperplane, outcome.membership, outcome.is_branching ? next : -1);
+        Response::set_values(outcome.totals, draft.blocks);
+        if (!outcome.is_branching) continue;
+        work.push_back(outcome.children[0]);
+        work.push_back(outcome.children[1]);
+        next += 2;
+    }
+    return draft;
+}
+
+// The drafts as one tree (the first has the root), numbered breadth-first, and the leaf of every row.
+Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
+    Grown grown;
+    grown.leaf_of_row.resize(rows.size());
+    struct Place {
+        std::size_t draft, block;
+    };
+    std::deque<Place> work{{0, 0}};
+    std::int32_t next = 1;
+    while (!work.empty()) {
+        Place place = work.front();
+        work.pop_front();
+        while (drafts[place.draft].elsewhere[place.block] >= 0)
+            place = {static_cast<std::size_t>(drafts[place.draft].elsewhere[place.block]), 0};
+        const Draft& draft = drafts[place.draft];
+        const auto number = static_cast<std::int32_t>(grown.blocks.size());
+        const std::int32_t left = draft.blocks.left[place.block];
+        grown.blocks.add(draft.blocks, place.block, left < 0 ? -1 : next);
+        if (left >= 0) {
+            work.push_back({place.draft, static_cast<std::size_t>(left)});
+            work.push_back({place.draft, static_cast<std::size_t>(left) + 1});
+            next += 2;
+            continue;
+        }
+        for (std::size_t i = draft.rows[place.block].begin; i < draft.rows[place.block].end; ++i)
+            grown.leaf_of_row[static_cast<std::size_t>(rows.row()[i])] = number;
+    }
+    return grown;
+}
+
+template <class Response>
+Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+               Watch& watch) {
+    PartedRows rows(samples);
+    // First the trunk, large blocks whose rows all threads share, breadth-first; then subtrees that stay in a
+    // core's cache until they are done, one thread each. Every block's draws and sums are its own, so the
+    // order is free.
+    constexpr std::size_t cache_bytes = std::size_t{1} << 19;
+    const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.width() + 1);
+    const Block root{0, rows.size(), rows.n_rest(), 0, key};
+    const double total = measure_totals(Response::samples(rows, root)).weight();
+    const Settings settings(options, total, samples.rows.n_features);
+    std::vector<Block> later;
+    std::vector<Draft> drafts(1);
+    {
+        Brancher<Response> brancher(settings, rows, n_threads, watch);
+        drafts[0] =
+            grow_from(root, rows.size() > 2 * small ? small : 0, brancher, watch, [&](const Block& block) {
+                later.push_back(block);
+                return static_cast<std::int32_t>(later.size());
+            });
+    }
+    drafts.resize(1 + later.size());
+    std::atomic<std::size_t> next{0};  // each thread keeps its workspace from subtree to subtree
+    run(std::min(n_threads, later.size()), n_threads, watch, [&](std::size_t) {
+        Brancher<Response> brancher(settings, rows, 1, watch);
+        for (std::size_t i = next++; i < later.size(); i = next++)
+            drafts[1 + i] = grow_from(later[i], 0, brancher, watch, [](const Block&) { return -1; });
+    });
+    Grown grown = assemble(drafts, rows);
+    if (samples.in_place && !samples.is_last) rows.restore();
+    return grown;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
+    std::vector<std::uint8_t> is_target(n);
+    for (std::size_t row = 0; row < n; ++row) {
+        if (response[row] != 0.0 && response[row] != 1.0) return {};
+        is_target[row] = response[row] == 1.0;
+    }
+    return is_target;
+}
+
+Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+                Watch& watch) {
+    if (options.offset == Offset::purity)
+        throw std::invalid_argument("offset purity needs a response of 0 and 1: choose gini");
+    return grow_any<RealValued>(samples, options, key, n_threads, watch);
+}
+
+Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
+           Watch& watch) {
+    if (samples.of_class) {
+        if (options.direction != Direction::mixed)
+            throw std::invalid_argument("a tree of all classes needs direction mixed");
+        return grow_any<ManyClassed>(samples, options, key, n_threads, watch);
+    }
+    if (!samples.response) return grow_any<TwoValued>(samples, options, key, n_threads, watch);
+    const auto is_target = find_targets(samples.response, samples.rows.n_rows);
+    if (is_target.empty()) return grow_real(samples, options, key, n_threads, watch);
+    Labelled two_valued = samples;
+    two_valued.is_target = is_target.data();
+    two_valued.response = nullptr;
+    return grow_any<TwoValued>(two_valued, options, key, n_threads, watch);
+}
+
+Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree) {
+    std::vector<std::vector<std::int32_t>> strata(sampling.counts.size());
+    for (std::size_t row = 0; row < sampling.n_rows; ++row)
+        strata[static_cast<std::size_t>(sampling.stratum[row])].push_back(static_cast<std::int32_t>(row));
+
+    Draws draws(derive(seed, tree), row_draws);
+    std::vector<std::int32_t> times(sampling.n_rows, 0);
+    for (std::size_t s = 0; s < strata.size(); ++s) {
+        auto& rows = strata[s];
+        for (std::size_t i = 0; i < sampling.counts[s]; ++i) {
+            std::size_t chosen = draws.below(sampling.bootstrap ? rows.size() : rows.size() - i);
+            if (!sampling.bootstrap) {  // the next card of a shuffled deck
+                std::swap(rows[i], rows[i + chosen]);
+                chosen = i;
+            }
+            ++times[static_cast<std::size_t>(rows[chosen])];
+        }
+    }
+    Drawn drawn;
+    for (std::size_t row = 0; row < sampling.n_rows; ++row) {
+        if (times[row] == 0) continue;
+        drawn.rows.push_back(static_cast<std::int32_t>(row));
+        if (sampling.bootstrap) drawn.times.push_back(times[row]);
+    }
+    return drawn;
+}
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "lhtree/grow/rows/codes.hpp"
+#include "lhtree/grow/rows/samples.hpp"
 
 #include <limits>
 
