@@ -208,12 +208,13 @@ std::optional<NewArray<double, 3>> bound_staged_raw_score(const Scorer& scorer, 
 
 std::optional<Tables> bound_sum_left_out(const Scorer& scorer, GivenRows X,
                                          const Vector<std::int64_t>& estimators,
-                                         const Matrix<std::uint8_t>& left_out, double mean, double unit,
-                                         std::size_t n_threads) {
+                                         const Matrix<std::uint8_t>& left_out, std::size_t first_row,
+                                         double mean, double unit, std::size_t n_threads) {
     const std::size_t n_columns = std::max<std::size_t>(scorer.n_classes(), 1);
-    require(left_out.shape(0) == estimators.size() && left_out.shape(1) == (X.size(0) + 7) / 8,
-            "left_out needs a row per estimator and a bit per row of X");
-    const LeftOut rows_left_out{estimators.data(), estimators.size(), left_out.data(), left_out.shape(1)};
+    require(left_out.shape(0) == estimators.size() && left_out.shape(1) >= (first_row + X.size(0) + 7) / 8,
+            "left_out needs a row per estimator and a bit per sample");
+    const LeftOut rows_left_out{estimators.data(), estimators.size(), left_out.data(), left_out.shape(1),
+                                first_row};
     Tables out{NewArray<double, 2>({X.size(0), n_columns}), NewArray<double, 2>({X.size(0), n_columns})};
     if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.sum_left_out(rows, rows_left_out, mean, unit, n_threads, watch, out.first.values(),
@@ -303,11 +304,12 @@ void bind_scoring(nb::module_& m) {
         "n_threads"_a = 1,
         "Raw scores after each of some rounds, (n_rounds, n_rows, n_targets), given those before them.");
     scorer.def(
-        "sum_left_out", &bound_sum_left_out, "X"_a, "estimators"_a, "left_out"_a, "mean"_a = 0.0,
-        "unit"_a = 1.0, "n_threads"_a = 1,
+        "sum_left_out", &bound_sum_left_out, "X"_a, "estimators"_a, "left_out"_a, "first_row"_a = 0,
+        "mean"_a = 0.0, "unit"_a = 1.0, "n_threads"_a = 1,
         "Sums over the estimators that did not see a row: of corrected memberships and of memberships, "
         "(n_rows, n_classes) each; of a regression, of estimates and of ((estimate - mean) / unit)**2, "
-        "(n_rows, 1) each. left_out has a row of numpy.packbits per estimator.");
+        "(n_rows, 1) each. left_out has a row of numpy.packbits per estimator, "
+        "a bit per sample; X has the samples from first_row on.");
     scorer.def("trace", &bound_trace, "X"_a, "n_threads"_a = 1,
                "Paths from the roots to the leaves (ptr, block, value): that of row i down tree t begins at "
                "ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its "

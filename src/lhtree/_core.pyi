@@ -4,7 +4,6 @@ Growing and scoring Learning Hyperplane Trees. Takes exact arrays; lhtree's esti
 
 from collections.abc import Callable, Sequence
 import enum
-from types import ModuleType
 from typing import Annotated, overload
 
 import numpy
@@ -164,11 +163,6 @@ def find_weight_unit(largest: float, is_whole: bool, n_rows: int) -> float:
     The unit in which weights are whole numbers: from the largest weight of the rows that are learned from, whether they are all whole, and the number of all rows.
     """
 
-def grow_compact(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, penalty: float, min_samples_leaf: float, max_leaf_nodes: int, max_terms: int, max_passes: int, n_threads: int = 1, progress: Callable | None = None) -> dict:
-    """
-    Grow a compact tree of classes, or of a response with mean 0 and standard deviation 1/2. Returns the arrays of its blocks, the leaf of every row and the objective of every tree that was kept.
-    """
-
 DIRECTIONS: tuple[str, ...]
 
 OFFSETS: tuple[str, ...]
@@ -232,6 +226,11 @@ def compiler() -> str:
 def kernels() -> str:
     """The instruction set in use."""
 
+def grow_compact(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, penalty: float, min_samples_leaf: float, max_leaf_nodes: int, max_terms: int, max_passes: int, n_threads: int = 1, progress: Callable | None = None) -> dict:
+    """
+    Grow a compact tree of classes, or of a response with mean 0 and standard deviation 1/2. Returns the arrays of its blocks, the leaf of every row and the objective of every tree that was kept.
+    """
+
 LINKS: tuple[str, ...]
 
 CALIBRATORS: tuple = ('sigmoid', 'isotonic')
@@ -291,9 +290,19 @@ class Scorer:
         Membership and confidence of every tree, (n_rows, n_trees) each; value and 1 if boosted.
         """
 
+    def staged_raw_score(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], before: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_round: int, n_rounds: int, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))] | None:
+        """
+        Raw scores after each of some rounds, (n_rounds, n_rows, n_targets), given those before them.
+        """
+
+    def sum_left_out(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], estimators: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], left_out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], first_row: int = 0, mean: float = 0.0, unit: float = 1.0, n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]] | None:
+        """
+        Sums over the estimators that did not see a row: of corrected memberships and of memberships, (n_rows, n_classes) each; of a regression, of estimates and of ((estimate - mean) / unit)**2, (n_rows, 1) each. left_out has a row of numpy.packbits per estimator, a bit per sample; X has the samples from first_row on.
+        """
+
     def trace(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)] | Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)], n_threads: int = 1) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
         """
-        Ways from the roots to the leaves (ptr, block, value): that of row i down tree t begins at ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its feature sum, a leaf its estimate before it is clipped.
+        Paths from the roots to the leaves (ptr, block, value): that of row i down tree t begins at ptr[i * n_trees + t]; blocks are numbered within their tree; a branching block has its feature sum, a leaf its estimate before it is clipped.
         """
 
     def settle(self, wolf: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], membership: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
@@ -305,5 +314,3 @@ class Scorer:
         """
         Probabilities (n, K), or values (n, 1) of a regression, from the raw scores of a boosted model.
         """
-
-pieces: ModuleType

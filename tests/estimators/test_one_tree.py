@@ -183,4 +183,5 @@ def test_only_trees_of_all_classes_are_smoothed_to_the_prior(data):
 def build(fitted, arrays):
     """A model of other arrays, checked as those of files are."""
     changed = replace(fitted, trees=Trees(**arrays))
+    _ = changed.scorer  # its checks
     check_trees(arrays | {"prior": changed.prior}, changed.n_targets)

@@ -20,15 +20,16 @@ struct TreeRange {
     std::size_t begin, end;
 };
 
-// Rows that some estimators did not see.
+// Samples that some estimators did not see, of which the scored rows are consecutive ones.
 struct LeftOut {
-    const std::int64_t* estimator;  // n numbers, ascending
+    const std::int64_t* estimator;  // n numbers
     std::size_t n;
     const std::uint8_t* bits;  // n rows of n_bytes: a bit per sample, as numpy.packbits writes them
-    std::size_t n_bytes;
+    std::size_t n_bytes, first_row;
 
     bool has(std::size_t i, std::size_t row) const {
-        return bits[i * n_bytes + row / 8] >> (7 - row % 8) & 1;
+        const std::size_t sample = first_row + row;
+        return bits[i * n_bytes + sample / 8] >> (7 - sample % 8) & 1;
     }
 };
 

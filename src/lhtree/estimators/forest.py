@@ -212,16 +212,7 @@ def add_votes(
     model: Model, X: Encoded, left_out: Iterable[LeftOut]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return sums of WOLF values and memberships over the trees that did not see a row, and their number."""
-    n_rows, n_classes = len(X), model.n_classes
-    wolf, membership = np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes))
-    n_trees = np.zeros(n_rows, dtype=np.int64)
-    for number, is_out in left_out:
-        if is_out.any():
-            of_trees, d = model.estimator(number).per_tree(X[is_out])
-            wolf[is_out] += (d * of_trees)[:, 0]
-            membership[is_out] += of_trees[:, 0]
-            n_trees += is_out
-    return wolf, membership, n_trees
+    return model.sum_left_out(X, left_out)
 
 
 def score_out_of_bag(
@@ -406,14 +397,8 @@ def add_values(
     model: Model, X: Encoded, left_out: Iterable[LeftOut], mean: float, unit: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return sums over the trees that did not see a row: predictions, squares about the mean, and 1."""
-    total, squares, n_trees = np.zeros(len(X)), np.zeros(len(X)), np.zeros(len(X))
-    for number, is_out in left_out:
-        if is_out.any():
-            value = model.estimator(number).ask("value", X[is_out])
-            total[is_out] += value
-            squares[is_out] += ((value - mean) / unit) ** 2
-            n_trees += is_out
-    return total, squares, n_trees
+    total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit)
+    return total[:, 0], squares[:, 0], n_trees.astype(np.float64)
 
 
 def measure_out_of_bag(

@@ -174,6 +174,7 @@ def check_file(container: Container) -> ModelFile:
     classes = decode_classes(header["classes"], n_classes)
     try:
         model = _build(header, arrays, classes)
+        _ = model.scorer  # its checks
     except ValueError as error:  # from the checks of the core
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from .._parameters import is_integer, refuse
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
-from ..tables.rows import CodedRows, Encoded, expand
+from ..tables.rows import CodedRows, Encoded, expand, split_batches
 from .calibration import Calibration
 from .heads import Head, make_head
 from .numbers import NumberFormat
@@ -28,6 +28,7 @@ from .trees import Trees
 # the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log").
 LINKS = _core.LINKS
 CLIP = 1e30  # the core's bound of normalised values
+_STAGED_VALUES = 1 << 22  # raw scores that are computed at a time
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,10 @@ class Model:
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
 
-    scorer: _core.Scorer = field(init=False, repr=False)
-    # Whether X is an exact array that goes to the scorer as it is.
-    takes: Callable[[Any], bool] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        scorer = _core.Scorer(
+    @cached_property
+    def scorer(self) -> _core.Scorer:
+        """The scorer of the core, built on first use; it raises ValueError if the arrays are not those of a model."""
+        return _core.Scorer(
             self.trees.arrays(),
             centre=self.normalisation.centre,
             scale=self.normalisation.scale,
@@ -135,16 +134,18 @@ class Model:
             clip=self.clip,
             calibration=None if self.calibration is None else self.calibration.parts,
         )
-        object.__setattr__(self, "scorer", scorer)
-        object.__setattr__(self, "takes", scorer.takes if self.encoding.takes_arrays else takes_nothing)
+
+    @cached_property
+    def takes(self) -> Callable[[Any], bool]:
+        """Whether X is an exact array that goes to the scorer as it is."""
+        return self.scorer.takes if self.encoding.takes_arrays else takes_nothing
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             object.__setattr__(self, name, value)
-        self.__post_init__()
 
     @property
     def feature_names(self) -> list[str]:
@@ -350,10 +351,50 @@ class Model:
         """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
         if self.base is None:
             raise ValueError("the model is not boosted: it has no raw scores.")
-        raw_score = np.tile(self.base, (len(X), 1))
-        for stage in range(self.n_estimators):
-            raw_score = raw_score + self.estimator(stage).ask("per_tree", X, n_threads)[0]
-            yield raw_score
+        n_rounds, before = self.n_estimators, np.tile(self.base, (len(X), 1))
+        step = max(1, _STAGED_VALUES // max(before.size, 1))
+        for first in range(0, n_rounds, step):
+            rounds = first, min(step, n_rounds - first)
+            parts = [
+                self.scorer.staged_raw_score(batch, before[where], *rounds, n_threads)
+                for where, batch in split_batches(X)
+            ]
+            if any(part is None for part in parts):
+                refuse_infinity(expand(X))
+            stages = np.concatenate(parts, axis=1)  # type: ignore[arg-type]  # none is None
+            before = stages[-1].copy()
+            yield from stages
+
+    def sum_left_out(
+        self,
+        X: Encoded,
+        left_out: Iterable[tuple[int, NDArray[np.bool_]]],
+        mean: float = 0.0,
+        unit: float = 1.0,
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """Return sums over the estimators that did not see a row, in their order, and their number, shape (n,).
+
+        ``left_out`` has the number of an estimator and the rows that it did not see. The sums are those of WOLF values
+        and of memberships, shape (n, K) each; with a regression, those of predictions and of
+        ``((prediction - mean) / unit)**2``, shape (n, 1) each.
+        """
+        numbers, rows = [], []
+        n_trees = np.zeros(len(X), dtype=np.int64)
+        for number, is_out in left_out:
+            numbers.append(number)
+            rows.append(np.packbits(is_out))
+            n_trees += is_out
+        packed = np.array(rows, dtype=np.uint8).reshape(len(rows), -(-len(X) // 8))
+        own = np.array(numbers, dtype=np.int64), packed
+        parts = [
+            self.scorer.sum_left_out(batch, *own, where.start, mean, unit, n_threads)
+            for where, batch in split_batches(X)
+        ]
+        if any(part is None for part in parts):
+            refuse_infinity(expand(X))
+        first, second = map(np.concatenate, zip(*parts, strict=True))  # type: ignore[arg-type]  # none is None
+        return first, second, n_trees
 
     def interval(self, prediction: NDArray[Any], coverage: float) -> NDArray[np.float64]:
         """Prediction intervals of a regression, shape (n, 2)."""

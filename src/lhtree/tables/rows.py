@@ -117,6 +117,14 @@ def expand(X: Encoded) -> NDArray[Any]:
     return X if isinstance(X, np.ndarray) else X.expand()
 
 
+def split_batches(X: Encoded) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield all features of some rows after the other, with the place of these rows."""
+    begin = 0
+    for batch in (X,) if isinstance(X, np.ndarray) else X.batches():
+        yield slice(begin, begin + len(batch)), batch
+        begin += len(batch)
+
+
 def join_rows(parts: Sequence[Encoded]) -> Encoded:
     """The rows of some parts, of which there is at least one, one after the other."""
     first, given = parts[0], list[Any](parts)
