@@ -1,6 +1,7 @@
-// Coverage-guided fuzzing of what stands between a hostile file and the memory: find_fault, pack, Scorer.
-// `make fuzz` builds it with libFuzzer, the address and the undefined-behaviour sanitizer. Every input is
-// turned into arrays of exactly their size, so that a read beyond one of them is seen.
+// Coverage-guided fuzzing of the checks of models from files: find_fault, pack, Scorer, with all links and
+// calibrations. `make fuzz` builds it with libFuzzer, the address and the undefined-behaviour sanitizer.
+// Every input becomes arrays of exactly their size, so that the sanitizer sees a read beyond their end.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -13,7 +14,7 @@ namespace {
 
 using namespace lhtree;
 
-// The input, byte by byte; behind its end there are zeros.
+// Reads the input byte by byte, and zeros behind its end.
 class Source {
   public:
     Source(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -30,7 +31,7 @@ class Source {
 
     std::size_t below(std::size_t limit) { return take<std::uint8_t>() % limit; }
 
-    // Numbers that mostly are what they are in models, and now and then anything.
+    // Returns mostly a number as models have it, and now and then any bits.
     template <class T>
     T real() {
         const auto kind = take<std::uint8_t>();
@@ -47,7 +48,7 @@ void shrink(std::vector<T>& values) {
     std::vector<T>(values.begin(), values.end()).swap(values);  // no room behind the last value
 }
 
-// Some features, ascending.
+// Adds some features, ascending.
 void add_row(Source& source, std::size_t n_features, std::vector<std::int64_t>& ptr,
              std::vector<std::int32_t>& feature) {
     const std::size_t step = 1 + source.below(4);
@@ -56,13 +57,16 @@ void add_row(Source& source, std::size_t n_features, std::vector<std::int64_t>& 
     ptr.push_back(static_cast<std::int64_t>(feature.size()));
 }
 
-// A sound forest: the shape of every tree, breadth-first, and its values are the input's.
-Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes) {
+// Returns a valid forest. The input gives the shape of every tree, breadth-first, and its values.
+Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes, bool is_joint) {
     Forest forest;
     const bool has_ranges = source.below(2), has_sides = source.below(2);
-    const std::size_t n_targets = n_classes == 2 ? 1 : n_classes, n_estimators = 1 + source.below(3);
+    const std::size_t n_targets = n_classes < 3 || is_joint ? 1 : n_classes,
+                      n_estimators = 1 + source.below(3);
+    if (is_joint) forest.value_ptr.push_back(0);
     for (std::size_t tree = 0; tree < n_estimators * n_targets; ++tree) {
-        forest.target.push_back(static_cast<std::int32_t>(n_classes - n_targets + tree % n_targets));
+        forest.target.push_back(is_joint ? -1
+                                         : static_cast<std::int32_t>(n_classes == 2 ? 1 : tree % n_targets));
         const std::size_t most = 1 + 2 * source.below(24), begin = forest.left.size();
         for (std::size_t block = 0, n = 1; block < n; ++block) {
             const bool is_branching = n < most && (source.below(4) || block + 1 == n);
@@ -80,6 +84,14 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
             if (has_sides) forest.missing.push_back(n_weights == 1 ? side : std::int8_t{0});
             forest.offset.push_back(source.real<double>());
             forest.intercept.push_back(source.real<double>());
+            if (is_joint) {
+                for (std::size_t cls = source.below(n_classes); cls < n_classes; cls += 1 + source.below(3)) {
+                    forest.value_class.push_back(static_cast<std::int32_t>(cls));
+                    forest.value.push_back(static_cast<double>(source.below(5)) / 4.0);
+                }
+                forest.value_ptr.push_back(static_cast<std::int64_t>(forest.value.size()));
+                if (has_sides) forest.prior_share.push_back(static_cast<double>(source.below(5)) / 4.0);
+            }
             if (!has_ranges) continue;
             forest.low.push_back(source.real<double>());
             forest.high.push_back(forest.low.back() + static_cast<double>(source.below(3)));
@@ -94,7 +106,7 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
     return forest;
 }
 
-// What a hostile file could say instead: any number anywhere.
+// Overwrites one value of some array by any number, as a hostile file could.
 void harm(Source& source, Forest& forest) {
     std::size_t number = source.take<std::uint8_t>();
     each_array([&](auto, const auto& get) {
@@ -105,7 +117,7 @@ void harm(Source& source, Forest& forest) {
     });
 }
 
-// Nothing but what the input says.
+// Returns arrays of any lengths and values.
 Forest any_arrays(Source& source) {
     Forest forest;
     const std::size_t n_trees = source.below(4), n_blocks = source.below(12);
@@ -132,27 +144,72 @@ void score_all(const Scorer& scorer, Source& source) {
     shrink(x);
     const Strided<Value> rows{x.data(), n_rows, m, static_cast<std::ptrdiff_t>(m), 1};
     Watch watch;
-    std::vector<double> out(n_rows * scorer.n_classes());
-    scorer.score(rows, Score::proba, 1, watch, out.data());
-    if (scorer.is_boosted())
-        scorer.score(rows, Score::raw_score, 1, watch, out.data());
-    else
-        for (const Score what : {Score::wolf, Score::membership, Score::confidence})
-            scorer.score(rows, what, 1, watch, out.data());
+    const Link& link = scorer.head();
+    std::vector<double> out(n_rows * std::max<std::size_t>(scorer.n_classes(), 1));
+    for (const Score score : {Score::proba, Score::uncalibrated, Score::wolf, Score::membership,
+                              Score::confidence, Score::raw_score, Score::value})
+        try {
+            scorer.score(rows, score, 1, watch, out.data());
+        } catch (const std::invalid_argument&) {  // the link has no such score
+        }
     std::vector<std::int64_t> numbers(n_rows), leaves(n_rows * scorer.n_trees());
-    if (scorer.predict(rows, 1, watch, numbers.data()))
+    if (!link.is_regression() && scorer.predict(rows, 1, watch, numbers.data()))
         for (const std::int64_t number : numbers)
             if (number < 0 || number >= static_cast<std::int64_t>(scorer.n_classes())) __builtin_trap();
+    const std::size_t n_estimators = scorer.n_trees() / scorer.n_trees_each();
+    if (link.is_boosted()) {
+        const std::vector<double> before(n_rows * scorer.n_targets());
+        std::vector<double> stages(n_estimators * before.size());
+        scorer.staged_raw_score(rows, 0, n_estimators, before.data(), 1, watch, stages.data());
+    } else {
+        std::vector<std::int64_t> estimators;
+        std::vector<std::uint8_t> bits;
+        const std::size_t n_bytes = (n_rows + 7) / 8;
+        for (std::size_t number = 0; number < n_estimators; ++number) {
+            estimators.push_back(static_cast<std::int64_t>(number));
+            for (std::size_t i = 0; i < n_bytes; ++i) bits.push_back(source.take<std::uint8_t>());
+        }
+        std::vector<double> second(out.size());
+        scorer.sum_left_out(rows, {estimators.data(), n_estimators, bits.data(), n_bytes, 0}, 0.5, 2.0, 1,
+                            watch, out.data(), second.data());
+    }
     scorer.apply(rows, 1, watch, leaves.data());
     std::vector<double> membership(leaves.size()), confidence(leaves.size());
     scorer.per_tree(rows, 1, watch, membership.data(), confidence.data());
     std::vector<std::int64_t> ptr(leaves.size() + 1);
-    if (!scorer.measure_ways(rows, 1, watch, ptr.data())) return;
+    if (!scorer.measure_paths(rows, 1, watch, ptr.data())) return;
     std::vector<std::int32_t> block(static_cast<std::size_t>(ptr.back()));
     std::vector<double> value(block.size());
     scorer.trace(rows, 1, watch, ptr.data(), block.data(), value.data());
-    for (std::size_t way = 0; way < leaves.size(); ++way)
-        if (block[static_cast<std::size_t>(ptr[way + 1] - 1)] != leaves[way]) __builtin_trap();
+    for (std::size_t path = 0; path < leaves.size(); ++path)
+        if (block[static_cast<std::size_t>(ptr[path + 1] - 1)] != leaves[path]) __builtin_trap();
+}
+
+// Returns mostly a calibration of n_targets targets (none for 0), now and then any numbers.
+Calibration draw_calibration(Source& source, std::size_t n_targets) {
+    Calibration calibration;
+    if (n_targets == 0) return calibration;
+    calibration.kind = static_cast<Calibrator>(source.below(3));
+    if (!calibration.is_given()) return calibration;
+    const bool is_valid = source.below(8) > 0;
+    calibration.ptr.push_back(0);
+    for (std::size_t target = 0; target < (is_valid ? n_targets : source.below(8)); ++target) {
+        const std::size_t n_knots =
+            calibration.kind == Calibrator::sigmoid && is_valid ? 1 : 1 + source.below(4);
+        double x = source.real<double>(), y = 0.0;
+        for (std::size_t knot = 0; knot < n_knots; ++knot) {
+            calibration.x.push_back(is_valid ? x : source.real<double>());
+            calibration.y.push_back(is_valid ? y : source.real<double>());
+            x += 0.125 + static_cast<double>(source.below(4));
+            y += 0.0625 * static_cast<double>(source.below(5));
+        }
+        calibration.ptr.push_back(is_valid ? static_cast<std::int64_t>(calibration.x.size())
+                                           : source.take<std::int8_t>());
+    }
+    shrink(calibration.ptr);
+    shrink(calibration.x);
+    shrink(calibration.y);
+    return calibration;
 }
 
 }  // namespace
@@ -160,16 +217,19 @@ void score_all(const Scorer& scorer, Source& source) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Source source(data, size);
     const auto plan = source.take<std::uint8_t>();
-    const std::size_t n_features = 1 + source.below(40), n_classes = source.below(6);
-    // Mostly a link and what goes with it, now and then anything.
-    const bool is_boosted = source.below(2), fits = source.below(8) > 0;
-    const Link fitting = n_classes == 2 ? Link::logistic : Link::softmax;
-    const Link link = fits ? (is_boosted ? fitting : Link::wolf) : static_cast<Link>(source.below(3));
-    const auto confidence = static_cast<Confidence>(is_boosted && fits ? 0 : source.below(3));
-    const std::size_t n_targets = n_classes == 2 ? 1 : n_classes;
-    const std::size_t n_base = fits ? (is_boosted ? n_targets : 0) : source.below(6);
-    const bool is_sound = plan % 4 > 0 && n_classes >= 2;
-    Forest forest = is_sound ? sound_forest(source, n_features, n_classes) : any_arrays(source);
+    const std::size_t n_features = 1 + source.below(40);
+    std::size_t n_classes = source.below(6);
+    // Mostly a link and matching properties, now and then any.
+    const Link& link = all_links()[source.below(all_links().size())];
+    const bool fits = source.below(8) > 0;
+    if (fits) n_classes = std::min(std::max(n_classes, link.least_classes), link.most_classes);
+    const bool has_confidence = !fits || link.output == Output::membership;
+    const auto confidence = static_cast<Confidence>(has_confidence ? source.below(3) : 0);
+    const std::size_t n_targets = n_classes < 3 ? 1 : n_classes;
+    const std::size_t n_base = fits ? (link.is_boosted() ? n_targets : 0) : source.below(6);
+    const bool is_sound = plan % 4 > 0;
+    const bool is_joint = link.output == Output::membership && n_classes > 2 && source.below(4) == 0;
+    Forest forest = is_sound ? sound_forest(source, n_features, n_classes, is_joint) : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;
     for (std::size_t i = 0; i < n_harms; ++i) harm(source, forest);
     each_array([&](auto, const auto& get) { shrink(get(forest)); });
@@ -182,12 +242,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::vector<double> base;
         for (std::size_t i = 0; i < n_base; ++i) base.push_back(source.real<double>());
         const double clip = source.below(2) ? 1e30 : source.real<double>();
-        const Scorer scorer(view_of(forest), centre, scale, prior, confidence, link, base, clip);
+        const Scorer scorer(view_of(forest), centre, scale, prior, confidence, link, base, clip,
+                            draw_calibration(source, link.is_regression() && fits ? 0 : n_targets));
         if (plan & 128)
             score_all<double>(scorer, source);
         else
             score_all<float>(scorer, source);
-    } catch (const std::invalid_argument&) {  // refused, as it should be
+    } catch (const std::invalid_argument&) {  // rejected, as expected
     }
     return 0;
 }
