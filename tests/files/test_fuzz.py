@@ -1,4 +1,4 @@
-"""Model files changed at random and sealed again: refused with one error, or they predict.
+"""Random changes of model files with a valid digest: the file is rejected with one error, or it predicts.
 
 `cpp/fuzz` does the same with the core alone, guided by coverage.
 """
@@ -17,7 +17,7 @@ from support import sealing
 
 
 def harm_text(draw, content):
-    """A file whose header is changed like text and sealed again."""
+    """Return a file with changes in the text of its header."""
     length = int.from_bytes(content[:8], "little")
     text = bytearray(content[8 : 8 + length])
     for _ in range(draw(st.integers(1, 3))):
@@ -30,7 +30,7 @@ def harm_text(draw, content):
 
 
 def harm_data(draw, content):
-    """A file whose arrays are changed and sealed again."""
+    """Return a file with changes in its arrays."""
     length = int.from_bytes(content[:8], "little")
     content = bytearray(content)
     for _ in range(draw(st.integers(1, 4))):
@@ -40,7 +40,7 @@ def harm_data(draw, content):
 
 
 def harm_model(draw, content):
-    """A file with a value of the header replaced by another and sealed again."""
+    """Return a file with another value in its header."""
     anything = st.recursive(
         st.none()
         | st.booleans()
@@ -70,7 +70,7 @@ def harm_model(draw, content):
     st.sampled_from([harm_text, harm_data, harm_model]),
     st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table, sealing.small_boosted]),
 )
-def test_whatever_is_changed_it_is_refused_or_predicts(tmp_path_factory, data, harm, make):
+def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())
     try:
         file = check_file(parse(np.frombuffer(content, np.uint8)))
@@ -91,6 +91,6 @@ def test_whatever_is_changed_it_is_refused_or_predicts(tmp_path_factory, data, h
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_are_refused(content):
+def test_random_bytes_are_rejected(content):
     with pytest.raises(ModelFileError):
         parse(np.frombuffer(content, np.uint8))

@@ -1,4 +1,4 @@
-"""What is saved comes back: every bit of the predictions, parameters, names, what warm start needs."""
+"""Saved models load with the same bits: predictions, parameters, names and the state for warm starts."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from support.clouds import make_clouds
 
 
 def assert_same(one, other):
-    """Equal to the last bit, whatever they are."""
+    """Compare values of any type to the last bit."""
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
         assert one.dtype == other.dtype
@@ -28,8 +28,8 @@ def assert_same(one, other):
                 assert_same(getattr(one, part.name), getattr(other, part.name))
     elif isinstance(one, (list, tuple)):
         assert len(one) == len(other)
-        for each, its_twin in zip(one, other, strict=True):
-            assert_same(each, its_twin)
+        for first, second in zip(one, other, strict=True):
+            assert_same(first, second)
     elif isinstance(one, dict):
         assert list(one) == list(other)
         assert_same(list(one.values()), list(other.values()))
@@ -38,7 +38,7 @@ def assert_same(one, other):
 
 
 def assert_same_model(one, other):
-    """All that fit set, so that nothing new is forgotten in files."""
+    """Compare all fitted attributes, so that a new one cannot be missing in files."""
     assert type(one) is type(other)
     assert set(vars(one)) == set(vars(other))
     for name, value in vars(one).items():
@@ -57,7 +57,7 @@ def again(tmp_path):
 
 
 @given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_models_come_back(tmp_path_factory, data, problem, is_weighted, is_forest):
+def test_models_survive_a_file(tmp_path_factory, data, problem, is_weighted, is_forest):
     path = tmp_path_factory.getbasetemp() / "any.lht"
     arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
     model = LHForestClassifier(3, **arguments) if is_forest else LHTClassifier(**arguments)
@@ -73,7 +73,7 @@ def test_models_come_back(tmp_path_factory, data, problem, is_weighted, is_fores
 
 @pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_with_all_that_can_be_kept(again, kind, n_classes):
+def test_optional_contents_survive_a_file(again, kind, n_classes):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(120, 5, n_classes)
     X[::7, 2] = np.nan
@@ -92,7 +92,7 @@ def test_with_all_that_can_be_kept(again, kind, n_classes):
 
 
 @pytest.mark.parametrize("chosen", ["from_dtype", ["colour"]])
-def test_categories_come_back(again, tmp_path, chosen):
+def test_categories_survive_a_file(again, tmp_path, chosen):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(90, 2, 3)
     frame = pandas.DataFrame(X, columns=["a", "b"])
@@ -118,8 +118,7 @@ def test_categories_come_back(again, tmp_path, chosen):
     [("b", "a"), {"b", "a"}, np.array(["a", "b"]), np.array([True, True, False]), range(2)],
     ids=["tuple", "set", "names", "mask", "range"],
 )
-def test_categorical_features_in_any_form(again, chosen):
-    """They come back as a list, with which the model can be fitted again."""
+def test_categorical_features_load_as_a_list(again, chosen):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(40, 3, 2)
     frame = pandas.DataFrame((X > 0).astype(int), columns=["a", "b", "c"])
@@ -147,7 +146,7 @@ def test_categorical_features_in_any_form(again, chosen):
     ],
     ids=lambda classes: f"{classes.dtype.str}{len(classes)}",
 )
-def test_classes_keep_their_type(again, tmp_path, classes):
+def test_classes_keep_their_dtype(again, tmp_path, classes):
     X, y = make_clouds(40, 2, len(classes))
     model = LHTClassifier().fit(X, classes[y])
     assert_same_model(model, again(model))
@@ -155,7 +154,7 @@ def test_classes_keep_their_type(again, tmp_path, classes):
     assert_same(model.predict(X), load_scorer(tmp_path / "model.lht").predict(X))
 
 
-def test_classes_that_no_file_can_hold(again):
+def test_unsupported_classes_are_rejected(again):
     X, y = make_clouds(40, 2, 2)
     model = LHTClassifier().fit(X, y)
     for classes in (
@@ -168,7 +167,7 @@ def test_classes_that_no_file_can_hold(again):
             again(model)
 
 
-def test_parameters_that_no_file_can_hold(again, two):
+def test_unsupported_parameters_are_rejected(again, two):
     model = LHTClassifier(random_state=np.random.RandomState(0)).fit(*two)
     with pytest.raises(TypeError, match=r"random_state=RandomState.*model\.set_params\(random_state=None\)"):
         again(model)
@@ -179,7 +178,7 @@ def test_parameters_that_no_file_can_hold(again, two):
         again(model.set_params(alpha=0.0, n_jobs=10**6))
 
 
-def test_what_is_no_model(tmp_path, two):
+def test_other_objects_are_rejected(tmp_path, two):
     class Own(LHTClassifier):
         pass
 
@@ -192,7 +191,7 @@ def test_what_is_no_model(tmp_path, two):
     assert os.listdir(tmp_path) == []
 
 
-def test_metadata(tmp_path, two):
+def test_metadata_is_stored_or_rejected(tmp_path, two):
     path = tmp_path / "model.lht"
     model = LHTClassifier().fit(*two)
     given = {
@@ -224,7 +223,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path, three):
     assert len({(tmp_path / name).read_bytes() for name in ("one", "two", "three")}) == 1
 
 
-def test_warm_start_goes_on(again, three):
+def test_warm_start_continues_a_loaded_model(again, three):
     X, y = three
     model = LHForestClassifier(4, beta=0.1, oob_score=True, warm_start=True, random_state=0).fit(X, y)
     copy = again(model)
@@ -235,7 +234,7 @@ def test_warm_start_goes_on(again, three):
     assert_same(model.estimators_[2].predict_proba(X), copy.estimators_[2].predict_proba(X))
 
 
-def test_inspect(tmp_path, three):
+def test_inspect_returns_the_contents(tmp_path, three):
     path = tmp_path / "model.lht"
     forest = LHForestClassifier(4, beta=0.1, oob_score=True, keep_prototypes=9, random_state=0).fit(*three)
     save(forest, path)
@@ -259,7 +258,7 @@ def test_inspect(tmp_path, three):
     assert facts["arrays"]["prototypes_X"] == {"dtype": "float64", "shape": [9, 5]}
 
 
-def test_the_safetensors_library_reads_the_arrays(tmp_path, three):
+def test_safetensors_reads_the_arrays(tmp_path, three):
     safetensors = pytest.importorskip("safetensors.numpy")
     save(LHTClassifier().fit(*three), tmp_path / "model.lht")
     arrays = safetensors.load_file(tmp_path / "model.lht")

@@ -2,18 +2,23 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer
 
-from lhtree import LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
+from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
 from lhtree.files.model_file import pack
+from lhtree.model.model import Drawn, ForestRecord, Prototypes
+from lhtree.model.response import ResponseRecord
 from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 READERS = (load, load_scorer, inspect)
+REGRESSION_HEADER = {"estimator": "LHForestRegressor", "parameters": {}, "metadata": None}
 PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
 
 
@@ -107,3 +112,28 @@ def small_boosted():
     """The bytes of a boosted model."""
     model = boosted_model(np.random.default_rng(0), 3, 3, 2, 2)
     return pack(model, {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}).tobytes()
+
+
+@cache
+def small_compact():
+    """Return the bytes of a compact tree with linear leaves."""
+    model = CompactLHTClassifier(max_passes=1, membership="linear", penalty=0.1)
+    return saved(model.fit(*load_breast_cancer(return_X_y=True)))
+
+
+def make_regression(link):
+    """Return a random model of a regression with all optional contents."""
+    return replace(
+        boosted_model(np.random.default_rng(0), 3, 0, 4, 3, n_slopes=2, link=link),
+        forest=ForestRecord(
+            np.zeros(4), {}, np.array([9]), (Drawn(4, np.array([7]), False),), -0.5, None, np.arange(9.0)
+        ),
+        prototypes=Prototypes(np.ones((2, 3)), np.zeros(2, np.int32), np.arange(2), np.array([1.5, -1.0])),
+        response=ResponseRecord(-1.0, 2.0, 0.25, np.array([0.0, 0.5, 0.5]), np.array([1.0, 2.0, 0.5])),
+    )
+
+
+@cache
+def small_regression():
+    """Return the bytes of a regression."""
+    return pack(make_regression("mean"), REGRESSION_HEADER).tobytes()

@@ -1,4 +1,4 @@
-"""A file is there whole, the old one or the new one, whatever fails while it is written."""
+"""Writes are atomic: after any failure the old file or the new one exists, and it is complete."""
 
 import errno
 import os
@@ -55,7 +55,7 @@ def assert_old(path):
     assert os.listdir(path.parent) == ["model.lht"]
 
 
-def test_a_full_disk(model, path, monkeypatch):
+def test_full_disk_keeps_the_old_file(model, path, monkeypatch):
     monkeypatch.setattr("lhtree._write.open", FullDisk, raising=False)
     with pytest.raises(OSError, match="No space left"):
         save(model, path)
@@ -64,21 +64,21 @@ def test_a_full_disk(model, path, monkeypatch):
 
 @pytest.mark.parametrize("function", ["fsync", "chmod", "replace"])
 @pytest.mark.parametrize(("failure", "error"), [(fail, OSError), (interrupt, KeyboardInterrupt)])
-def test_any_step_that_fails(model, path, monkeypatch, function, failure, error):
+def test_failing_system_calls_keep_the_old_file(model, path, monkeypatch, function, failure, error):
     monkeypatch.setattr(f"lhtree._write.os.{function}", failure)
     with pytest.raises(error):
         save(model, path)
     assert_old(path)
 
 
-def test_a_folder_that_is_not_there(model, tmp_path):
+def test_missing_folders_are_named(model, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"directory does not exist.*nowhere'$"):
         save(model, tmp_path / "nowhere" / "model.lht")
 
 
 @pytest.mark.parametrize("name", ["木" * 80, "m" * 250, b"bytes.lht"], ids=["wide", "long", "bytes"])
-def test_any_name_that_the_system_takes(model, tmp_path, name):
-    """The file beside it has a name of its own, which is not longer."""
+def test_long_and_wide_file_names_work(model, tmp_path, name):
+    """The name of the temporary file does not depend on the name of the file."""
     path = os.path.join(os.fsencode(tmp_path), os.fsencode(name))
     for given in (path, os.fsdecode(path)):
         save(model, given)
@@ -107,14 +107,14 @@ save(model, sys.argv[1])
         ("os.replace = lambda *names: os._exit(9)", 9),
     ],
 )
-def test_a_process_that_dies(path, how, code):
+def test_killed_processes_keep_the_old_file(path, how, code):
     done = subprocess.run([sys.executable, "-c", SAVE.format(how), path], capture_output=True, timeout=600)
     assert done.returncode == code, done.stderr
     assert path.read_bytes() == b"old"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-def test_permissions_and_links_stay(model, path, tmp_path):
+def test_permissions_and_links_are_preserved(model, path, tmp_path):
     path.chmod(0o640)
     link = tmp_path / "link.lht"
     link.symlink_to(path)
@@ -144,7 +144,7 @@ def test_only_regular_files_are_replaced(model, tmp_path):
 def test_leftovers_of_killed_processes_are_removed(tmp_path, three):
     model = LHTClassifier().fit(*three)
     (tmp_path / ".lhtree-0123456789abcdef.part").write_bytes(b"left by a process that was killed")
-    with open_whole(tmp_path / "other.txt") as file:  # somebody else is writing
+    with open_whole(tmp_path / "other.txt") as file:  # another process is writing
         save(model, tmp_path / "model.lht")
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
             [os.path.basename(file.name), "model.lht"]
@@ -154,8 +154,8 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path, three):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
-def test_another_process_that_removes_leftovers_meanwhile(tmp_path, monkeypatch):
-    """After the file was written and before it has its place; after it was created and before it is locked."""
+def test_cleanup_by_another_process_does_not_interfere(tmp_path, monkeypatch):
+    """It runs between write and rename, and between creation and locking."""
     replace, lock, others = os.replace, _write._lock, []
 
     def replace_later(*names):
@@ -183,7 +183,7 @@ def test_another_process_that_removes_leftovers_meanwhile(tmp_path, monkeypatch)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
-def test_links_that_lead_in_a_circle_are_refused(tmp_path, three):
+def test_circular_symlinks_are_rejected(tmp_path, three):
     (tmp_path / "a.lht").symlink_to(tmp_path / "b.lht")
     (tmp_path / "b.lht").symlink_to(tmp_path / "a.lht")
     with pytest.raises(OSError, match="symbolic links"):

@@ -18,19 +18,19 @@ def path(tmp_path, three):
     return tmp_path / "model.lht"
 
 
-def test_needs_numpy_only(path):
+def test_prediction_imports_numpy_only(path):
     code = f"import lhtree, numpy\nscorer = lhtree.load_scorer({str(path)!r})\nscorer.predict(numpy.zeros((2, 5)))"
     assert loaded_after(code) == []
 
 
-def test_can_be_sent_to_other_processes(path, three):
+def test_pickled_scorers_predict_the_same(path, three):
     scorer = load_scorer(path)
     sent = pickle.loads(pickle.dumps(scorer))
     np.testing.assert_array_equal(sent.predict_proba(three[0]), scorer.predict_proba(three[0]))
     assert (sent.metadata, sent.unseen, sent.quantile) == ({"a": 1}, scorer.unseen, None)
 
 
-def test_needs_numpy_only_for_categories(tmp_path):
+def test_prediction_of_categories_imports_numpy_only(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = make_clouds(60, 1, 2)
     frame = pandas.DataFrame({"x": X[:, 0], "colour": np.array(["red", "blue"])[(X[:, 0] > 0).astype(int)]})
@@ -46,7 +46,7 @@ def test_needs_numpy_only_for_categories(tmp_path):
     assert scorer.predict_proba(row).tolist() == expected.tolist()
 
 
-def test_what_it_knows(path):
+def test_attributes_of_a_scorer(path):
     scorer = load_scorer(path)
     assert isinstance(scorer, Scorer)
     assert repr(scorer) == "Scorer(3 classes, 5 features, 15 trees)"
@@ -57,7 +57,7 @@ def test_what_it_knows(path):
     assert scorer.metadata == {"a": 1}
 
 
-def test_rows_in_any_form(path, three):
+def test_rows_of_any_type_give_the_same_scores(path, three):
     X = three[0]
     scorer = load_scorer(path)
     for method in bridge.MODEL_METHODS:
@@ -70,7 +70,7 @@ def test_rows_in_any_form(path, three):
         assert ask(X.astype(np.float32)).tobytes() == ask(X.astype(np.float32).astype(">f4")).tobytes()
 
 
-def test_rows_that_are_refused(path, three):
+def test_invalid_rows_are_rejected(path, three):
     scorer = load_scorer(path)
     X = three[0].copy()
     X[3, 2] = np.inf
@@ -94,7 +94,7 @@ def test_rows_that_are_refused(path, three):
 
 
 def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
-    """What NumPy would not read, or would read as something else: nullable types, text of digits, times."""
+    """Nullable types, text of digits and times, which NumPy reads differently or not at all."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": two[0][:, 0], "b": two[0][:, 1] > 0, "c": np.arange(len(two[0])) % 7})
     frame = frame.astype({"b": "boolean", "c": "Int64"})
