@@ -17,7 +17,7 @@ help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(PACKAGE)  ## train on wine, print accuracy by beta and one tree, write a report
-	$(BIN)/lhtree demo
+	$(BIN)/python examples/demo.py
 
 test: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests with coverage
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95

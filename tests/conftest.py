@@ -12,7 +12,6 @@ from lhtree import LHTClassifier
 from support.browser import browser, open_page, open_report  # noqa: F401
 from support.clouds import make_clouds
 from support.postgresql import postgresql, postgresql_or_none  # noqa: F401
-from support.uci import server, small  # noqa: F401
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # shap would compile for longer than its tests run
 

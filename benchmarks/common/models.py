@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
 # Rooms of the package that no fit and no prediction needs: they do not change its results.
-_OUTER_ROOMS = {"cli", "datasets", "describe", "draw", "explain", "export", "plot", "reports"}
+_OUTER_ROOMS = {"cli", "describe", "draw", "explain", "export", "plot", "reports"}
 
 
 class Model(NamedTuple):
