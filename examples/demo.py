@@ -34,7 +34,9 @@ def main(n_splits: int = 30) -> None:
         )
         print(f"{beta:6g}   {test}     {training}")
 
-    print("\nOne of the three trees at beta 0.25. One line per block: rows of the class and largest weights.\n")
+    print(
+        "\nOne of the three trees at beta 0.25. One line per block: rows of the class and largest weights.\n"
+    )
     print(lhtree.export_text(lhtree.LHTClassifier(beta=0.25).fit(X, y), tree=0))
 
     X_train, X_test, y_train, y_test = splits[0]

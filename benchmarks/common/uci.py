@@ -258,7 +258,7 @@ def _download(url: str, source: Source) -> tuple[bytes, Table]:
         try:
             content = _get(url)
             return content, read_archive(content, source)
-        except _TRANSIENT as error:
+        except _TRANSIENT as error:  # noqa: PERF203
             is_temporary = True
             if isinstance(error, HTTPError):
                 error.close()

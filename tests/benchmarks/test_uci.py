@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from benchmarks.common import uci
+
 from support.waiting import wait_until
 
 ZIP = "spambase.zip"

@@ -30,7 +30,9 @@ def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == f"lhtree {lhtree.__version__}\n"
 
 
-@pytest.mark.parametrize(("module", "arguments"), [("typer", []), ("pandas", ["demo"])])
+@pytest.mark.parametrize(
+    ("module", "arguments"), [("typer", []), ("pyarrow", ["bench", __file__, "-t", "y"])]
+)
 def test_missing_extra_is_one_line(
     module: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,6 @@ import sys
 import pytest
 
 from lhtree import cli
-from lhtree.cli import demo
 from support.pages import SHELL
 from support.shop import run, shop, succeed  # noqa: F401
 
@@ -24,11 +23,10 @@ def find_examples(capsys: pytest.CaptureFixture[str], command: str) -> list[str]
 
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize("command", cli.COMMANDS)
-def test_examples(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     if command in ("explain", "export"):
         pytest.importorskip("matplotlib")
         pytest.importorskip("onnx")
-    monkeypatch.setattr(demo, "N_SPLITS", 2)
     examples = find_examples(capsys, command)
     assert examples
     for example in examples:

@@ -64,3 +64,15 @@ class TestInspect:
         assert "\x1b" not in shown
         assert r"\x1b[31mred" in shown
         assert r"\x07bell" in shown
+
+
+def test_version(capsys):
+    assert succeed(capsys, "version").out == f"lhtree {lhtree.__version__}\n"
+    assert succeed(capsys, "--version").out == f"lhtree {lhtree.__version__}\n"
+
+
+def test_verbose_version_is_show_versions(capsys):
+    shown = succeed(capsys, "version", "--verbose").out
+    lhtree.show_versions()
+    assert shown == capsys.readouterr().out
+    assert {"Python", "numpy", "compiler", "instruction"} <= {line.split()[0] for line in shown.splitlines()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lhtree.cli import _memory
+from lhtree.cli import fit
 from lhtree.io import passes as scratch
 from lhtree.tables import rows as sample
 from support.shop import fail, make_table, shop, succeed  # noqa: F401
@@ -69,16 +69,16 @@ def test_large_tables_are_read_in_batches(capsys, monkeypatch, ending):
         table.to_csv(path, index=False)
     asked = ("fit", path, *ASKED[2:], "-o", "new.lht")
     assert "read in batches" not in succeed(capsys, *asked).err
-    monkeypatch.setattr(_memory, "find_free_memory", lambda: 2000)
+    monkeypatch.setattr(fit, "find_free_memory", lambda: 2000)
     assert "read in batches" in succeed(capsys, *asked).err
     assert "read in batches" not in succeed(capsys, *asked, "--in-memory").err
     assert "read in batches" not in succeed(capsys, *asked[:4], "-o", "new.lht", "--trees", 2).err
-    monkeypatch.setattr(_memory, "find_free_memory", lambda: None)
+    monkeypatch.setattr(fit, "find_free_memory", lambda: None)
     assert "read in batches" not in succeed(capsys, *asked).err
 
 
 def test_free_memory():
-    assert 1 << 20 < _memory.find_free_memory() < 1 << 50
+    assert 1 << 20 < fit.find_free_memory() < 1 << 50
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ def test_interrupted_while_it_waits_for_rows(name, code, told):
 @needs_signals
 @signals
 def test_interrupted_while_it_imports(name, code, told):
-    start = "import lhtree.cli as cli; install = cli._signals.install\n"
-    start += "cli._signals.install = lambda: (install(), print('started', flush=True))\ncli.main()"
+    start = "import lhtree.cli as cli; install = cli.handle_signals\n"
+    start += "cli.handle_signals = lambda: (install(), print('started', flush=True))\ncli.main()"
     command = [sys.executable, "-c", HEARING + start, "predict", "model.lht", "-", "--out", "out.csv"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True) as child:
@@ -104,13 +104,13 @@ def test_interrupted_where_nobody_can_raise(name, code, told):
     """What a handler raises in a finaliser is lost; the command ends all the same, and before it writes its file."""
     code_of_child = f"""{HEARING}
 import os, signal, sys
-from lhtree.cli import _predicting, main
+from lhtree.cli import main, predict
 class Last:
     def __del__(self):
         os.kill(os.getpid(), signal.{name})
         sum(range(10))
-make_batch = _predicting._make_batch
-_predicting._make_batch = lambda *given: (Last(), make_batch(*given))[1]
+make_batch = predict._make_batch
+predict._make_batch = lambda *given: (Last(), make_batch(*given))[1]
 main()
 """
     command = [sys.executable, "-c", code_of_child, "predict", "model.lht", "data.csv", "--out", "out.csv"]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from sklearn import datasets
 
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier

@@ -1,4 +1,4 @@
-"""What the pages show of the command line is what the commands print."""
+"""Commands on the page of the command line print what the page shows."""
 
 import doctest
 import math
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lhtree.cli.demo import demo
 from lhtree.selection import tuning
 from support.pages import call, find_blocks, settle, split_commands
 from support.shop import make_table
@@ -15,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 
 
 def find_commands() -> list[tuple[str, str]]:
-    """Every command of the page's console blocks, and what it shows below."""
+    """Every command of the page's console blocks, and its output."""
     return [found for block in find_blocks(PAGE, "console") for found in split_commands(block)]
 
 
@@ -41,16 +40,8 @@ def test_commands(
         )
 
 
-def test_demo(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (shown,) = (block for block in find_blocks(PAGE, "text") if block.startswith("wine:"))
-    demo()
-    assert capsys.readouterr().out.startswith(shown)  # the tree and the report follow
-    assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
-
-
 def test_there_is_a_command_of_every_kind() -> None:
     from lhtree.cli import COMMANDS
 
     shown = {command.split()[1] for command, _ in find_commands() if command.startswith("lhtree ")}
-    assert shown >= set(COMMANDS) - {"demo"}
+    assert shown >= set(COMMANDS)

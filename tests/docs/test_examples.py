@@ -1,11 +1,11 @@
-"""Every example of the gallery runs without a warning and draws what it promises."""
+"""Examples run without a warning; those of the gallery draw their figures, and the demo prints its table."""
 
 import re
 import runpy
 
 import pytest
 
-from support.pages import ROOT
+from support.pages import ROOT, find_blocks, load_example
 
 EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 
@@ -26,3 +26,18 @@ def test_example(example, tmp_path, monkeypatch):
 
 def test_there_are_enough():
     assert len(EXAMPLES) >= 12
+
+
+def test_demo(capsys, tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "getting_started.md"
+    (shown,) = (block for block in find_blocks(page, "text") if block.startswith("wine:"))
+    load_example("demo").main()
+    lines = capsys.readouterr().out
+    assert lines.startswith(shown)
+    assert "tree for class class_0" in lines
+    assert lines.endswith("open wine_report.html in a browser.\n")
+    assert max(map(len, lines.splitlines())) <= 100
+    assert [path.name for path in tmp_path.iterdir()] == ["wine_report.html"]
+    assert "Wine: from which cultivar?" in (tmp_path / "wine_report.html").read_text(encoding="utf-8")

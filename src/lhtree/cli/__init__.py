@@ -1,4 +1,4 @@
-"""The command line ``lhtree``: a module per command, and what they share in modules with a leading underscore."""
+"""The command line ``lhtree``: modules of commands, and shared modules with a leading underscore."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from typing import Any
 
 from .. import __version__
 from .._extras import import_extra
-from . import _signals
-from ._errors import Guard, tell_usage
+from ._errors import Guard, exit_usage, handle_signals
 
-# In the order of the help. Each is a module of that name with a function of that name and its EXAMPLES.
-COMMANDS = (
-    "fit",
-    "predict",
-    "evaluate",
-    "explain",
-    "report",
-    "sheet",
-    "inspect",
-    "export",
-    "tune",
-    "bench",
-    "demo",
-    "version",
-)
-BARE = ("demo", "version")  # work without arguments; the others then show their help
+# Commands in the order of the help, and their modules, which have a function and EXAMPLES of that name.
+COMMANDS = {
+    "fit": "fit",
+    "predict": "predict",
+    "evaluate": "evaluate",
+    "explain": "explain",
+    "report": "report",
+    "sheet": "report",
+    "inspect": "inspect",
+    "export": "export",
+    "tune": "tune",
+    "bench": "bench",
+    "version": "inspect",
+}
 
 _HELP = """Learning Hyperplane Trees on the command line.
 
@@ -38,19 +35,17 @@ Exit codes: 0 done; 1 unsuitable data or model; 2 invalid usage; 3 a file cannot
 
 
 def main() -> None:
-    """Run the command line; errors are one line, not a traceback."""
+    """Run the command line; errors are printed in one line."""
     guard = Guard()
-    with guard.telling():
-        _signals.install()
-        _open_closed()
-        _allow_any_sign()
-        usage_error = import_extra(
-            "typer", "cli"
-        ).BadParameter.__base__  # of click, which Typer may bring along
+    with guard.handle_errors():
+        handle_signals()
+        _open_closed_streams()
+        _escape_unknown_characters()
+        usage_error = import_extra("typer", "cli").BadParameter.__base__  # of click, which Typer may bundle
         try:
             code = build_app(guard)(prog_name="lhtree", standalone_mode=False)
         except usage_error as error:
-            tell_usage(error)
+            exit_usage(error)
         sys.exit(code or 0)
 
 
@@ -76,26 +71,27 @@ def build_app(guard: Guard | None = None) -> Any:
         guard.is_debug = debug
 
     app.callback()(options)
-    for name in COMMANDS:
-        module = importlib.import_module(f".{name}", __package__)
-        command = app.command(name, epilog=_show_examples(module.EXAMPLES), no_args_is_help=name not in BARE)
+    for name, place in COMMANDS.items():
+        module = importlib.import_module(f".{place}", __package__)
+        examples = [example for example in module.EXAMPLES if f"lhtree {name}" in example]
+        command = app.command(name, epilog=_write_examples(examples), no_args_is_help=name != "version")
         command(guard.wrap(getattr(module, name)))
     return app
 
 
-def _show_examples(examples: tuple[str, ...]) -> str:
-    """Lines at the end of a help text; rich would read brackets as markup and join single lines."""
+def _write_examples(examples: list[str]) -> str:
+    """Return the lines at the end of a help text; rich would read brackets as markup and join single lines."""
     return "\n\n".join(("Examples:", *(f"  {example}".replace("[", r"\[") for example in examples)))
 
 
-def _open_closed() -> None:
-    """Replace streams that the caller has closed: they are None, and print to None goes to stdout."""
+def _open_closed_streams() -> None:
+    """Replace streams that the caller has closed, which are None."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
-def _allow_any_sign() -> None:
-    """Escape characters that the terminal's encoding lacks instead of failing."""
+def _escape_unknown_characters() -> None:
+    """Escape characters that the terminal's encoding lacks."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

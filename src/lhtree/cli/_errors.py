@@ -1,4 +1,4 @@
-"""Errors of the command line: one line with a remedy, and an exit code."""
+"""Errors and signals of the command line: a one-line message with a remedy, and an exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from functools import wraps
 from typing import Any, NoReturn
 
 from ..tables.errors import OptionError, ReadError, TableError, TableWarning
-from . import _signals
 
 
 class ExitCode(IntEnum):
@@ -29,8 +28,37 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class Problem(Exception):  # noqa: N818  # most are no errors of ours
-    """An error the user can fix: a one-line message and an exit code."""
+_received: list[int] = []  # signals; exceptions raised in finalizers and callbacks of libraries are lost
+
+
+def handle_signals() -> None:
+    """Install handlers of the signals that end a command, unless the caller ignores them, as nohup does."""
+    _received.clear()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # Windows lacks the last
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _interrupt)
+    sys.unraisablehook = _show_unraisable
+
+
+def check_signals() -> None:
+    """Raise KeyboardInterrupt if a signal was received; called in loops and before writing."""
+    if _received:
+        raise KeyboardInterrupt
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
+def _show_unraisable(unraisable: Any) -> None:
+    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+
+
+class Problem(Exception):  # noqa: N818
+    """An error that the user can fix: a one-line message and an exit code."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.DATA) -> None:
         super().__init__(message)
@@ -39,7 +67,7 @@ class Problem(Exception):  # noqa: N818  # most are no errors of ours
 
 _EXPECTED = (
     Problem,
-    ValueError,  # the library's, on the user's data; ModelFileError and TableError are such
+    ValueError,  # includes ModelFileError and TableError
     TypeError,
     OSError,
     ModuleNotFoundError,
@@ -49,38 +77,39 @@ _EXPECTED = (
 
 
 class Guard:
-    """Turns errors into one line on stderr; with ``is_debug`` the traceback is shown instead."""
+    """Prints expected errors in one line on stderr; with ``is_debug`` the traceback is shown instead."""
 
     def __init__(self) -> None:
         self.is_debug = False
 
     def wrap(self, command: Callable[..., None]) -> Callable[..., None]:
-        """A command whose errors are shown in one line, before Typer sees them."""
+        """Return a command whose errors are printed in one line, before Typer handles them."""
 
         @wraps(command)
         def guarded(*args: Any, **kwargs: Any) -> None:
-            with self.telling():
+            with self.handle_errors():
+                check_signals()
                 command(*args, **kwargs)
-                sys.stdout.flush()  # a full disk or a closed pipe may show here only
+                sys.stdout.flush()  # may raise if the disk is full or the pipe is closed
 
         return guarded
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Print expected errors in one line and exit with their code; warnings about tables in one line, too."""
+    def handle_errors(self) -> Iterator[None]:
+        """Print expected errors in one line and exit with their code; print warnings about tables in one line."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", TableWarning)
                 warnings.showwarning = _show_warning
                 yield
-            _signals.check()
+            check_signals()
         except SystemExit:
             raise
         except BaseException as error:
-            number = _signals.find_received()
-            if number is not None and not self.is_debug:  # even if it was replaced by another error
+            number = _received[0] if _received else None
+            if number is not None and not self.is_debug:  # even if another error replaced it
                 self._leave(KeyboardInterrupt() if number == signal.SIGINT else None, 128 + number)
-            if isinstance(error, BrokenPipeError):  # the reader has seen enough: no error
+            if isinstance(error, BrokenPipeError):  # the reader closed the pipe: no error
                 self._leave(None, ExitCode.WRITE)
             if self.is_debug or not isinstance(error, _EXPECTED):
                 raise
@@ -104,7 +133,7 @@ _SHOW_WARNING = warnings.showwarning
 
 
 def describe(error: BaseException) -> str:
-    """One line for an error."""
+    """Return the one-line message of an error."""
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, MemoryError):
@@ -119,13 +148,13 @@ def describe(error: BaseException) -> str:
 
 
 def _tidy(message: str) -> str:
-    """One line; names in a table must not steer the terminal."""
+    """Return one line without control characters, which names in a table may contain."""
     line = " ".join(message.split())
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in line)
 
 
 def _write_options(error: TableError) -> str:
-    """The message of an error of a table, with parameters as options."""
+    """Return the message of a table error, with parameters written as options."""
     message = error.message
     if isinstance(error, OptionError):
         message = f"--{error.name} {shlex.quote(str(error.value))} {error.told}"
@@ -139,8 +168,8 @@ def _write_options(error: TableError) -> str:
     return f"{message} ({' or '.join(options)})" if options else message
 
 
-def tell_usage(error: Any) -> NoReturn:
-    """Explain invalid usage in one line; a command without arguments shows its help instead."""
+def exit_usage(error: Any) -> NoReturn:
+    """Raise a one-line error for invalid usage; show the help of a command without arguments."""
     place = error.ctx.command_path if error.ctx else "lhtree"
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.ctx.get_help())
@@ -150,7 +179,7 @@ def tell_usage(error: Any) -> NoReturn:
 
 
 def find_code(error: BaseException) -> ExitCode:
-    """The exit code of an error."""
+    """Return the exit code of an error."""
     from ..files import ModelFileError
 
     if isinstance(error, Problem):
@@ -169,7 +198,7 @@ def find_code(error: BaseException) -> ExitCode:
 
 @contextmanager
 def reading(path: object) -> Iterator[None]:
-    """Name the file that cannot be read, with its exit code."""
+    """Add the name of the file and the exit code to errors of reading."""
     try:
         yield
     except OSError as error:
@@ -178,8 +207,8 @@ def reading(path: object) -> Iterator[None]:
 
 @contextmanager
 def writing(path: object) -> Iterator[None]:
-    """Name the file that cannot be written, with its exit code; no partial file remains."""
-    _signals.check()
+    """Add the name of the file and the exit code to errors of writing."""
+    check_signals()
     try:
         yield
     except BrokenPipeError:

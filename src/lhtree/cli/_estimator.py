@@ -1,4 +1,4 @@
-"""The estimator that the options of a command describe."""
+"""Estimators from the options of a command."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
-from ..io.read import FilePasses, Training
 from ..model.calibration import CALIBRATORS
-from ..tables.errors import check_known
 from ._errors import ExitCode, Problem
 from ._options import TaskName
 
@@ -41,21 +39,22 @@ OPTIONS = {
     "digits": "--digits",
 }
 _ESTIMATORS = {"tree": "LHT", "forest": "LHForest", "boost": "LHBoost", "compact": "CompactLHT"}
+_ENDINGS = {TaskName.CLASSIFICATION: "Classifier", TaskName.REGRESSION: "Regressor"}
 
 
 class Kind(str, Enum):
-    """What to fit."""
+    """Family of the estimator."""
 
     TREE = "tree"
     FOREST = "forest"
     BOOST = "boost"
     COMPACT = "compact"
 
-    def choose(self, *, is_regression: bool) -> Any:
-        """The class of the estimator."""
+    def find_class(self, task: str) -> Any:
+        """Return the class of the estimator for a task."""
         import lhtree
 
-        return getattr(lhtree, f"{_ESTIMATORS[self.value]}{'Regressor' if is_regression else 'Classifier'}")
+        return getattr(lhtree, _ESTIMATORS[self.value] + _ENDINGS[TaskName(task)])
 
 
 Model = Annotated[
@@ -87,7 +86,7 @@ class Membership(str, Enum):
 
 
 class Calibrate(str, Enum):
-    """Maps of probabilities."""
+    """Calibration methods."""
 
     _ignore_ = "members name"
     members = vars()
@@ -111,10 +110,9 @@ class ClassWeight(str, Enum):
 
 
 def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict[str, Any]:
-    """The parameters that were given (None: not given), if there is an estimator for them all."""
+    """Return the parameters that are not None; reject those that no estimator of the family and task has."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    tasks = [False, True] if task is None else [task is TaskName.REGRESSION]
-    _check(chosen, kind, tasks)
+    _check(chosen, kind, list(TaskName) if task is None else [task])
     allowed = {
         "direction": BOOST_DIRECTIONS if kind is Kind.BOOST else DIRECTIONS,
         "membership": COMPACT_MEMBERSHIPS if kind is Kind.COMPACT else MEMBERSHIPS,
@@ -133,58 +131,33 @@ def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict
     return chosen
 
 
-def build(kind: Kind, chosen: dict[str, Any], *, is_regression: bool, **others: Any) -> Any:
-    """The unfitted estimator, with the parameters that were chosen and others where it has them."""
-    _check(chosen, kind, [is_regression])
-    estimator = kind.choose(is_regression=is_regression)
+def build(kind: Kind, chosen: dict[str, Any], task: str, **others: Any) -> Any:
+    """Return the unfitted estimator with the chosen parameters, and with those of ``others`` that it has."""
+    _check(chosen, kind, [TaskName(task)])
+    estimator = kind.find_class(task)
     known = estimator().get_params(deep=False)
     return estimator(**chosen, **{name: value for name, value in others.items() if name in known})
 
 
-def _check(chosen: dict[str, Any], kind: Kind, tasks: Sequence[bool]) -> None:
-    """Refuse parameters that no estimator of the tasks (whether they are regressions) has."""
-    known = {
-        (one, task): one.choose(is_regression=task)().get_params(deep=False)
-        for one in Kind
-        for task in (False, True)
-    }
+def _check(chosen: dict[str, Any], kind: Kind, tasks: Sequence[TaskName]) -> None:
+    """Reject parameters that no estimator of the family has for any of the tasks."""
+    known = {(one, task): one.find_class(task)().get_params(deep=False) for one in Kind for task in TaskName}
     for name in chosen:
-        if any(name in known[kind, task] for task in tasks):
+        having = [(one, task) for one, task in known if name in known[one, task]]
+        if any((kind, task) in having for task in tasks):
             continue
-        fitting = [one.value for one in Kind if any(name in known[one, task] for task in tasks)]
-        others = [one.value for one in Kind if any(name in known[one, not task] for task in tasks)]
+        fitting = dict.fromkeys(one.value for one, task in having if task in tasks)
         if fitting:
-            told = f"--model {kind.value}: omit it, or pass --model {' or '.join(fitting)}"
-        elif kind.value in others:
-            told = f"a {'regression' if tasks[0] else 'classification'}: omit it"
+            reason = f"--model {kind.value}: omit it, or pass --model {' or '.join(fitting)}"
+        elif kind in [one for one, _ in having]:
+            reason = f"a {tasks[0].value}: omit it"
         else:
-            told = f"--model {kind.value}: omit it"
-        raise Problem(f"{OPTIONS[name]} does not apply to {told}", ExitCode.USAGE)
-
-
-def read_constraints(
-    increasing: Sequence[str] | None, decreasing: Sequence[str] | None
-) -> dict[str, int] | None:
-    """The monotonic constraints by column; None without any."""
-    rising, falling = dict.fromkeys(increasing or (), 1), dict.fromkeys(decreasing or (), -1)
-    for name in rising.keys() & falling.keys():
-        raise Problem(
-            f"--increasing {name} contradicts --decreasing {name}: pass one of them", ExitCode.USAGE
-        )
-    return rising | falling or None
-
-
-def check_constraints(training: Training | FilePasses, path: str, **options: Sequence[str] | None) -> None:
-    """Refuse constraints on columns that the table does not have, or that are categorical."""
-    for option, names in options.items():
-        check_known(option, names or (), training.names, path)
-        for name in names or ():
-            if name in training.as_categories:
-                raise Problem(f"--{option} {name} is categorical: constraints are for numeric columns only")
+            reason = f"--model {kind.value}: omit it"
+        raise Problem(f"{OPTIONS[name]} does not apply to {reason}", ExitCode.USAGE)
 
 
 def read_number(option: str, text: str | None, *words: str) -> float | str | None:
-    """A number from the command line, integers being counts and others shares; or one of some words."""
+    """Parse a number, an integer where it has no decimal point; or return one of some words."""
     if text is None or text in words:
         return text
     try:

@@ -38,7 +38,7 @@ DropMissingTarget = Annotated[
 
 
 class TaskName(str, Enum):
-    """What to predict."""
+    """Task of a model."""
 
     CLASSIFICATION = "classification"
     REGRESSION = "regression"
@@ -96,7 +96,7 @@ Threads = Annotated[
 
 
 def count_threads(wanted: int) -> int:
-    """The number of threads for ``--threads``."""
+    """Return the number of threads of ``--threads``."""
     if wanted != -1 and wanted < 1:
         raise Problem(f"--threads {wanted} is not valid: pass 1 or more, or -1 for all cores", ExitCode.USAGE)
     if wanted != -1:
@@ -105,7 +105,7 @@ def count_threads(wanted: int) -> int:
 
 
 def check_least(**least: tuple[float | None, float]) -> None:
-    """Reject numbers below their minimum; by option, the number (None: not given) and the minimum."""
+    """Reject numbers below their minimum; pass, by option, the number (None: not given) and the minimum."""
     for option, (value, lowest) in least.items():
         if value is not None and not value >= lowest:
             name = option.replace("_", "-")
@@ -113,7 +113,7 @@ def check_least(**least: tuple[float | None, float]) -> None:
 
 
 def read_metadata(pairs: list[str]) -> dict[str, str] | None:
-    """The notes of ``--metadata``."""
+    """Return the notes of ``--metadata``."""
     kept: dict[str, str] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")

@@ -14,16 +14,16 @@ _WIDTH = 160  # of output that is not a terminal: lines stay whole for grep
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 
-Update = Callable[[float, str], None]  # how much is done, and what is being done
+Update = Callable[[float, str], None]  # amount done, and description of the current step
 
 
 def show_json(document: Any) -> None:
-    """One JSON document on stdout, in ASCII, so that it does not depend on the encoding."""
+    """Print a JSON document in ASCII, which does not depend on the encoding of stdout."""
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
 def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
-    """Names and values, one per line; None is left out."""
+    """Print names and values, one per line; values of None are left out."""
     grid = import_extra("rich.table", "cli").Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -34,7 +34,7 @@ def show_facts(facts: Iterable[tuple[str, Any]]) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table below its title; columns whose names begin with ">" are right-aligned."""
+    """Print a table below its title; columns whose names begin with ">" are right-aligned."""
     box = import_extra("rich.box", "cli").SIMPLE_HEAD
     table = import_extra("rich.table", "cli").Table(
         box=box, show_edge=False, pad_edge=False, collapse_padding=True
@@ -49,14 +49,14 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 
 def note(message: str, *, quiet: bool = False) -> None:
-    """A line on stderr for the user."""
+    """Print a line on stderr."""
     if not quiet:
         print(clean(message), file=sys.stderr)
 
 
 @contextmanager
 def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update]:
-    """A progress bar on stderr, in terminals only; yields a function that advances it."""
+    """Show a progress bar on stderr, in terminals only; yields a function that advances it."""
     console = import_extra("rich.console", "cli").Console(stderr=True)
     if quiet or not console.is_terminal:
         yield lambda n_done, what: None
@@ -74,12 +74,12 @@ def show_bar(total: float, what: str, *, quiet: bool = False) -> Iterator[Update
 
 
 def clean(value: Any) -> str:
-    """Text that is safe for a terminal: unprintable characters are escaped as in Python."""
+    """Escape unprintable characters, which might control the terminal."""
     return "".join(sign if sign.isprintable() or sign == "\n" else ascii(sign)[1:-1] for sign in str(value))
 
 
 def write_bytes(n_bytes: int) -> str:
-    """A size in the largest unit that leaves a number above 1."""
+    """Write a size in the largest unit that leaves a number above 1."""
     size = float(n_bytes)
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:
@@ -89,7 +89,7 @@ def write_bytes(n_bytes: int) -> str:
 
 
 def write_seconds(seconds: float) -> str:
-    """A time in the unit that suits it."""
+    """Write a time in seconds, milliseconds or microseconds."""
     unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
     return f"{seconds / size:.{1 if seconds < 10 * size else 0}f} {unit}"
 
@@ -106,5 +106,5 @@ def _show(table: Any) -> None:
 
 
 def _text(value: Any) -> Any:
-    """Literal text: brackets are not markup."""
+    """Return literal text, whose brackets are not markup."""
     return import_extra("rich.text", "cli").Text(clean(value))

@@ -66,7 +66,7 @@ def bench(
         drop_missing_target=drop_missing_target,
         task=task and task.value,
     )
-    names = _choose(only, is_regression=training.is_regression)
+    names = _choose(only, training.task)
     splits = split_folds(training.y, folds, seed)
     with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
 
@@ -91,8 +91,8 @@ def _check_only(only: list[str] | None) -> None:
             raise Problem(f"--only {name} is not installed: pip install {PEERS[name].package}")
 
 
-def _choose(only: list[str] | None, *, is_regression: bool) -> list[str]:
-    fitting = [name for name, peer in PEERS.items() if not is_regression or peer.build_regressor is not None]
+def _choose(only: list[str] | None, task: str) -> list[str]:
+    fitting = [name for name, peer in PEERS.items() if task == "classification" or peer.build_regressor]
     for name in only or ():
         if name not in fitting:
             raise Problem(f"--only {name} has no regressor of its own: pass one of {', '.join(fitting)}")
@@ -102,7 +102,7 @@ def _choose(only: list[str] | None, *, is_regression: bool) -> list[str]:
 def _show(training: Training, results: list[Result], absent: list[str], n_folds: int) -> None:
     n_rows, n_columns = training.X.shape
     size = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds"
-    if training.is_regression:
+    if training.task == "regression":
         title, figures = f"{size}, errors in the unit of the target", (">R²", ">RMSE", ">MAE")
     else:
         title, figures = f"{size}, accuracy in % with 95 % interval", (">accuracy", ">interval", ">log loss")

@@ -13,17 +13,18 @@ from ..evaluation.measures import write_number, write_percent
 from ..io.source import Reading
 from ..io.streams import open_stream
 from ..io.target import match_classes, read_response, refuse_missing
+from ..model.model import has_wolf
 from ..tables.errors import check_known
-from . import _options, _signals
-from ._errors import ExitCode, Problem
-from ._model import Encoder, load_scorer, tell_unseen
+from . import _options
+from ._errors import ExitCode, Problem, check_signals
+from ._files import Encoder, load_scorer, note_unseen
 from ._show import note, show_bar, show_facts, show_json, show_table
 
 EXAMPLES = (
     "lhtree evaluate model.lht test.csv --target y",
     "lhtree evaluate model.lht test.csv --target y --json",
 )
-_MOST_CLASSES = 20  # beyond these a confusion matrix is not readable; --json has it
+_MOST_CLASSES = 20  # a larger confusion matrix is not readable; --json has it
 _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25, 0.1)
 
 
@@ -58,54 +59,53 @@ def evaluate(
     if not 0.0 < interval < 1.0:
         raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
     scorer = load_scorer(model)
-    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
+    predicts_classes = scorer._model.head.predicts_classes
+    parts: list[Any] = []
+    n_missing = 0
+    with (
+        open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream,
+        show_bar(1.0, "predicting", quiet=quiet) as update,
+    ):
         check_known("target", [target], stream.names, stream.name)
         encoder = Encoder(scorer, stream, unseen)
-        columns = list(dict.fromkeys([*encoder.columns, target]))
-        is_regression = scorer._model.is_regression
-        parts: list[Any] = []
-        n_missing = 0
-        with show_bar(1.0, "predicting", quiet=quiet) as update:
-            for rows in stream.batches(columns):
-                features = encoder.encode(rows)
-                if is_regression:
-                    actual = read_response(rows, target)
-                    known = np.flatnonzero(~np.isnan(actual))
-                else:
-                    codes = match_classes(rows, target, scorer.classes_)
-                    known = np.flatnonzero(codes >= 0)
-                n_missing += len(rows) - len(known)
-                if not len(known):
-                    continue
-                features = features[known]
-                parts.append(
-                    judge_numbers(
-                        encoder.scorer, features, actual[known], coverage=interval, n_threads=n_threads
-                    )
-                    if is_regression
-                    else judge(encoder.scorer, features, codes[known], n_threads=n_threads)
-                )
-                _signals.check()
-                update(stream.share() or 0.0, "predicting")
+        for rows in stream.batches(list(dict.fromkeys([*encoder.columns, target]))):
+            X = encoder.encode(rows)
+            if predicts_classes:
+                truth: Any = match_classes(rows, target, scorer.classes_)
+                known = np.flatnonzero(truth >= 0)
+            else:
+                truth = read_response(rows, target)
+                known = np.flatnonzero(~np.isnan(truth))
+            n_missing += len(rows) - len(known)
+            if not len(known):
+                continue
+            X, truth = X[known], truth[known]
+            parts.append(
+                judge(encoder.scorer, X, truth, n_threads=n_threads)
+                if predicts_classes
+                else judge_numbers(encoder.scorer, X, truth, coverage=interval, n_threads=n_threads)
+            )
+            check_signals()
+            update(stream.share() or 0.0, "predicting")
     n_rows = sum(len(part.predicted) for part in parts)
     if n_missing and not drop_missing_target:
         raise refuse_missing(n_missing, n_missing + n_rows, target)
     if not n_rows:
         raise Problem(f"{stream.name} has no rows with a target: pass a table with rows")
-    measured: Measured
-    if is_regression:
-        measured = RegressionEvaluation.from_parts(parts, scorer.quantile)
-    else:
-        measured = Evaluation.from_parts(parts, scorer.classes_.tolist())
+    measured: Measured = (
+        Evaluation.from_parts(parts, scorer.classes_.tolist())
+        if predicts_classes
+        else RegressionEvaluation.from_parts(parts, scorer.quantile)
+    )
     if n_missing:
         note(f"lhtree: {n_missing} rows without a target were dropped", quiet=quiet)
-    tell_unseen(encoder.n_unseen, quiet=quiet)
+    note_unseen(encoder.n_unseen, quiet=quiet)
     if is_json:
         show_json(measured.to_dict() | {"n_dropped": n_missing})
     elif isinstance(measured, RegressionEvaluation):
         _show_numbers(measured)
     else:
-        _show(measured, "probability" if scorer._model.is_boosted else "WOLF")
+        _show_classes(measured, "WOLF" if has_wolf(scorer) else "probability")
 
 
 def _show_numbers(measured: RegressionEvaluation) -> None:
@@ -118,23 +118,14 @@ def _show_numbers(measured: RegressionEvaluation) -> None:
     )
 
 
-def _show(measured: Evaluation, sureness: str) -> None:
+def _show_classes(measured: Evaluation, sureness: str) -> None:
     show_facts(measured.figures())
     classes = measured.classes
     print()
     show_table(
         "Classes",
         ("class", ">rows", ">predicted", ">recall", ">precision"),
-        (
-            (
-                one.label,
-                one.n_rows,
-                one.n_predicted,
-                write_percent(one.recall),
-                write_percent(one.precision),
-            )
-            for one in classes
-        ),
+        ((*one[:3], write_percent(one.recall), write_percent(one.precision)) for one in classes),
     )
     if len(classes) <= _MOST_CLASSES:
         print()
@@ -143,7 +134,7 @@ def _show(measured: Evaluation, sureness: str) -> None:
             ("", *(f">{one.label}" for one in classes)),
             ((one.label, *counts) for one, counts in zip(classes, measured.confusion.tolist(), strict=True)),
         )
-    points = {point["n_decided"]: point for point in map(measured.coverage.at, _COVERAGES)}  # equal ones once
+    points = {point["n_decided"]: point for point in map(measured.coverage.at, _COVERAGES)}  # without copies
     print()
     show_table(
         "Accuracy at each coverage",

@@ -21,9 +21,8 @@ from ..model.model import read
 from ..tables.encoding import Encoding as TableEncoding
 from ..tables.errors import check_known, find_nearest
 from ._errors import ExitCode, Problem
-from ._model import load_model, tell_unseen
+from ._files import check_place, load_model, note_unseen, write_file
 from ._options import Decimal, Delimiter, Encoding, Format, Json, ModelFile, Names, Quiet, Unseen
-from ._output import check_place, write_file
 from ._show import clean, note, show_json
 
 EXAMPLES = (
@@ -136,7 +135,7 @@ def explain(
 def _read_row(
     data: str, encoding: TableEncoding, row: int | None, how: Reading, *, unseen: str, quiet: bool
 ) -> Row:
-    """One row of a table; later rows are not checked. Without a number the table must have exactly one row."""
+    """Read one row of a table; later rows are not checked. Without a number, the table must have exactly one row."""
     if row is not None and row < 0:
         raise Problem(f"--row {row} is not valid: rows are numbered from 0", ExitCode.USAGE)
     with open_stream(data, how) as stream:
@@ -156,12 +155,12 @@ def _read_row(
             )
         n_unseen: Counter[str] = Counter()
         x = encoding.encode(one, unseen=unseen, n_unseen=n_unseen)[0]
-    tell_unseen(n_unseen, quiet=quiet)
+    note_unseen(n_unseen, quiet=quiet)
     return encoding.decode(x)
 
 
 def parse_values(typed: Sequence[str], encoding: TableEncoding, decimal: str, unseen: str) -> Row:
-    """Values given as NAME=VALUE, parsed like those of a table."""
+    """Parse NAME=VALUE like the fields of a table."""
     texts: dict[str, str] = {}
     for item in typed:
         name = _find_name(item, encoding.names)
@@ -177,7 +176,7 @@ def parse_values(typed: Sequence[str], encoding: TableEncoding, decimal: str, un
 
 
 def _find_name(item: str, names: Sequence[str]) -> str:
-    found = [name for name in names if item.startswith(f"{name}=")]  # a name may hold "=" itself
+    found = [name for name in names if item.startswith(f"{name}=")]  # a name may contain "="
     if found:
         return max(found, key=len)
     typed, equals, _ = item.partition("=")
@@ -190,13 +189,13 @@ def _find_others(
     learned: LearnedModel, explanation: Any, to: str | None, change: list[str] | None
 ) -> list[Any]:
     check_known("change", change or (), learned.encoding.names, "the model")
-    goal = _read_range(to) if learned.is_regression else _read_class(explanation, to)
+    goal = _read_class(explanation, to) if learned.head.predicts_classes else _read_range(to)
     found: list[Any] = explanation.counterfactuals(change or None, to=goal)
     return found
 
 
 def _read_class(explanation: Any, to: str | None) -> Any:
-    """The class to reach; None for any other."""
+    """Return the class to reach; None for any other."""
     if to is None:
         return None
     by_text = {str(label): label for label in explanation.classes}
@@ -208,7 +207,7 @@ def _read_class(explanation: Any, to: str | None) -> Any:
 
 
 def _read_range(to: str | None) -> tuple[float | None, float | None]:
-    """The range of predictions to reach."""
+    """Return the range of predictions to reach."""
     ends: list[float | None] = []
     if to is not None:
         low, dots, high = to.partition("..")
@@ -233,11 +232,11 @@ def _describe(explanation: Any, others: list[Any] | None) -> list[str]:
 
 
 def _draw_page(explanation: Any, others: list[Any] | None) -> str:
-    """A complete HTML page around the notebook's output."""
+    """Return an HTML page with the notebook's output."""
     from ..explain._html import draw_html
 
-    told = explanation.prediction
-    title = f"Why {write_number(told) if isinstance(told, float) else escape(str(told))}?"
+    predicted = explanation.prediction
+    title = f"Why {write_number(predicted) if isinstance(predicted, float) else escape(str(predicted))}?"
     listed = "".join(f"<li>{escape(str(other))}</li>" for other in others or ())
     changes = f"<p>What would change the prediction:</p><ul>{listed}</ul>" if listed else ""
     return (

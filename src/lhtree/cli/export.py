@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from ._errors import ExitCode, Problem, writing
-from ._model import load_model
+from ._files import check_place, load_model, write_file
 from ._options import ModelFile, Names, Quiet
-from ._output import check_place, write_file
 from ._show import note, write_bytes
 
 EXAMPLES = (
@@ -90,7 +89,7 @@ def export(
 
 
 def _choose(to: Format | None, out: Path | None) -> Format:
-    """The requested format, or the one of the file's extension."""
+    """Return the requested format, or that of the file's extension."""
     if to is not None:
         return to
     ending = "" if out is None else out.suffix.lower().removeprefix(".")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .._parameters import REGRESSION_LOSSES
-from ..io.read import FilePasses, read_training
+from ..evaluation import Measured, evaluate
+from ..evaluation.measures import write_number
+from ..io.passes import pass_over_file
+from ..io.read import FilePasses, Training, read_training
 from ..io.source import Reading
-from . import _estimator, _options
+from ..io.streams import open_stream
+from ..tables.errors import check_known
+from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import (
     Calibrate,
@@ -25,10 +33,8 @@ from ._estimator import (
     read_given,
     read_number,
 )
-from ._fitted import describe_table, fit_passes, hold_out, show, tell_numbers
-from ._memory import is_too_large
-from ._output import check_place
-from ._show import note, show_json
+from ._files import check_place
+from ._show import note, show_facts, show_json, write_bytes, write_seconds
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
@@ -39,7 +45,7 @@ EXAMPLES = (
     "lhtree fit data.csv --target y --out boosted.lht --model boost --out-of-core",
     "lhtree fit data.csv --target weight --out weights.lht --model boost --loss absolute_error --drop y",
 )
-
+_FEW_CLASSES = 20
 _LOSSES = (
     f"{REGRESSION_LOSSES[0]} (the default), {', '.join(REGRESSION_LOSSES[1:-1])} or {REGRESSION_LOSSES[-1]}"
 )
@@ -265,7 +271,7 @@ def fit(
         "early_stopping": early_stopping or None,
         "l2_regularization": l2_regularization,
         "n_directed": n_directed,
-        "monotonic_cst": _estimator.read_constraints(increasing, decreasing),
+        "monotonic_cst": _read_constraints(increasing, decreasing),
         "beta": read_number("--beta", beta, "auto", "schedule"),
         "gamma": read_number("--gamma", gamma),
         "min_samples_leaf": read_number("--min-samples-leaf", min_samples_leaf, "auto"),
@@ -284,10 +290,11 @@ def fit(
     chosen = read_given(given, model, task)
     check_place(out, data)
     reading = Reading(format, delimiter, decimal, encoding)
-    others = {"--holdout": holdout, "--calibrate": calibrate}
-    is_streamed = is_too_large(
-        data, reading, model, in_memory=in_memory, out_of_core=out_of_core, others=others
+    _check_memory_options(
+        model, data, in_memory=in_memory, out_of_core=out_of_core, holdout=holdout, calibrate=calibrate
     )
+    can_stream = model is Kind.BOOST and data != "-" and holdout is None and calibrate is None
+    is_streamed = out_of_core or (can_stream and not in_memory and _exceeds_memory(data, reading))
     training = (FilePasses if is_streamed else read_training)(
         data,
         target,
@@ -300,47 +307,240 @@ def fit(
     estimator = build(
         model,
         chosen,
-        is_regression=training.is_regression,
+        training.task,
         random_state=seed,
         n_jobs=_options.count_threads(threads),
         verbose=0 if quiet else 1,
     )
+    notes_quiet = quiet or is_json
     if gamma is not None and estimator.direction != "mean_difference":
         note(
             f"lhtree: --gamma has no effect with --direction {estimator.direction}: use --min-samples-leaf instead",
-            quiet=quiet or is_json,
+            quiet=notes_quiet,
         )
-    tell_numbers(training, target, task, quiet=quiet or is_json)
-    _estimator.check_constraints(training, data, increasing=increasing, decreasing=decreasing)
+    if task is None:
+        _note_many_classes(training, target, quiet=notes_quiet)
+    _check_constraints(training, data, increasing=increasing, decreasing=decreasing)
     measured = None
     if isinstance(training, FilePasses):
         start = time.perf_counter()
-        table = fit_passes(estimator, training, target, quiet=quiet or is_json)
+        table = _fit_passes(estimator, training, target, quiet=notes_quiet)
     else:
-        table = describe_table(training, data, target)
-        measured = None if holdout is None else hold_out(estimator, training, holdout, seed)
+        table = _describe_table(training, data, target)
+        measured = None if holdout is None else _hold_out(estimator, training, holdout, seed)
         start = time.perf_counter()
         estimator.fit(training.X, training.y)
     seconds = time.perf_counter() - start
-    facts: dict[str, Any] = {"table": table}
-    # Of this run, not of the model.
+    # Settings of this run that do not belong to the model.
     estimator.set_params(n_jobs=None, **({} if model is Kind.TREE else {"verbose": 0}))
     with writing(out):
         lhtree.save(estimator, out, metadata=kept)
-    facts["model"] = {"path": str(out), "n_bytes": out.stat().st_size, "estimator": str(estimator)}
-    facts["model"] |= {
-        "n_trees": len(estimator.trees_),
-        "fit_seconds": seconds,
-        "is_stopping": early_stopping,
+    facts: dict[str, Any] = {
+        "table": table,
+        "model": {
+            "path": str(out),
+            "n_bytes": out.stat().st_size,
+            "estimator": str(estimator),
+            "n_trees": len(estimator.trees_),
+            "fit_seconds": seconds,
+            "is_stopping": early_stopping,
+        },
     }
     if estimator.min_samples_leaf == "auto" and estimator.direction != "mean_difference":
         facts["model"]["min_samples_leaf"] = estimator.min_samples_leaf_
-    if model is Kind.COMPACT:
-        facts["model"] |= {"n_leaves": estimator.n_leaves_, "n_terms": estimator.n_terms_}
-        facts["model"] |= {"penalty": estimator.penalty_, "rounding_loss": estimator.rounding_loss_}
-    if model is Kind.BOOST:
-        facts["model"]["n_rounds"] = estimator.n_iter_
+    learned = {Kind.COMPACT: ("n_leaves", "n_terms", "penalty", "rounding_loss"), Kind.BOOST: ("n_iter",)}
+    for name in learned.get(model, ()):
+        facts["model"]["n_rounds" if name == "n_iter" else name] = getattr(estimator, f"{name}_")
     if is_json:
         show_json(facts if measured is None else facts | {"holdout": measured.to_dict()})
     elif not quiet:
-        show(facts, measured)
+        _show(facts, measured)
+
+
+def _check_memory_options(
+    model: Kind, path: str, *, in_memory: bool, out_of_core: bool, **others: Any
+) -> None:
+    """Reject contradictions of --in-memory and --out-of-core; ``others`` need the whole table (None: not given)."""
+    if in_memory and out_of_core:
+        raise Problem("--in-memory contradicts --out-of-core: pass one of them", ExitCode.USAGE)
+    obstacles = [f"--{name}: omit it" for name, value in others.items() if value is not None]
+    if model is not Kind.BOOST:
+        obstacles.append(f"--model {model.value}: pass --model boost")
+    if path == "-":
+        obstacles.append("standard input, which can be read once only: pass a file")
+    if out_of_core and obstacles:
+        raise Problem(f"--out-of-core does not apply to {obstacles[0]}", ExitCode.USAGE)
+
+
+def _exceeds_memory(path: str, reading: Reading) -> bool:
+    """Whether a table takes more than half of the free memory."""
+    with open_stream(path, reading) as stream:
+        n_bytes, free = stream.estimate_bytes(), find_free_memory()
+    return n_bytes is not None and free is not None and n_bytes > free / 2
+
+
+def find_free_memory() -> int | None:
+    """Return the available memory in bytes; None if the system does not report it."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name == "MemAvailable":
+                    return 1024 * int(value.split()[0])
+    except OSError:
+        pass  # not Linux
+    if "SC_AVPHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _read_constraints(rising: Sequence[str] | None, falling: Sequence[str] | None) -> dict[str, int] | None:
+    """Return the monotonic constraints by column; None without any."""
+    for name in set(rising or ()) & set(falling or ()):
+        raise Problem(
+            f"--increasing {name} contradicts --decreasing {name}: pass one of them", ExitCode.USAGE
+        )
+    return dict.fromkeys(rising or (), 1) | dict.fromkeys(falling or (), -1) or None
+
+
+def _check_constraints(training: Training | FilePasses, path: str, **options: Sequence[str] | None) -> None:
+    """Reject constraints on columns that the table does not have, or that are categorical."""
+    for option, names in options.items():
+        check_known(option, names or (), training.names, path)
+        for name in names or ():
+            if name in training.as_categories:
+                raise Problem(f"--{option} {name} is categorical: constraints are for numeric columns only")
+
+
+def _note_many_classes(training: Training | FilePasses, target: str, *, quiet: bool) -> None:
+    """Print a note if many different integers are treated as classes."""
+    n_classes = len(np.unique(training.y)) if training.y.dtype.kind == "i" else 0
+    if n_classes > _FEW_CLASSES:
+        note(
+            f"lhtree: the {n_classes} different numbers of {target} are taken for classes; to predict them as numbers, "
+            "pass --task regression",
+            quiet=quiet,
+        )
+
+
+def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Measured:
+    """Fit on a part of the rows, stratified by class, and evaluate on the others."""
+    from sklearn.base import clone
+    from sklearn.model_selection import train_test_split
+
+    n_rows = len(training.y)
+    n_held = int(np.ceil(share * n_rows))
+    codes = None
+    if training.task == "classification":
+        classes, codes, counts = np.unique(training.y, return_inverse=True, return_counts=True)
+        if counts.min() < 2 or min(n_held, n_rows - n_held) < len(classes):
+            raise Problem(
+                f"--holdout {share:g} cannot be stratified: class {classes[counts.argmin()]!r} has "
+                f"{counts.min()} of {n_rows} rows; omit --holdout, or pass more rows"
+            )
+    elif n_held == n_rows:
+        raise Problem(f"--holdout {share:g} leaves no row to fit: omit --holdout, or pass more rows")
+    rows, held = train_test_split(np.arange(n_rows), test_size=share, stratify=codes, random_state=seed)
+    model = clone(estimator).fit(training.X.iloc[rows], training.y[rows])
+    return evaluate(model, training.X.iloc[held], training.y[held])
+
+
+def _describe_table(training: Training, path: str, target: str) -> dict[str, Any]:
+    """Return a summary of the table."""
+    X = training.X
+    categories = {
+        name: X[name].cat.remove_unused_categories().cat.categories.tolist()
+        for name in training.names
+        if name in training.as_categories
+    }
+    missing = {name: int(n) for name, n in X.isna().sum().items() if n}
+    return _describe(training, path, target, categories, missing)
+
+
+def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -> dict[str, Any]:
+    """Fit in passes over a file; return a summary of the table."""
+    n_cells = len(file.y) * len(file.names)
+    note(
+        f"lhtree: {file.path} is read in batches; codes take about {write_bytes(n_cells)} of scratch space",
+        quiet=quiet,
+    )
+    surveyed = estimator._fit_passes(pass_over_file(file), None)
+    encoding = surveyed.training.encoding
+    known = dict(zip(encoding.names, encoding.categories, strict=True))
+    categories = {name: list(known[name] or ()) for name in file.names if name in file.as_categories}
+    return _describe(file, file.path, target, categories, surveyed.n_missing) | {"is_streamed": True}
+
+
+def _describe(
+    training: Training | FilePasses,
+    path: str,
+    target: str,
+    categories: dict[str, list[str]],
+    missing: dict[str, int],
+) -> dict[str, Any]:
+    return {
+        "path": path,
+        "n_rows": len(training.y),
+        "n_dropped": training.n_dropped,
+        "numbers": [name for name in training.names if name not in categories],
+        "categories": categories,
+        "missing": missing,
+        "target": target,
+        "task": training.task,
+        **_describe_target(training),
+    }
+
+
+def _describe_target(training: Training | FilePasses) -> dict[str, Any]:
+    """Return the classes, or the range of the numbers."""
+    y = training.y
+    if training.task == "regression":
+        return {"response": {"low": float(y.min()), "mean": float(y.mean()), "high": float(y.max())}}
+    pairs = zip(*(values.tolist() for values in np.unique(y, return_counts=True)), strict=True)
+    return {"classes": [{"class": label, "n_rows": n} for label, n in pairs]}
+
+
+def _write_target(table: dict[str, Any]) -> tuple[str, str]:
+    if table["task"] == "classification":
+        return "classes", _list(f"{one['class']} ({one['n_rows']:,})" for one in table["classes"])
+    low, mean, high = map(write_number, table["response"].values())
+    return "regression", f"{table['target']}, from {low} to {high}, mean {mean}"
+
+
+def _show(facts: dict[str, Any], measured: Measured | None) -> None:
+    table, model = facts["table"], facts["model"]
+    n_missing = sum(table["missing"].values())
+    categories = (f"{name} ({len(some)})" for name, some in table["categories"].items())
+    dropped = f", {table['n_dropped']:,} without a target dropped" if table["n_dropped"] else ""
+    show_facts(
+        [
+            ("table", f"{table['path']}: {table['n_rows']:,} rows{dropped}"),
+            ("numeric", _list(table["numbers"]) or None),
+            ("categorical", _list(categories) or None),
+            ("missing", f"{n_missing:,} values in {_list(table['missing'])}" if n_missing else None),
+            _write_target(table),
+        ]
+    )
+    if measured is not None:
+        print("\nHold-out results (model fitted on the other rows):")
+        show_facts(measured.figures())
+    print(f"\n{model['estimator']}")
+    trees = _count(model["n_trees"], "tree")
+    trees += f" of {_count(model['n_rounds'], 'round')}" if "n_rounds" in model else ""
+    if "n_leaves" in model:
+        trees += f" of {_count(model['n_leaves'], 'leaf', 'leaves')} and {_count(model['n_terms'], 'term')}"
+    rows = "all rows but a tenth, held out for early stopping," if model["is_stopping"] else "all rows"
+    trees += f", leaves of at least {model['min_samples_leaf']}," if "min_samples_leaf" in model else ""
+    print(f"{trees} fitted on {rows} in {write_seconds(model['fit_seconds'])}")
+    print(f"{model['path']} written, {write_bytes(model['n_bytes'])}")
+
+
+def _count(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def _list(values: Any, most: int = 12) -> str:
+    """Return the first values, and the number of the others."""
+    listed = list(values)
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

@@ -1,4 +1,4 @@
-"""``lhtree inspect``: the contents of a model file."""
+"""``lhtree inspect``: the contents of a model file; ``lhtree version``: versions for bug reports."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
+from .. import __version__
 from ..evaluation.measures import write_number
+from ..versions import show_versions
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
 from ._show import clean, show_facts, show_json, show_table, write_bytes
 
-_FEW = 10  # categories named of many
+_FEW = 10  # categories to show of many
 EXAMPLES = (
     "lhtree inspect model.lht",
     "lhtree inspect model.lht --tree 0",
     "lhtree inspect model.lht --json",
+    "lhtree version",
+    "lhtree version --verbose",
 )
 
 
@@ -43,6 +47,22 @@ def inspect(
         print()
         show_table(title, columns, rows)
     return None
+
+
+def version(
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Also show the versions of Python, the system, the compiled core and the libraries.",
+        ),
+    ] = False,
+) -> None:
+    """Show the version; with --verbose, everything that a bug report should name."""
+    if verbose:
+        show_versions()
+    else:
+        print(f"lhtree {__version__}")
 
 
 def _show_tree(model: Any, tree: int, *, is_json: bool) -> None:

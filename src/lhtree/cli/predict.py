@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
+from .._extras import import_extra
 from ..evaluation.judge import has_intervals
 from ..io.source import FORMATS, Reading
-from ..io.streams import PartedStream, Stream, open_stream
+from ..io.streams import open_stream
 from ..scorer import Scorer
-from . import _options, _signals
-from ._errors import ExitCode, Problem
-from ._model import load_scorer, tell_unseen
-from ._output import open_output
-from ._predicting import Done, Predicting, Wanted
+from ..tables.errors import check_known
+from . import _options
+from ._errors import ExitCode, Problem, check_signals
+from ._files import Encoder, load_scorer, note_unseen, open_output
 from ._show import show_bar
-from ._workers import Work, is_parted, predict_parts
 
 EXAMPLES = (
     "lhtree predict model.lht new.csv --out predictions.csv",
     "lhtree predict model.lht new.csv --proba --keep size --keep colour",
     "lhtree predict model.lht new.parquet --keep-all --out predictions.parquet",
-    "lhtree predict model.lht new.parquet --workers 2 --out predictions/",
+    "lhtree predict model.lht new.parquet --out predictions/",
     "gzip -c new.csv | lhtree predict model.lht - --unseen missing",
 )
 
@@ -65,14 +63,6 @@ def predict(
         typer.Option("--batch-rows", min=1, metavar="N", help="Maximum number of rows per batch."),
     ] = None,
     threads: _options.Threads = -1,
-    workers: Annotated[
-        int,
-        typer.Option(
-            "--workers",
-            metavar="N",
-            help="Number of processes that share the row groups of a Parquet file.",
-        ),
-    ] = 1,
     format: _options.Format = None,
     delimiter: _options.Delimiter = None,
     decimal: _options.Decimal = ".",
@@ -97,60 +87,76 @@ def predict(
         raise Problem(
             f"--out-format {out_format} is not valid: pass one of {', '.join(FORMATS)}", ExitCode.USAGE
         )
-    wanted = Wanted(proba, confidence, interval, tuple(keep or ()), keep_all, unseen, batch_rows)
     n_threads = _options.count_threads(threads)
-    _options.check_least(workers=(workers, 1))
     scorer = load_scorer(model)
     _check_wanted(scorer, proba=proba, confidence=confidence, interval=interval)
-    with _open(data, Reading(format, delimiter, decimal, encoding), workers) as stream:
-        predicting = Predicting(scorer, stream, wanted, n_threads)
+    methods = {"proba": proba, "confidence": confidence}
+    scores = [name for name, is_wanted in methods.items() if is_wanted]
+    with open_stream(data, Reading(format, delimiter, decimal, encoding)) as stream:
+        encoder = Encoder(scorer, stream, unseen)
+        check_known("keep", keep or (), stream.names, stream.name)
+        kept = stream.names if keep_all else list(dict.fromkeys(keep or ()))
+        columns = list(dict.fromkeys([*encoder.columns, *kept]))
         with (
             open_output(out, out_format, model, data) as output,
             show_bar(1.0, "predicting", quiet=quiet) as update,
         ):
-            n_workers = min(workers, len(stream.parts)) if isinstance(stream, PartedStream) else 1
-            if isinstance(stream, PartedStream) and n_workers > 1:
-                work = Work(model, data, wanted, max(1, n_threads // n_workers))
-                done = predict_parts(work, stream.parts, n_workers, predicting.n_unseen)
-            else:
-                done = _predict_alone(predicting, stream, batch_rows)
-            for batch, share, n_rows in done:
-                output.write(batch)
-                _signals.check()
-                update(share, f"predicting, {n_rows:,} rows")
-    tell_unseen(predicting.n_unseen, quiet=quiet)
-
-
-def _predict_alone(predicting: Predicting, stream: Stream, most_rows: int | None) -> Iterator[Done]:
-    for batch in predicting.predict(stream.batches(predicting.columns, most_rows)):
-        yield Done(batch, stream.share() or 0.0, stream.n_rows)
-
-
-def _open(data: str, reading: Reading, n_workers: int) -> AbstractContextManager[Stream]:
-    """The table, which workers can share if there are several."""
-    if n_workers == 1 or not os.path.exists(data):
-        return open_stream(data, reading)
-    if not is_parted(data):
-        raise Problem(
-            f"--workers {n_workers}: {data} is not a Parquet file or folder, whose row groups processes could share: "
-            "convert it, or omit --workers",
-            ExitCode.USAGE,
-        )
-    return nullcontext(PartedStream(data))
+            for rows in stream.batches(columns, batch_rows):
+                predicted = _predict(encoder.scorer, encoder.encode(rows), scores, interval, n_threads)
+                output.write(_make_batch(rows.records, kept, predicted))
+                check_signals()
+                update(stream.share() or 0.0, f"predicting, {stream.n_rows:,} rows")
+    note_unseen(encoder.n_unseen, quiet=quiet)
 
 
 def _check_wanted(scorer: Scorer, *, proba: bool, confidence: bool, interval: float | None) -> None:
-    """Refuse what the model does not have."""
+    """Reject options for scores that the model does not have."""
     if interval is not None and not 0.0 < interval < 1.0:
         raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
-    model = scorer._model
-    if model.is_regression and (proba or confidence):
+    head = scorer._model.head
+    if (proba or confidence) and not head.predicts_classes:
         option = "--proba" if proba else "--confidence"
         raise Problem(f"{option}: the model predicts a number, which has no classes; omit it")
-    if confidence and model.is_boosted:
+    if confidence and "confidence" not in head.scores:
         raise Problem("--confidence: a boosted model has no confidences; pass --proba instead")
     if interval is not None and not has_intervals(scorer):
         remedy = (
-            "use a forest fitted with --task regression" if model.is_regression else "pass --proba instead"
+            "pass --proba instead" if head.predicts_classes else "use a forest fitted with --task regression"
         )
         raise Problem(f"--interval: the model has no prediction intervals; {remedy}")
+
+
+def _predict(
+    scorer: Scorer, X: NDArray[np.float64], scores: list[str], interval: float | None, n_threads: int
+) -> dict[str, NDArray[Any]]:
+    """Columns of the output. A scorer rejects a table without rows: its columns are those of an invented row."""
+    n_rows = len(X)
+    X = X if n_rows else np.zeros((1, X.shape[1]))
+    columns = {"prediction": scorer.predict(X, n_threads)}
+    if interval is not None:
+        columns["low"], columns["high"] = scorer.predict_interval(X, interval, n_threads).T
+    for name in scores:
+        values = getattr(scorer, f"predict_{name}")(X, n_threads)
+        columns |= {f"{name} {label}": values[:, i] for i, label in enumerate(scorer.classes_.tolist())}
+    return {name: values[:n_rows] for name, values in columns.items()}
+
+
+def _make_batch(batch: Any, kept: list[str], predicted: dict[str, NDArray[Any]]) -> Any:
+    """Return a record batch of the output."""
+    pa = import_extra("pyarrow", "cli")
+    twice = next((name for name in kept if name in predicted), None)
+    if twice is not None:
+        raise Problem(
+            f"the table already has a column {twice!r}: rename it, or select other columns with --keep"
+        )
+    columns = {name: _make_flat(batch.column(name)) for name in kept}
+    columns |= {name: pa.array(values) for name, values in predicted.items()}
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def _make_flat(values: Any) -> Any:
+    """Return a column without a dictionary, which may differ between batches, and with text of a common type."""
+    pa = import_extra("pyarrow", "cli")
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values

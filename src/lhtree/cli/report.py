@@ -1,26 +1,27 @@
-"""``lhtree report``: an HTML report on a model."""
+"""``lhtree report``: an HTML report on a model. ``lhtree sheet``: a compact tree on one page."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..io.read import read_rows
 from ..io.source import Reading
-from ..model.model import read as find_model
+from ..model.model import read as read_model
 from . import _options
-from ._errors import writing
-from ._model import load_model, tell_unseen
-from ._output import check_place
+from ._errors import ExitCode, Problem, writing
+from ._files import check_place, load_model, load_scorer, note_unseen
 from ._show import note, write_bytes
 
 EXAMPLES = (
     "lhtree report model.lht data.csv --target y --out report.html",
     "lhtree report tree.lht data.csv --target y --test test.csv --title 'What sells' --out report.html",
+    "lhtree sheet compact.lht --out sheet.html",
+    "lhtree sheet compact.lht test.csv --target y --row 3 --title 'What sells' --out sheet.html",
 )
+Title = Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.")]
 
 
 def report(
@@ -32,10 +33,7 @@ def report(
         str | None,
         typer.Option(metavar="DATA", help="Table of held-out rows; metrics are computed on it."),
     ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Title of the page."),
-    ] = None,
+    title: Title = None,
     megabytes: Annotated[
         float,
         typer.Option(
@@ -60,30 +58,75 @@ def report(
 
     check_place(out, model, data, test)
     loaded = load_model(model)
-    learned = find_model(loaded, takes_numbers=True)
-    read = partial(
-        read_rows,
-        encoding=learned.encoding,
-        classes=None if learned.is_regression else learned.classes,
-        reading=Reading(format, delimiter, decimal, encoding),
-        unseen=unseen,
-        target=target,
-        drop_missing_target=drop_missing_target,
-    )
-    given = read(data)
-    held = None if test is None else read(test)
-    for rows in filter(None, (given, held)):
-        tell_unseen(rows.n_unseen, quiet=quiet)
+    options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
+    options["reading"] = Reading(format, delimiter, decimal, encoding)
+    X, y = _read(loaded, data, quiet=quiet, **options)
+    X_test, y_test = (None, None) if test is None else _read(loaded, test, quiet=quiet, **options)
     with writing(out):
         lhtree.report(
-            loaded,
-            given.X,
-            given.y,
-            out,
-            X_test=None if held is None else held.X,
-            y_test=None if held is None else held.y,
+            *(loaded, X, y, out),
+            X_test=X_test,
+            y_test=y_test,
             title=title,
             target_name=target,
             max_megabytes=megabytes,
         )
     note(f"{out} written, {write_bytes(out.stat().st_size)}: open it in a browser", quiet=quiet)
+
+
+def sheet(
+    model: _options.ModelFile,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML or PDF file to write.")],
+    data: Annotated[
+        str | None,
+        typer.Argument(metavar="DATA", help="Table of held-out rows: metrics are computed on it."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", metavar="NAME", help="Column of DATA with the classes or numbers."),
+    ] = None,
+    row: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Row of DATA to show as an example, counted from 0.")
+    ] = 0,
+    title: Title = None,
+    drop_missing_target: _options.DropMissingTarget = False,
+    unseen: _options.Unseen = "error",
+    format: _options.Format = None,
+    delimiter: _options.Delimiter = None,
+    decimal: _options.Decimal = ".",
+    encoding: _options.Encoding = None,
+    quiet: _options.Quiet = False,
+) -> None:
+    """Write a decision sheet of a compact tree: the whole model on one printable page.
+
+    With DATA, the sheet shows how the tree decides on one of its rows, whose values are then in the
+    file; with --target also the accuracy and the calibration (of a regression, the errors) on all of
+    them.
+    """
+    import lhtree
+
+    if out.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise Problem(f"--out {out} has another ending: pass a file ending in .html or .pdf", ExitCode.USAGE)
+    if data is None and target is not None:
+        raise Problem("--target needs DATA: pass a table, or leave it out", ExitCode.USAGE)
+    check_place(out, model, *filter(None, [data]))
+    scorer = load_scorer(model)
+    X = y = None
+    if data is not None:
+        how = Reading(format, delimiter, decimal, encoding)
+        options = {"unseen": unseen, "target": target, "drop_missing_target": drop_missing_target}
+        X, y = _read(scorer, data, quiet=quiet, reading=how, **options)
+        if not 0 <= row < len(X):
+            raise Problem(f"--row {row} is not valid: pass 0 to {len(X) - 1}", ExitCode.USAGE)
+    with writing(out):
+        lhtree.sheet(scorer, out, X, y, row=row, title=title)
+    note(f"{out} written, {write_bytes(out.stat().st_size)}", quiet=quiet)
+
+
+def _read(model: Any, path: str, *, quiet: bool, **options: Any) -> tuple[Any, Any]:
+    """Read rows with the columns of a model, and their targets."""
+    learned = read_model(model, takes_numbers=True)
+    classes = learned.classes if learned.head.predicts_classes else None
+    rows = read_rows(path, encoding=learned.encoding, classes=classes, **options)
+    note_unseen(rows.n_unseen, quiet=quiet)
+    return rows.X, rows.y

@@ -15,7 +15,7 @@ from ..io.source import Reading
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import OPTIONS, Kind, Model
-from ._output import check_place
+from ._files import check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def tune(
         drop_missing_target=drop_missing_target,
         task=task and task.value,
     )
-    _check_metric(metric, is_regression=training.is_regression)
+    _check_metric(metric, training.task)
     table = _write_table_options(target, drop, categorical, drop_missing_target, how, task)
     so_far: list[Tuning] = []
 
@@ -132,7 +132,7 @@ def tune(
                 move(tuned.n_done, f"candidate {len(tuned.candidates)}, {best}")
 
             tuned = lhtree.tune(
-                model.choose(is_regression=training.is_regression)(),
+                model.find_class(training.task)(),
                 training.X,
                 training.y,
                 metric=metric and metric.value,
@@ -155,11 +155,11 @@ def tune(
         note(f"{out} written: the best setting, fitted on all rows", quiet=quiet)
 
 
-def _check_metric(metric: Metric | None, *, is_regression: bool) -> None:
+def _check_metric(metric: Metric | None, task: str) -> None:
     from ..selection.race import METRICS, NUMBER_METRICS
 
-    if metric is not None and (metric.value in NUMBER_METRICS) != is_regression:
-        kind, fitting = ("numbers", NUMBER_METRICS) if is_regression else ("classes", METRICS)
+    kind, fitting = ("numbers", NUMBER_METRICS) if task == "regression" else ("classes", METRICS)
+    if metric is not None and metric.value not in fitting:
         names = ", ".join(name for name in fitting if name in list(Metric))
         raise Problem(
             f"--metric {metric.value} does not apply to a target of {kind}: pass one of {names}",

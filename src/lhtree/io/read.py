@@ -47,9 +47,9 @@ class Training(NamedTuple):
         return {name for name, dtype in self.X.dtypes.items() if dtype.name == "category"}
 
     @property
-    def is_regression(self) -> bool:
-        """Whether a number is to be predicted."""
-        return self.y.dtype.kind == "f"
+    def task(self) -> str:
+        """The task: "classification" or "regression"."""
+        return "regression" if self.y.dtype.kind == "f" else "classification"
 
 
 class Rows(NamedTuple):
@@ -244,9 +244,9 @@ class FilePasses:
         self.as_categories = self._find_categories(set(categorical))
 
     @property
-    def is_regression(self) -> bool:
-        """Whether a number is to be predicted."""
-        return self.y.dtype.kind == "f"
+    def task(self) -> str:
+        """The task: "classification" or "regression"."""
+        return "regression" if self.y.dtype.kind == "f" else "classification"
 
     def batches(self) -> Iterator[tuple[FileRows, NDArray[Any], NDArray[np.float64] | None]]:
         """Batches of rows whose target is known, with their targets and weights."""

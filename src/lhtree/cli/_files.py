@@ -1,4 +1,4 @@
-"""Output of commands: files at once, tables batch by batch, both atomically."""
+"""Files of commands: models, tables in batches for them, and output that is written atomically."""
 
 from __future__ import annotations
 
@@ -7,18 +7,28 @@ import gzip
 import io
 import os
 import re
+import shutil
 import stat
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._extras import import_extra
-from .._write import open_whole, open_whole_folder, write_whole
+from .._write import open_whole, write_whole
+from ..io.fields import FileRows
+from ..io.streams import Stream
+from ..scorer import Scorer
 from ..tables.columns import find_arrow_kind
-from . import _signals
-from ._errors import ExitCode, Problem, writing
+from ..tables.encoding import Encoding
+from ._errors import ExitCode, Problem, check_signals, reading, writing
+from ._show import note
 
 _ENDINGS = {
     ".csv": "csv",
@@ -29,8 +39,49 @@ _ENDINGS = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
-_GROUP_BYTES = 1 << 23  # rows of Parquet and Arrow are written in groups of about this size
-_PART_BYTES = 1 << 27  # and the files of a folder have so many bytes before compression
+_GROUP_BYTES = 1 << 23  # size of row groups of Parquet and Arrow files
+_PART_BYTES = 1 << 26  # size of the files of a folder, before compression
+
+
+def load_scorer(path: str) -> Scorer:
+    """Load a model for prediction only."""
+    from ..scorer import load_scorer
+
+    with reading(path):
+        scorer = load_scorer(path)
+    check_signals()  # before a read of standard input, which may block
+    return scorer
+
+
+def load_model(path: str) -> Any:
+    """Load a model."""
+    from lhtree import load
+
+    with reading(path):
+        return load(path)
+
+
+class Encoder:
+    """Finds the columns of a model in a table and encodes them batch by batch."""
+
+    def __init__(self, scorer: Scorer, stream: Stream, unseen: str) -> None:
+        self._encoding, self._unseen = scorer._model.encoding, unseen
+        self.columns = self._encoding.find_columns(stream.names, stream.name)
+        self.n_unseen: Counter[str] = Counter()  # number of values treated as missing, by column
+        # A scorer of encoded rows.
+        plain = Encoding.plain(self._encoding.n_features)
+        self.scorer = Scorer(replace(scorer._model, encoding=plain), quantile=scorer.quantile)
+
+    def encode(self, rows: FileRows) -> NDArray[np.float64]:
+        """Features of some rows, shape (n, m)."""
+        return self._encoding.encode(rows.select(self.columns), unseen=self._unseen, n_unseen=self.n_unseen)
+
+
+def note_unseen(n_unseen: Counter[str], *, quiet: bool) -> None:
+    """Print a note on values that were treated as missing."""
+    counts = ", ".join(f"{n} of column {name!r}" for name, n in n_unseen.items())
+    if counts:
+        note(f"lhtree: categories not seen in training are treated as missing: {counts}", quiet=quiet)
 
 
 def check_place(path: Path, *sources: str | None) -> None:
@@ -65,7 +116,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 class Writer(Protocol):
-    """Writes batches of one schema; every format has one."""
+    """Writes record batches of one schema; every format has one."""
 
     def write(self, batch: Any) -> None:
         """Write an Arrow record batch."""
@@ -93,12 +144,12 @@ class CsvWriter:
         style = "needed" if any(map(self._needs_quotes, batch.columns)) else "none"
         options = arrow_csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style=style)
         content = io.BytesIO()
-        with _telling_types("text"):
+        with _explaining_types("text"):
             arrow_csv.write_csv(batch, content, options)
         self._file.write(content.getbuffer())
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Do nothing: all rows are written."""
 
     def _needs_quotes(self, values: Any) -> bool:
         pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
@@ -116,82 +167,47 @@ def _check_text(schema: Any) -> None:
             )
 
 
-def make_flat(values: Any) -> Any:
-    """A column without a dictionary, which may differ between batches, and with text that every format accepts."""
-    pa = import_extra("pyarrow", "cli")
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
-
-
 class GroupWriter:
-    """Parquet or Arrow, in groups of rows."""
+    """Parquet or Arrow: buffered rows are written as one row group, or as one file of a Parquet folder."""
 
-    def __init__(self, file: BinaryIO, kind: str) -> None:
-        self._file, self._kind = file, kind
+    def __init__(self, place: BinaryIO | str, kind: str) -> None:
+        self._place, self._kind = place, kind
+        self._most_bytes = _PART_BYTES if isinstance(place, str) else _GROUP_BYTES
         self._writer: Any = None
         self._waiting: list[Any] = []
+        self._n_files = 0  # of a folder
 
     def write(self, batch: Any) -> None:
         """Buffer a record batch, and write a group when there are enough rows."""
         self._waiting.append(batch)
-        if sum(waiting.nbytes for waiting in self._waiting) >= _GROUP_BYTES:
+        if sum(waiting.nbytes for waiting in self._waiting) >= self._most_bytes:
             self._write_group()
 
     def close(self) -> None:
         """Write the last group and the end of the file."""
-        self._write_group()
-        self._writer.close()
+        if self._waiting:
+            self._write_group()
+        if self._writer is not None:
+            self._writer.close()
 
     def _write_group(self) -> None:
-        if not self._waiting:
-            return
+        parquet, ipc = import_extra("pyarrow.parquet", "cli"), import_extra("pyarrow.ipc", "cli")
         group = import_extra("pyarrow", "cli").Table.from_batches(self._waiting).combine_chunks()
         self._waiting = []
-        with _telling_types(self._kind):
+        with _explaining_types(self._kind):
+            if isinstance(self._place, str):
+                path = os.path.join(self._place, f"part-{self._n_files:05d}.parquet")
+                parquet.write_table(group, path, row_group_size=1 << 17)
+                self._n_files += 1
+                return
             if self._writer is None:
-                self._writer = (
-                    import_extra("pyarrow.parquet", "cli").ParquetWriter(self._file, group.schema)
-                    if self._kind == "parquet"
-                    else import_extra("pyarrow.ipc", "cli").new_file(self._file, group.schema)
-                )
+                new = parquet.ParquetWriter if self._kind == "parquet" else ipc.new_file
+                self._writer = new(self._place, group.schema)
             self._writer.write_table(group)
 
 
-class FolderWriter:
-    """Parquet files in a folder, one after the other, of about the same size."""
-
-    def __init__(self, folder: str) -> None:
-        self._folder, self._n_parts, self._n_bytes = folder, 0, 0
-        self._stack = ExitStack()
-        self._part: GroupWriter | None = None
-
-    def write(self, batch: Any) -> None:
-        """Write a record batch, and begin a new file when there are enough rows."""
-        if self._part is None:
-            path = os.path.join(self._folder, f"part-{self._n_parts:05d}.parquet")
-            file = self._stack.enter_context(open(path, "xb"))  # noqa: SIM115  # leave() closes it
-            self._part, self._n_bytes = GroupWriter(file, "parquet"), 0
-            self._n_parts += 1
-        self._part.write(batch)
-        self._n_bytes += batch.nbytes
-        if self._n_bytes >= _PART_BYTES:
-            self.close()
-
-    def close(self) -> None:
-        """Write the end of the last file."""
-        if self._part is not None:
-            self._part.close()
-            self.leave()
-
-    def leave(self) -> None:
-        """Close the file that is being written, if any, as it is."""
-        self._part = None
-        self._stack.close()
-
-
 @contextmanager
-def _telling_types(kind: str) -> Iterator[None]:
+def _explaining_types(kind: str) -> Iterator[None]:
     """Explain in one line that a format cannot store a column."""
     pa = import_extra("pyarrow", "cli")
     try:
@@ -204,33 +220,32 @@ def _telling_types(kind: str) -> Iterator[None]:
 def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[Writer]:
     """Open a table to write; None and "-" are stdout. The format is ``kind``, or that of the extension.
 
-    ``sources`` are what is being read, which must not be written over.
+    ``sources`` are input files, which must not be overwritten.
     """
     path = None if path == "-" else path
-    name = "standard output" if path is None else path
-    if path is not None and path.endswith(("/", os.sep)):
-        if kind not in (None, "parquet"):
-            raise Problem(f"--out-format {kind}: files of a folder are Parquet; omit it", ExitCode.USAGE)
-        with writing(name), _open_folder(path, sources) as folder:
-            yield folder
-        return
-    kind = kind or _find_kind(path)
-    with writing(name), ExitStack() as stack:
-        file = stack.enter_context(_open_file(path, sources))
-        if path is not None and path.lower().endswith(".gz"):
-            file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))  # type: ignore[assignment]
-        writer: Writer = (
-            CsvWriter(file, "\t" if kind == "tsv" else ",")
-            if kind in ("csv", "tsv")
-            else GroupWriter(file, kind)
-        )
+    with writing("standard output" if path is None else path), ExitStack() as stack:
+        writer: Writer
+        if path is not None and path.endswith(("/", os.sep)):
+            if kind not in (None, "parquet"):
+                raise Problem(f"--out-format {kind}: files of a folder are Parquet; omit it", ExitCode.USAGE)
+            writer = GroupWriter(stack.enter_context(_open_folder(path, sources)), "parquet")
+        else:
+            kind = kind or _find_kind(path)
+            file = stack.enter_context(_open_file(path, sources))
+            if path is not None and path.lower().endswith(".gz"):
+                file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))  # type: ignore[assignment]
+            if kind in ("csv", "tsv"):
+                writer = CsvWriter(file, "\t" if kind == "tsv" else ",")
+            else:
+                writer = GroupWriter(file, kind)
         yield writer
         writer.close()
-        _signals.check()  # before the file takes its place
+        check_signals()  # before the file is renamed
 
 
 @contextmanager
-def _open_folder(path: str, sources: Sequence[str]) -> Iterator[Writer]:
+def _open_folder(path: str, sources: Sequence[str]) -> Iterator[str]:
+    """Yield a temporary folder that is renamed to ``path`` if no error is raised."""
     place = Path(path)
     if place.is_dir() and any(place.iterdir()):
         raise Problem(
@@ -238,14 +253,15 @@ def _open_folder(path: str, sources: Sequence[str]) -> Iterator[Writer]:
         )
     if not place.is_dir():
         check_place(place, *sources)
-    with open_whole_folder(place) as temporary:
-        writer = FolderWriter(temporary)
-        try:
-            yield writer
-            writer.close()
-        finally:
-            writer.leave()
-        _signals.check()  # before the folder takes its place
+    temporary = place.with_name(f".{place.name}-{os.getpid()}.part")
+    temporary.mkdir()
+    try:
+        yield str(temporary)
+        if place.is_dir():
+            place.rmdir()
+        os.replace(temporary, place)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _find_kind(path: str | None) -> str:
