@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 
 from lhtree import LHTClassifier, plot_block
 from lhtree.model.model import read
-from lhtree.plot._block import _find_edges, find_sums
+from lhtree.plot._block import _find_edges, find_sums, place_labels, spread
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -163,3 +163,33 @@ def test_classes_must_be_the_model_s():
     model, X, _ = pictures.wine()
     with pytest.raises(ValueError, match=r"^y .*'\?'.*: pass"):
         plot_block(model, X, ["?"] * len(X))
+
+
+labels = st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 20)), min_size=1, max_size=8).map(sorted)
+
+
+@given(labels=labels, gap=st.floats(0, 2))
+def test_labels_keep_their_order_and_do_not_overlap(labels, gap):
+    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
+    placed = spread(centres, widths, gap)
+    apart = np.diff(placed) - (widths[1:] + widths[:-1]) / 2
+    assert (apart >= gap - 1e-6).all()
+
+
+@given(labels=labels)
+def test_labels_with_room_stay_where_they_are(labels):
+    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
+    centres = np.cumsum(np.full(len(centres), 30.0))
+    np.testing.assert_array_equal(spread(centres, widths, 0.5), centres)
+
+
+def test_touching_labels_move_by_as_much():
+    np.testing.assert_allclose(spread(np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.0), [-0.5, 1.5])
+
+
+def test_labels_stay_inside():
+    placed = place_labels(np.array([0.0, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
+    np.testing.assert_allclose(placed, [1.0, 9.0])
+    placed = place_labels(np.array([9.8, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
+    assert placed[1] == 9.0
+    assert placed[0] <= 7.0

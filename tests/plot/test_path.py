@@ -4,8 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from lhtree import LHForestClassifier, plot_path
-from lhtree.plot._path import find_sections, take_path
-from lhtree.plot._waterfall import find_rungs
+from lhtree.plot._path import find_rungs, find_sections, take_path
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")

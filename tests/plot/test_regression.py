@@ -17,9 +17,9 @@ from lhtree import (
     plot_weights,
     save,
 )
-from lhtree.plot._responses import find_responses
+from lhtree.plot._block import find_responses
+from lhtree.plot._path import find_rungs
 from lhtree.plot._rounds import find_losses
-from lhtree.plot._waterfall import find_rungs
 from support.pictures import find_flaws, written
 from support.regressions import KINDS, fit_regression, make_houses
 

@@ -16,10 +16,9 @@ from lhtree import (
     plot_tree,
 )
 from lhtree.describe.palette import CLASSES, REST
-from lhtree.draw.lines import find_lines, part
 from lhtree.model.model import read
 from lhtree.plot._membership import choose_class
-from lhtree.plot._regions import find_middle
+from lhtree.plot._regions import find_lines, find_middle, part
 from support import pictures
 from support.clouds import make_clouds
 

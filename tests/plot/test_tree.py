@@ -5,8 +5,8 @@ from matplotlib.colors import to_hex
 
 from lhtree import LHForestClassifier, LHTClassifier, plot_tree, weight_table
 from lhtree.describe.palette import AGAINST, FOR
-from lhtree.draw.style import LINE
-from lhtree.plot._tree import plan_tree
+from lhtree.draw.scene import LINE
+from lhtree.draw.tree import TreeDrawing
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -20,7 +20,7 @@ def test_bars_are_the_weights_and_shares():
     model, *_ = pictures.wine(beta=0.25)
     for tree, view in enumerate(model.trees_):
         drawn = boxes(plot_tree(model, tree=tree, n_features=4))
-        unit = 0.55 / 2  # inches of a weight of 1
+        unit = 14.0 / 2  # millimetres of a weight of 1
         for block in range(view.n_blocks):
             share = drawn[f"target-{block}"].get_width() / drawn[f"mix-{block}"].get_width()
             assert share == pytest.approx(view.n_target[block] / view.weight[block])
@@ -127,7 +127,7 @@ def test_folding_by_depth():
     view = model.trees_[0]
     written = pictures.written(plot_tree(model, max_depth=0))
     assert f"… {view.n_blocks - 1} below" in written
-    assert len(plan_tree(view, 3, 2).cards) == (view.depth <= 2).sum()
+    assert len(TreeDrawing(view, (1.0, 1.0), max_depth=2).layout.cards) == (view.depth <= 2).sum()
 
 
 def test_axes_given_are_used_and_letters_shrink():

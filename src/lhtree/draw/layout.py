@@ -1,4 +1,4 @@
-"""Where the blocks of a tree stand: numbers only, no drawing."""
+"""Layout of the blocks of a tree."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..model.views import TreeView
 
 
 class Sizes(NamedTuple):
-    """Inches of the parts of a picture of a tree; a folded block looks like a leaf with one line more."""
+    """Sizes of the parts of a drawing of a tree; a folded block has one line more than a leaf."""
 
     branching_width: float
     branching_height: float
     leaf_width: float
     leaf_height: float
     folded_height: float
-    between: float = 0.14  # cards side by side
-    below: float = 0.42  # from a card to the cards of the next level
+    between: float  # horizontal gap between cards
+    below: float  # gap between a card and the cards of the next level
 
 
 class Card(NamedTuple):
-    """A block's place in inches: x of its middle and y of its top, y growing downwards; blocks folded into it."""
+    """Place of a block: x of its middle, y of its top (growing downwards), and the number of blocks folded into it."""
 
     block: int
     x: float
@@ -34,7 +34,7 @@ class Card(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Places of the blocks shown, by block number, in a picture of so many inches."""
+    """Places of the blocks shown, by block number, and the size of the drawing."""
 
     cards: dict[int, Card]
     width: float
@@ -42,7 +42,7 @@ class Layout(NamedTuple):
 
 
 def lay_out(view: TreeView, sizes: Sizes, max_depth: int) -> Layout:
-    """Place the blocks down to a depth; every block is in the middle above its two, none overlap."""
+    """Place the blocks down to a depth: each in the middle above its children, without overlaps."""
     shown = np.flatnonzero(view.depth <= max_depth)
     opened = (view.left >= 0) & (view.depth < max_depth)
     apart = _find_distances(view, sizes, shown, opened)
@@ -77,7 +77,7 @@ def lay_out(view: TreeView, sizes: Sizes, max_depth: int) -> Layout:
 def _find_distances(
     view: TreeView, sizes: Sizes, shown: NDArray[np.int64], opened: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Distance between the two blocks below each opened block, from the outlines of what is below them."""
+    """Return the distance between the children of each opened block, from the outlines of their subtrees."""
     apart = np.zeros(view.n_blocks)
     outlines: dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
     for block in shown[::-1]:
@@ -97,7 +97,7 @@ def _find_distances(
 
 
 def choose_depth(view: TreeView, sizes: Sizes, width: float, height: float) -> int:
-    """Largest depth at which the picture fits into so many inches; at least 1."""
+    """Return the largest depth at which the drawing fits into this size; at least 1."""
     deepest = int(view.depth.max())
     fitting = 1
     for depth in range(2, deepest + 1):
@@ -106,30 +106,3 @@ def choose_depth(view: TreeView, sizes: Sizes, width: float, height: float) -> i
             break
         fitting = depth
     return min(fitting, deepest)
-
-
-def spread(centres: NDArray[np.float64], widths: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """Centres moved as little as order and width allow so that none overlap; given in ascending order.
-
-    Neighbours that touch form a group that stands where its members would be on average.
-    """
-    groups: list[tuple[float, float, int]] = []  # middle, width, members
-    for centre, width in zip(centres.tolist(), widths.tolist(), strict=True):
-        group = (centre, width, 1)
-        while groups and groups[-1][0] + groups[-1][1] / 2 + gap > group[0] - group[1] / 2:
-            middle, breadth, members = groups.pop()
-            total = breadth + gap + group[1]
-            # Each part's wish for the middle of the joint group, weighted by its members.
-            wish = members * (middle - breadth / 2 + total / 2) + group[2] * (
-                group[0] + group[1] / 2 - total / 2
-            )
-            group = (wish / (members + group[2]), total, members + group[2])
-        groups.append(group)
-    placed, own = [], iter(widths.tolist())
-    for middle, total, members in groups:
-        at = middle - total / 2
-        for _ in range(members):
-            width = next(own)
-            placed.append(at + width / 2)
-            at += width + gap
-    return np.array(placed)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe.palette import find_pair
-from ..draw.layout import spread
-from ..draw.style import INK, SMALL, fit, measure, name_class, strip, take_axes
-from ..draw.take import width_of
+from .._parameters import is_integer, refuse
+from ..describe.palette import AGAINST, FOR, find_pair
+from ..draw.figure import fit, measure
+from ..draw.scene import INK
+from ..draw.tree import name_class
 from ..model.model import read
-from ..tables.labels import encode_known
-from ._reach import name_children, reach_block, say_missing
-from ._responses import draw_responses, find_responses
+from ..model.numbers import NumberFormat
+from ..model.views import TreeView
+from ..tables.labels import encode_known, take_numbers
+from ._axes import SMALL, strip, take_axes, take_tree, width_of, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +26,49 @@ Floats = NDArray[np.float64]
 _N_BINS = 40
 _GAP = 4.0  # points between labels, and from them to the offset's line
 _FEW_ROWS = 400
+
+
+class Reached(NamedTuple):
+    """Rows in a block of a tree."""
+
+    view: TreeView
+    row: NDArray[np.int64]  # numbers of the rows in X
+    feature_sum: NDArray[np.float64]  # infinite where a single feature is missing and has a side to go to
+    goes_left: NDArray[np.bool_]
+    n_rows: int  # of X
+
+
+def reach_block(model: Any, X: Any, block: int, tree: int) -> Reached:
+    """The rows of X that reach a block."""
+    fitted, view = read(model, takes_numbers=True), take_tree(model, tree)
+    branching = np.flatnonzero(view.left >= 0)
+    if not is_integer(block) or block not in branching:
+        known = ", ".join(map(str, branching[:20])) + (", …" if len(branching) > 20 else "")
+        raise refuse("block", block, f"a branching block of the tree: {known or 'it has none'}")
+    rows = fitted.encode(X)
+    estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
+    ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
+    way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    at = np.flatnonzero((passed == block) & (way % fitted.n_targets == target))
+    goes_left = passed[at + 1] == view.left[block]
+    return Reached(view, way[at] // fitted.n_targets, value[at], goes_left, len(rows))
+
+
+def name_children(view: TreeView, block: int) -> tuple[str, str]:
+    """Names of the blocks below a block."""
+    left, right = (
+        f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (view.left[block], view.right[block])
+    )
+    return left, right
+
+
+def say_missing(view: TreeView, block: int, n_rows: int) -> str:
+    """How many rows have no feature sum, in words."""
+    if not n_rows:
+        return ""
+    side = "left" if view.missing[block] < 0 else "right"
+    name = fit(view.conditions(block).subject, 120.0, SMALL)
+    return f"; not drawn: {n_rows} row{'s' * (n_rows > 1)} to the {side}, where {name} is missing"
 
 
 @dataclass(frozen=True)
@@ -265,3 +310,107 @@ def _write_sides(ax: Axes, facts: BlockSums) -> None:
         text = f"{n_rows} rows to {name}, {n_target} of {name_class(facts.target)}"
         arrow = f"← {fit(text, room - 12.0, SMALL)}" if left else f"{fit(text, room - 12.0, SMALL)} →"
         ax.set_title(arrow, loc="left" if left else "right", fontsize=SMALL, color=INK)
+
+
+def spread(centres: NDArray[np.float64], widths: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
+    """Centres moved as little as order and width allow so that none overlap; given in ascending order.
+
+    Neighbours that touch form a group that stands where its members would be on average.
+    """
+    groups: list[tuple[float, float, int]] = []  # middle, width, members
+    for centre, width in zip(centres.tolist(), widths.tolist(), strict=True):
+        group = (centre, width, 1)
+        while groups and groups[-1][0] + groups[-1][1] / 2 + gap > group[0] - group[1] / 2:
+            middle, breadth, members = groups.pop()
+            total = breadth + gap + group[1]
+            # Each part's wish for the middle of the joint group, weighted by its members.
+            wish = members * (middle - breadth / 2 + total / 2) + group[2] * (
+                group[0] + group[1] / 2 - total / 2
+            )
+            group = (wish / (members + group[2]), total, members + group[2])
+        groups.append(group)
+    placed, own = [], iter(widths.tolist())
+    for middle, total, members in groups:
+        at = middle - total / 2
+        for _ in range(members):
+            width = next(own)
+            placed.append(at + width / 2)
+            at += width + gap
+    return np.array(placed)
+
+
+@dataclass(frozen=True)
+class BlockResponses:
+    """Feature sums and responses of the rows that reach a branching block."""
+
+    offset: float
+    feature_sum: Floats
+    response: Floats
+    goes_left: NDArray[np.bool_]
+    below: tuple[str, str]  # names of the two child blocks
+    without: str  # rows that have no feature sum, in words
+    amounts: NumberFormat
+
+    def mean(self, left: bool) -> float:
+        """Mean response of the rows on one side; NaN without any."""
+        own = self.response[self.goes_left == left]
+        return float(own.mean()) if len(own) else float("nan")
+
+
+def find_responses(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockResponses:
+    """Responses of the rows of X in a block, and the side each goes to."""
+    view, inside, sums, goes_left, n_rows = reach_block(model, X, block, tree)
+    return BlockResponses(
+        offset=float(view.offset[block]),
+        feature_sum=sums,
+        response=take_numbers(y, n_rows)[inside],
+        goes_left=goes_left,
+        below=name_children(view, block),
+        without=say_missing(view, block, int((~np.isfinite(sums)).sum())),
+        amounts=read(model, takes_numbers=True).amounts.plain(),
+    )
+
+
+def draw_responses(facts: BlockResponses, ax: Axes | None) -> Axes:
+    """Draw the rows as points, violet on the side with the larger mean and red on the other."""
+    ax = take_axes(ax, 7.6, 3.9)
+    has_sum = np.isfinite(facts.feature_sum)
+    rises = facts.mean(False) > facts.mean(True)
+    size = float(np.clip(4000.0 / max(len(has_sum), 1), 4.0, 18.0))
+    for left in (True, False):
+        own = (facts.goes_left == left) & has_sum
+        colour = AGAINST if left == rises else FOR
+        ax.scatter(
+            facts.feature_sum[own],
+            facts.response[own],
+            s=size,
+            color=colour,
+            alpha=0.75,
+            linewidth=0,
+            zorder=2,
+        )
+    shown = np.append(facts.feature_sum[has_sum], facts.offset)
+    air = 0.05 * float(np.ptp(shown)) or 1.0
+    ax.set_xlim(float(shown.min()) - air, float(shown.max()) + air)
+    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3)
+    (low, high), room = ax.get_xlim(), width_of(ax) / 2 - 22.0
+    for left, name in zip((True, False), facts.below, strict=True):
+        n_rows, mean = int((facts.goes_left == left).sum()), facts.mean(left)
+        text = f"{n_rows:,} row{'s' * (n_rows != 1)} to {name}"
+        if n_rows:
+            ends = (low, facts.offset) if left else (facts.offset, high)
+            ax.plot(ends, [mean, mean], color=INK, linewidth=1.4, linestyle=(0, (4, 2)), zorder=4)
+            text = f"{text}, mean {facts.amounts.write(mean)}".replace("-", "−")
+        text = fit(text, room, SMALL)
+        ax.set_title(
+            f"← {text}" if left else f"{text} →",
+            loc="left" if left else "right",
+            fontsize=SMALL,
+            color=INK,
+        )
+    at = f"offset c = {facts.offset:.4g}".replace("-", "−")
+    ax.set_xlabel(f"feature sum of normalised values; {at}{facts.without}", fontsize=SMALL)
+    ax.set_ylabel("response", fontsize=SMALL)
+    write_thousands(ax.yaxis)
+    strip(ax)
+    return ax

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..describe.palette import ACCENT
-from ..draw.style import INK, LINE, NORMAL, SMALL, marker, strip, take_axes
-from ..draw.take import new_panels, take_panels
+from ..draw.scene import INK, LINE
 from ..evaluation.curves import CoverageCurve
+from ._axes import NORMAL, SMALL, marker, new_panels, strip, take_axes, take_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

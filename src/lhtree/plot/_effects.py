@@ -8,22 +8,22 @@ import numpy as np
 
 from .._parameters import check_count
 from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
-from ..draw.style import (
-    INK,
-    LINE,
+from ..draw.figure import fit, fit_all, letters
+from ..draw.scene import INK, LINE
+from ..draw.tree import name_class
+from ..explain._effects import Effect, Effects
+from ..model.model import read
+from ._axes import (
     NORMAL,
     SMALL,
     dashes,
-    fit,
-    fit_all,
-    letters,
-    name_class,
+    new_panels,
     strip,
+    take_class,
+    take_panels,
+    width_of,
     write_thousands,
 )
-from ..draw.take import new_panels, take_class, take_panels, width_of
-from ..explain._effects import Effect, Effects
-from ..model.model import read
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

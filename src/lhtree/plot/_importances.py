@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._parameters import check_count
 from ..describe.palette import ACCENT
-from ..draw.style import INK, SMALL, check_axes, fit, fit_all, measure, strip, take_axes, write_thousands
-from ..draw.take import room_left_of, width_of
+from ..draw.figure import fit, fit_all, measure
+from ..draw.scene import INK
 from ..model.model import Model, read
 from ..model.numbers import NumberFormat
+from ._axes import SMALL, check_axes, room_left_of, strip, take_axes, width_of, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,23 +9,23 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..describe.palette import ACCENT, REST, class_colour
-from ..draw.style import (
-    INK,
+from ..draw.figure import fit, fit_all
+from ..draw.scene import INK
+from ..model.model import Model, read
+from ..tables.encoders import OneHot, TargetStatistic
+from ._axes import (
     NORMAL,
     SMALL,
     dashes,
-    fit,
-    fit_all,
     sequential,
     strip,
     take_axes,
+    take_class,
+    take_features,
+    take_range,
     write_thousands,
 )
-from ..draw.take import take_class, take_features, take_range
-from ..model.model import Model, read
-from ..tables.encoders import OneHot, TargetStatistic
-from ._held import ask_scores, hold, make_grid, say_held
-from ._regions import take_points
+from ._grid import ask_scores, hold, make_grid, say_held, take_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,18 +10,26 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import check_count, refuse
 from ..describe.palette import class_colour
-from ..draw.lines import find_lines
-from ..draw.style import INK, NORMAL, SMALL, dashes, fit_all, marker, take_axes
-from ..draw.take import take_features, take_range
+from ..draw.figure import fit_all
+from ..draw.scene import INK
 from ..model.model import Model, read
-from ..tables.frames import refuse_infinity
-from ..tables.labels import take_numbers
-from ._held import average_scores, hold, make_grid, say_held
-from ._surface import draw_surface
+from ._axes import (
+    NORMAL,
+    SMALL,
+    dashes,
+    marker,
+    sequential,
+    take_axes,
+    take_features,
+    take_range,
+    write_thousands,
+)
+from ._grid import average_scores, hold, make_grid, say_held, take_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Floats = NDArray[np.float64]
 _LABEL = 200.0  # points
 _FEW_LINES = 60
 
@@ -105,7 +113,7 @@ def plot_decision_regions(
         predicted = fitted.scorer.value(rows) if fitted.is_regression else fitted.scorer.predict(rows)
     if fitted.is_regression:
         surface = predicted.reshape(n_points, n_points)
-        draw_surface(ax, surface, ranges, None if points is None else points[:, along], codes)
+        _draw_surface(ax, surface, ranges, None if points is None else points[:, along], codes)
     else:
         predicted = predicted.argmax(axis=1) if is_mean else predicted
         regions = predicted.reshape(n_points, n_points)
@@ -131,27 +139,6 @@ def plot_decision_regions(
     ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
-
-
-def take_points(fitted: Model, X: Any, y: Any) -> tuple[NDArray[np.float64] | None, NDArray[Any]]:
-    """Rows to draw and the codes of their classes, -1 without classes; of a regression their responses or none."""
-    if X is None:
-        return None, np.array([], dtype=np.int64)
-    points = fitted.encode(X).astype(np.float64)
-    if np.isinf(points).any():
-        refuse_infinity(points)
-    if fitted.is_regression:
-        return points, np.array([]) if y is None else take_numbers(y, len(points))
-    if y is None:
-        return points, np.full(len(points), -1)
-    labels = np.asarray(y)
-    if labels.shape != (len(points),):
-        raise ValueError(f"y has shape {labels.shape}, but X has {len(points)} rows: pass one class per row.")
-    known = {label: code for code, label in enumerate(fitted.labels)}
-    unknown = [label for label in labels.tolist() if label not in known]
-    if unknown:
-        raise refuse("y", unknown[0], f"classes of the model: {', '.join(map(repr, fitted.labels[:10]))}")
-    return points, np.array([known[label] for label in labels.tolist()])
 
 
 def _draw_regions(ax: Axes, fitted: Model, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
@@ -219,3 +206,95 @@ def _draw_points(ax: Axes, fitted: Model, points: NDArray[np.float64], codes: ND
         title="class",
         title_fontsize=SMALL,
     )
+
+
+def _draw_surface(
+    ax: Axes, surface: Floats, ranges: list[tuple[float, float]], points: Floats | None, response: Floats
+) -> None:
+    """Draw a grid of predictions; rows are at ``points``, shape (n, 2), with or without responses, shape (n,)."""
+    seen = np.append(surface.ravel(), response)
+    scale: dict[str, Any] = {"cmap": sequential(None), "vmin": float(seen.min()), "vmax": float(seen.max())}
+    extent = (*ranges[0], *ranges[1])
+    how: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
+    image = ax.imshow(surface, extent=extent, **how, **scale)
+    if points is not None:
+        size = float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
+        colours: dict[str, Any] = {"c": response, **scale} if len(response) else {"color": INK}
+        ax.scatter(points[:, 0], points[:, 1], s=size, edgecolor=INK, linewidth=0.5, zorder=3, **colours)
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("prediction; of rows, the response" if len(response) else "prediction", fontsize=SMALL)
+    bar.ax.tick_params(labelsize=SMALL)
+    write_thousands(bar.ax.yaxis)
+
+
+class Line(NamedTuple):
+    """A hyperplane as far as its block reaches within the picture, in the user's units."""
+
+    tree: int
+    block: int
+    depth: int
+    target: int
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+
+def find_lines(
+    fitted: Model, held: Floats, along: list[int], ranges: list[tuple[float, float]]
+) -> list[Line]:
+    """The hyperplane of every branching block, cut off where the blocks above send rows elsewhere.
+
+    Blocks that no point of the picture reaches, and hyperplanes that do not part their region of it, have no line.
+    """
+    trees = fitted.trees
+    (low_x, high_x), (low_y, high_y) = ranges
+    picture = np.array([[low_x, low_y], [high_x, low_y], [high_x, high_y], [low_x, high_y]])
+    lines = []
+    for tree in range(trees.n_trees):
+        work = [(0, 0, picture)]
+        while work:
+            block, depth, region = work.pop()
+            at = int(trees.block_ptr[tree]) + block
+            left = int(trees.left[at])
+            if left < 0:
+                continue
+            slope, offset = _find_plane(fitted, at, held, along)
+            y = region @ slope - offset
+            if (y < 0.0).all() or (y >= 0.0).all():
+                work.append((left if y[0] < 0.0 else left + 1, depth + 1, region))
+                continue
+            below, above, ends = part(region, y)
+            first, second = ends.T.tolist()
+            lines.append(Line(tree, block, depth, int(trees.target[tree]), tuple(first), tuple(second)))
+            work += [(left + 1, depth + 1, above), (left, depth + 1, below)]
+    return lines
+
+
+def part(region: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    """Part a convex region (its corners in turn) where y, linear and given at the corners, changes sign.
+
+    Returns the corners of the part with y < 0, those of the rest, and the two ends of the line between them.
+    """
+    after, y_after = np.roll(region, -1, axis=0), np.roll(y, -1)
+    below: list[Floats] = []
+    above: list[Floats] = []
+    ends: list[Floats] = []
+    for corner, following, here, there in zip(region, after, y, y_after, strict=True):
+        (below if here < 0.0 else above).append(corner)
+        if (here < 0.0) != (there < 0.0):
+            end = corner + (following - corner) * (here / (here - there))
+            ends.append(end)
+            below.append(end)
+            above.append(end)
+    return np.array(below), np.array(above), np.array(ends)
+
+
+def _find_plane(fitted: Model, at: int, held: Floats, along: list[int]) -> tuple[Floats, float]:
+    """Slopes over the two features in the user's units, and offset, of a block's hyperplane with the others held."""
+    trees, (centre, scale) = fitted.trees, fitted.normalisation
+    some = slice(trees.hyperplane_ptr[at], trees.hyperplane_ptr[at + 1])
+    weights = np.zeros(fitted.n_features)
+    weights[trees.hyperplane_feature[some]] = trees.hyperplane_weight[some]
+    slope = (weights / scale)[along]
+    z = np.nan_to_num((held - centre) / scale)  # missing values sit at the centre
+    z[along] = -(centre / scale)[along]
+    return slope, float(trees.offset[at] - weights @ z)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..describe.palette import ACCENT
-from ..draw.style import INK, LINE, NORMAL, SMALL, strip, take_axes, write_thousands
+from ..draw.scene import INK, LINE
 from ..model.model import Model, read
 from ..model.numbers import NumberFormat
 from ..tables.labels import encode_known, take_numbers
+from ._axes import NORMAL, SMALL, strip, take_axes, write_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def _find_loss(model: Any) -> dict[str, Any]:
 def _measure(fitted: Model, X: NDArray[Any], y: Any, loss: dict[str, Any]) -> Floats:
     assert fitted.base is not None
     if fitted.is_regression:
-        truth = {"response": take_numbers(y, len(X))}
+        truth: dict[str, Any] = {"response": take_numbers(y, len(X))}
     else:
         codes = encode_known(y, fitted.classes, len(X), is_strict=True)
         truth = {"classes": codes.astype(np.int32)}

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count
 from ..describe.weights import PREDICTION, WeightTable, mean_weights, weight_table
-from ..draw.style import INK, NORMAL, SMALL, diverging, fit, fit_all, name_class
-from ..draw.take import new_panels, room_left_of, take_panels, take_tree, width_of
+from ..draw.figure import fit, fit_all
+from ..draw.scene import INK
+from ..draw.tree import name_class
 from ..model.model import Model, read
+from ._axes import NORMAL, SMALL, diverging, new_panels, room_left_of, take_panels, take_tree, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,7 +1,7 @@
-"""A compact tree as shapes: its outline with the shares of all leaves, and a panel with bars for every block.
+"""A compact tree as a scene: its outline with the shares of all leaves, and a panel with bars for every block.
 
-Panels beside the outline keep the page small whatever the shape of the tree is: a card per block at its place in the
-tree would need one page per few levels.
+Panels stand below the outline, so that the tree fits on a page whatever its shape. A card per block at its place in the
+tree would need many pages.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ...describe.outline import MISSING, NUMBER, Outline, OutlineBlock, OutlineTerm, find_left, write_number
-from ...describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
-from ._shapes import (
+from ..describe.outline import MISSING, NUMBER, Outline, OutlineBlock, OutlineTerm, find_left, write_number
+from ..describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
+from .scene import (
     BOLD,
     GREY,
     INK,
     SMALL,
+    WHITE,
     Box,
     Curve,
     Disc,
+    Scene,
     Shape,
     Text,
     find_width,
@@ -27,11 +29,12 @@ from ._shapes import (
     move,
 )
 
+_PAGE, _TALLEST, _MARGIN, _HEADER = 297.0, 210.0, 8.0, 10.0  # A4, in millimetres
 _LINE = 2.75
 _LEVEL, _LEAST_LEVEL = 6.0, 2.6  # between levels of the outline
 _LEAF, _WIDEST_LEAF = 13.0, 42.0  # height of a leaf in the outline, and its room
 _RADIUS = 1.75
-_AIR = 1.6  # above the root, for its answers
+_AIR = 1.6  # above the root, for "yes" and "no"
 _GAP = 2.0  # between panels
 _HEAD, _FOOT = 5.2, 1.0  # of a panel, above and below its terms
 _WIDEST, _NARROWEST = 92.0, 44.0  # panels
@@ -40,19 +43,44 @@ _PALE = "#F5F5F5"
 
 
 def colour_class(code: int) -> str:
-    """Colour of a class; further ones have paler colours."""
+    """Return the colour of a class; classes beyond the palette have paler colours."""
     return class_colour(code) if code < len(CLASSES) else tint(class_colour(code), 0.5)
 
 
-def draw_tree(outline: Outline, width: float, room: float) -> tuple[list[Shape], float]:
-    """Shapes of a tree in this width, and their height: at most ``room``, if panels of legible size allow it."""
+def compose_outline(outline: Outline) -> Scene:
+    """Return a page as wide as A4, and as high as needed, with a header and the tree."""
+    inside, room = _PAGE - 2 * _MARGIN, _TALLEST - 2 * _MARGIN
+    tree, height = draw_outline(outline, inside, room - _HEADER)
+    shapes = tuple(_draw_header(outline, inside) + move(tree, 0.0, _HEADER))
+    total = height + _HEADER
+    return Scene(shapes, _PAGE, min(total, room) + 2 * _MARGIN, _MARGIN, min(1.0, room / total))
+
+
+def _draw_header(outline: Outline, width: float) -> list[Shape]:
+    """Draw the title, and the colours of as many classes as fit."""
+    n_blocks = len(outline.blocks)
+    size = f"{n_blocks} blocks, {outline.n_leaves} leaves, {outline.n_terms} terms"
+    title = f"Compact tree: {size if n_blocks > 1 else '1 block, a leaf'}"
+    shapes: list[Shape] = [Text(0.0, 2.5, title, 10.0, weight=BOLD)]
+    at = find_width(title, 10.0, BOLD) + 8.0
+    for code, label in enumerate(outline.class_names):
+        name = fit_text(label, 30.0)
+        if at + 4.0 + find_width(name) > width:
+            break
+        shapes += [Box(at, 1.5, 2.0, 2.0, colour_class(code)), Text(at + 3.0, 2.5, name)]
+        at += 6.0 + find_width(name)
+    return shapes
+
+
+def draw_outline(outline: Outline, width: float, room: float) -> tuple[list[Shape], float]:
+    """Return the shapes of a tree of this width, and their height: at most ``room`` if legible panels allow it."""
     depth = max(block.depth for block in outline.blocks)
     level = min(_LEVEL, max(_LEAST_LEVEL, 36.0 / max(depth, 1)))
     top = _AIR + level * depth + _LEAF + 2.5
-    told = [*outline.branching, *(block for block in outline.blocks if block.is_linear)]
-    names = [term.name for block in told for term in block.terms]
-    shapes = _draw_outline(outline, width, level, depth)
-    panels = [_Panel(outline, block) for block in told]
+    detailed = [*outline.branching, *(block for block in outline.blocks if block.is_linear)]
+    names = [term.name for block in detailed for term in block.terms]
+    shapes = _draw_blocks(outline, width, level, depth)
+    panels = [_Panel(outline, block) for block in detailed]
     if not panels:
         return shapes, top
     fewest = math.ceil(width / (_WIDEST + _GAP))
@@ -72,13 +100,13 @@ def draw_tree(outline: Outline, width: float, room: float) -> tuple[list[Shape],
 
 
 def _measure_rows(panels: list[_Panel], n_columns: int) -> list[float]:
-    """Heights of the rows of panels."""
+    """Return the heights of the rows of panels."""
     rows = [panels[first : first + n_columns] for first in range(0, len(panels), n_columns)]
     return [max(panel.height for panel in row) + _GAP for row in rows]
 
 
-def _draw_outline(outline: Outline, width: float, level: float, depth: int) -> list[Shape]:
-    """The tree from its root down; leaves stand in one row below."""
+def _draw_blocks(outline: Outline, width: float, level: float, depth: int) -> list[Shape]:
+    """Draw the blocks from the root down; all leaves are in one row."""
     step = min(width / outline.n_leaves, _WIDEST_LEAF)
     places = {
         number: (x * step, (depth if outline.blocks[number].is_leaf else below) * level + _RADIUS + _AIR)
@@ -108,34 +136,26 @@ def _draw_outline(outline: Outline, width: float, level: float, depth: int) -> l
 
 
 def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width: float) -> list[Shape]:
-    """The class with a bar of all shares and the probability, or the number with a bar, and the rows."""
-    left = x - width / 2.0
+    """Draw a leaf: its class with a bar of all shares and the probability, or its number with a bar; and its rows."""
+    left, inner = x - width / 2.0 + 0.5, width - 1.0
+    title = "linear" if block.is_linear else outline.name_leaf(block, 4)
     shapes: list[Shape] = [
-        Box(left, y, width, _LEAF - 1.0, "#FFFFFF", INK),
-        Text(
-            x,
-            y + 1.7,
-            fit_text("linear" if block.is_linear else outline.name_leaf(block, 4), width - 0.8, SMALL, BOLD),
-            SMALL,
-            "middle",
-            INK,
-            BOLD,
-        ),
+        Box(x - width / 2.0, y, width, _LEAF - 1.0, WHITE, INK),
+        Text(x, y + 1.7, title, anchor="middle", weight=BOLD, room=width - 0.8),
     ]
-    at = left + 0.5
+    at = left
     for code, share in enumerate(block.shares):
-        shapes.append(Box(at, y + 3.3, share * (width - 1.0), 1.8, colour_class(code)))
-        at += share * (width - 1.0)
-    if outline.is_regression and not block.is_linear:
+        shapes.append(Box(at, y + 3.3, share * inner, 1.8, colour_class(code)))
+        at += share * inner
+    if not block.shares and not block.is_linear:
         numbers = [leaf.label for leaf in outline.blocks if leaf.is_leaf]
         low, high = min(numbers), max(numbers)
         part = (block.label / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) if low < high else 1.0
-        shapes.append(Box(left + 0.5, y + 3.3, part * (width - 1.0), 1.8, FOR))
-    told = [(f"{block.n_samples:,} rows", INK), (f"leaf {block.number}", GREY)]
-    if block.shares:
-        told.insert(0, (f"{max(block.shares):.2f}", INK))
-    for place, (text, colour) in enumerate(told):
-        shapes.append(Text(x, y + 6.3 + 2.1 * place, fit_text(text, width - 0.4, 5.0), 5.0, "middle", colour))
+        shapes.append(Box(left, y + 3.3, part * inner, 1.8, FOR))
+    lines = [(f"{max(block.shares):.2f}", INK)] if block.shares else []
+    lines += [(f"{block.n_samples:,} rows", INK), (f"leaf {block.number}", GREY)]
+    for place, (text, colour) in enumerate(lines):
+        shapes.append(Text(x, y + 6.3 + 2.1 * place, text, 5.0, "middle", colour, room=width - 0.4))
     return shapes
 
 
@@ -146,7 +166,7 @@ class _Row(NamedTuple):
 
 
 class _Panel:
-    """A branching block, or a linear leaf: its condition or estimate, and a bar for every term."""
+    """Panel of a branching block or a linear leaf: its condition or estimate, and a bar for every term."""
 
     def __init__(self, outline: Outline, block: OutlineBlock) -> None:
         self._outline, self._block = outline, block
@@ -160,7 +180,7 @@ class _Panel:
         self.height = _HEAD + _LINE * max(len(self._rows), 1) + _FOOT
 
     def draw(self, width: float, height: float, fit: dict[str, str]) -> list[Shape]:
-        """Shapes in a frame of this size; ``fit`` has the names as they are shown."""
+        """Return shapes in a frame of this size; ``fit`` maps names to the shortened ones."""
         block = self._block
         if block.is_leaf:
             return self._draw_leaf(width, height) + self._draw_terms(width, fit)
@@ -173,38 +193,40 @@ class _Panel:
         shapes.append(Text(width - 1.0, 2.7, ways, 5.5, "end", GREY))
         room = width - 7.4 - find_width(ways, 5.5)
         if self._is_single:
-            told, name = self._tell_single(), self._term.name
-            shapes += _tell(told.replace(name, fit[name]), 1.5, _HEAD + _LINE / 2.0, width - 2.5)
+            condition, name = self._write_single(), self._term.name
+            shapes += _write_condition(
+                condition.replace(name, fit[name]), 1.5, _HEAD + _LINE / 2.0, width - 2.5
+            )
             if self._term.kind == NUMBER:
                 missing = f"missing {_minus(self._term.fill)}"
-                shapes += [Text(5.4, 2.7, fit_text(missing, room), 5.0, "start", GREY)]
+                shapes.append(Text(5.4, 2.7, missing, 5.0, colour=GREY, room=room))
             return shapes
-        return shapes + _tell(f"sum < {_minus(self._bound)}", 5.4, 2.7, room) + self._draw_terms(width, fit)
+        return (
+            shapes
+            + _write_condition(f"sum < {_minus(self._bound)}", 5.4, 2.7, room)
+            + self._draw_terms(width, fit)
+        )
 
     def _draw_leaf(self, width: float, height: float) -> list[Shape]:
-        """The head of a linear leaf."""
-        block, outline = self._block, self._outline
-        ends = (
-            f"{_minus(block.low)} to {_minus(block.high)}"
-            if outline.is_regression
-            else (f"{block.low:.2f} to {block.high:.2f}")
-        )
-        ways = f"leaf {block.number}, {ends}"
-        what = "" if outline.is_regression else "P = "
+        """Draw the head of a linear leaf."""
+        block, has_classes = self._block, bool(self._outline.classes)
+        low, high = (f"{end:.2f}" if has_classes else _minus(end) for end in (block.low, block.high))
+        ways = f"leaf {block.number}, {low} to {high}"
+        estimate = f"{'P = ' * has_classes}{_minus(block.start)} + sum"
         return [
-            Box(0.0, 0.0, width, height, "#FFFFFF", "#C8C8C8"),
+            Box(0.0, 0.0, width, height, WHITE, "#C8C8C8"),
             Text(width - 1.0, 2.7, ways, 5.5, "end", GREY),
-            *_tell(f"{what}{_minus(block.start)} + sum", 1.5, 2.7, width - 3.5 - find_width(ways, 5.5)),
+            *_write_condition(estimate, 1.5, 2.7, width - 3.5 - find_width(ways, 5.5)),
         ]
 
     def find_room(self, width: float) -> float:
-        """Millimetres for names beside bars and numbers."""
+        """Return the width for names beside bars and numbers."""
         if self._is_single:
-            return width - 3.0 - find_width(self._tell_single().replace(self._term.name, ""), 7.0, BOLD)
+            return width - 3.0 - find_width(self._write_single().replace(self._term.name, ""), 7.0, BOLD)
         return self._find_bars(width) - _BAR - 2.5
 
     def _find_bars(self, width: float) -> float:
-        """Where bars end."""
+        """Return the right end of the bars."""
         return self._find_end(width) - max(find_width(row.weight) for row in self._rows) - 1.0
 
     def _find_end(self, width: float) -> float:
@@ -232,15 +254,15 @@ class _Panel:
         return [*shapes, Curve(((zero, _HEAD), (zero, bottom)), INK, 0.15)]
 
     def _find_lift(self) -> float:
-        """How much the number, or the share of the second of two classes, rises from left to right; else 0."""
+        """Return how much the number, or the share of the second of two classes, rises from left to right."""
         if self._block.is_leaf:
             return 1.0
         left, right = (self._outline.blocks[below] for below in (self._block.left, self._block.right))
-        if self._outline.is_regression:
+        if not left.shares:
             return float(right.label - left.label)
         return right.shares[1] - left.shares[1] if len(left.shares) == 2 else 0.0
 
-    def _tell_single(self) -> str:
+    def _write_single(self) -> str:
         if self._sign in "<>":
             return f"{self._term.name} {self._sign} {_minus(self._bound)}"
         return f"{'not: ' * (self._sign == '!=')}{self._term.name}"
@@ -250,12 +272,12 @@ class _Panel:
 
 
 def _fit_all(panels: list[_Panel], names: list[str], width: float) -> dict[str, str]:
-    """Names as all panels of this width have room for them."""
+    """Return names shortened to the room that all panels of this width have."""
     return fit_names(list(dict.fromkeys(names)), min(panel.find_room(width) for panel in panels))
 
 
-def _tell(text: str, x: float, y: float, width: float) -> list[Shape]:
-    """A condition in full, in smaller letters where there is little room."""
+def _write_condition(text: str, x: float, y: float, width: float) -> list[Shape]:
+    """Write a condition in full, in smaller letters if there is little room."""
     size = min(7.0, 7.0 * width / find_width(text, 7.0, BOLD))
     return [Text(x, y, text, size, "start", INK, BOLD)]
 

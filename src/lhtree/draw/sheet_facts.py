@@ -1,4 +1,4 @@
-"""The facts of a decision sheet: the tree, the target, how well it predicts, and how it decides on one row."""
+"""Facts of a decision sheet: the tree, its evaluation, and its decisions for one row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...describe.outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, OutlineTerm
-from ...evaluation.classification import Evaluation
-from ...evaluation.measures import write_number
-from ...evaluation.regression import RegressionEvaluation
-from ...model.response import ResponseRecord
+from .._parameters import is_integer, refuse
+from ..describe.outline import CATEGORY, MISSING, STATISTIC, Outline, OutlineBlock, OutlineTerm, read_outline
+from ..evaluation import evaluate
+from ..evaluation.classification import Evaluation
+from ..evaluation.measures import write_number
+from ..evaluation.regression import RegressionEvaluation
+from ..model.model import read
+from ..model.response import ResponseRecord
 
 
 @dataclass(frozen=True)
@@ -20,42 +23,74 @@ class Product:
     """A term of a block for one row."""
 
     term: OutlineTerm
-    value: Any  # of the cell, in words of the table; None if it is missing
-    number: float  # what it counts as
-    product: float  # weight times that
+    value: Any  # of the cell; None if it is missing
+    number: float  # by which the weight is multiplied
+    product: float
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A branching block on the way of a row."""
+    """A branching block on the path of a row."""
 
     block: OutlineBlock
     products: tuple[Product, ...]
-    total: float  # their sum, from left to right
+    total: float  # sum of the products, from left to right
     is_left: bool
 
 
 @dataclass(frozen=True)
 class Example:
-    """How the tree decides on one row."""
+    """The path of one row and its prediction."""
 
-    row: str  # which row it is
+    row: str  # description of the row
     decisions: tuple[Decision, ...]
     leaf: OutlineBlock
-    name: str  # of the class that is predicted, or the number
-    probability: float | None  # of the class
-    actual: Any = None  # its class or number, if it is known
+    name: str  # predicted class or number
+    probability: float | None  # of the predicted class
+    actual: Any = None  # class or number, if it is known
 
 
 @dataclass(frozen=True)
 class SheetFacts:
-    """Everything that a sheet shows."""
+    """The content of a sheet."""
 
     title: str
     outline: Outline
     evaluation: Evaluation | RegressionEvaluation | None = None
     example: Example | None = None
     response: ResponseRecord | None = None  # of a regression
+
+
+def find_facts(
+    model: Any, X: Any = None, y: Any = None, *, row: int = 0, title: str | None = None
+) -> SheetFacts:
+    """Return the content of a sheet."""
+    fitted = read(model, takes_numbers=True)
+    outline = read_outline(fitted)
+    if X is None and y is not None:
+        raise ValueError("y was passed without X: pass both, or X alone.")
+    measured = None if y is None else evaluate(model, X, y)
+    example = None if X is None else _find_example(model, X, y, row)
+    return SheetFacts(title or "Decision sheet", outline, measured, example, fitted.response)
+
+
+def _find_example(model: Any, X: Any, y: Any, row: Any) -> Example:
+    fitted = read(model, takes_numbers=True)
+    n_rows = len(X) if hasattr(X, "__len__") else X.shape[0]
+    if not is_integer(row) or not 0 <= row < n_rows:
+        raise refuse("row", row, f"an integer from 0 to {n_rows - 1}")
+    one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1]
+    encoded = fitted.encode(one, model)[0]
+    actual = None
+    if y is not None:
+        actual = y.iloc[row] if hasattr(y, "iloc") else y[row]
+    return follow(
+        read_outline(fitted),
+        fitted.name_values(encoded),
+        f"Row {row} of the table.",
+        actual,
+        features=dict(zip(fitted.feature_names, encoded.tolist(), strict=True)),
+    )
 
 
 def follow(
@@ -66,7 +101,7 @@ def follow(
     *,
     features: Mapping[str, float] = MappingProxyType({}),
 ) -> Example:
-    """The way of a row, a value per column, down the tree; ``features`` holds the statistics of its categories."""
+    """Return the path of a row (a value per column); ``features`` holds the target statistics of its categories."""
     decisions, block = [], outline.blocks[0]
     while not block.is_leaf:
         products = tuple(_multiply(term, row[term.column], features) for term in block.terms)
@@ -83,7 +118,7 @@ def follow(
     for term in block.terms:
         estimate += _multiply(term, row[term.column], features).product
     estimate = min(max(estimate, block.low), block.high)
-    if outline.is_regression:
+    if not outline.classes:
         return Example(name, tuple(decisions), block, write_number(estimate), None, actual)
     label = outline.class_names[int(estimate > 0.5)]
     return Example(name, tuple(decisions), block, label, max(estimate, 1.0 - estimate), actual)

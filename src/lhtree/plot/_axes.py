@@ -1,4 +1,4 @@
-"""Checks of plot arguments: trees, classes, features, rows and axes, by name or index."""
+"""Axes, colours and labels of plots, and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -10,16 +10,88 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .._parameters import is_integer, refuse
+from ..describe.palette import ACCENT, AGAINST, FOR, class_colour, tint
+from ..draw.figure import SNAP
 from ..model.model import Model, read
 from ..model.views import TreeView, TreeViews
-from .style import check_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+# Seven of each, against 24 colours: 168 classes look different, and the first seven do in grey.
+MARKERS = "osD^vPX"
+DASHES: tuple[Any, ...] = (
+    "solid",
+    "dashed",
+    "dashdot",
+    "dotted",
+    (0, (7, 1.5)),
+    (0, (3, 1, 1, 1, 1, 1)),
+    (0, (1, 4)),
+)
+SMALL, NORMAL = 7.5, 9.0
 
 _TICK = 9.0  # points from axes to the letters of a label, and some air
 _LEAST = 18.0
-_SNAP = 1.09  # letters may be wider than measured, as fonts snap to whole pixels
+
+
+def marker(code: int) -> str:
+    """Marker of a class."""
+    return MARKERS[code % len(MARKERS)]
+
+
+def dashes(code: int) -> Any:
+    """Line style of a class."""
+    return DASHES[code % len(DASHES)]
+
+
+def diverging() -> Colormap:
+    """From evidence against (-1) over white (0) to evidence for (1)."""
+    return _make_map("#A8323E", AGAINST, "#FFFFFF", FOR, "#35248F")
+
+
+def sequential(code: int | None) -> Colormap:
+    """From white (0) to the colour of a class (1); None is for numbers."""
+    colour = ACCENT if code is None else class_colour(code)
+    return _make_map("#FFFFFF", tint(colour, 0.5), colour)
+
+
+def _make_map(*colours: str) -> Colormap:
+    colors = import_extra("matplotlib.colors", "plot")
+    made: Colormap = colors.LinearSegmentedColormap.from_list("lhtree", colours)
+    return made
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Axes of a new figure of so many inches."""
+    pyplot = import_extra("matplotlib.pyplot", "plot")
+    ax: Axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return ax
+
+
+def check_axes(ax: Any) -> Axes:
+    """Refuse what is not a matplotlib Axes."""
+    if not isinstance(ax, import_extra("matplotlib.axes", "plot").Axes):
+        raise refuse("ax", ax, "a matplotlib Axes, or None for a new figure")
+    checked: Axes = ax
+    return checked
+
+
+def take_axes(ax: Any, width: float, height: float) -> Axes:
+    """The axes given, or those of a new figure of so many inches."""
+    return new_axes(width, height) if ax is None else check_axes(ax)
+
+
+def write_thousands(axis: Any) -> None:
+    """Numbers at an axis as people write them: 150,000."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
+
+
+def strip(ax: Axes) -> None:
+    """Take away the frame but for the axis lines."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=SMALL)
 
 
 def take_tree(model: Any, tree: Any) -> TreeView:
@@ -115,4 +187,4 @@ def room_left_of(ax: Axes, most: float, less: float = 0.0) -> float:
         if beside.x1 <= box.x0 and beside.y0 < box.y1 and box.y0 < beside.y1:
             edge = max(edge, beside.x1)
     room = (box.x0 - edge) / ax.figure.dpi * 72.0 - _TICK - less
-    return float(min(most, max(room / _SNAP, _LEAST)))
+    return float(min(most, max(room / SNAP, _LEAST)))

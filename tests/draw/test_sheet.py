@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 import lhtree
 from lhtree.describe.outline import read_outline
-from lhtree.draw.sheet import find_facts
-from lhtree.draw.sheet._facts import SheetFacts, follow
-from lhtree.draw.sheet._html import write_html
-from lhtree.draw.sheet._page import compose
+from lhtree.draw.sheet import _write_html, compose
+from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_model, make_outline
 
@@ -151,10 +149,10 @@ def test_a_full_tree_prints_on_one_page(n_classes, names, is_chain, open_page, t
     scores = (measured.classes * 4)[:n_classes]
     object.__setattr__(measured, "classes", scores)
     example = follow(outline, dict.fromkeys(outline.columns, 1234.5678), "Row 17 of the table.", "class_1")
-    shapes, factor = compose(SheetFacts("Which cells are malignant " * 3, outline, measured, example))
-    assert factor == 1.0
+    scene = compose(SheetFacts("Which cells are malignant " * 3, outline, measured, example))
+    assert scene.factor == 1.0
     path = tmp_path / "sheet.html"
-    path.write_text(write_html(shapes, factor, "A sheet"), encoding="utf-8")
+    path.write_bytes(_write_html(scene, "A sheet"))
     page = open_page(path)
     assert page.evaluate(FLAWS) == []
     printed = page.pdf(prefer_css_page_size=True)

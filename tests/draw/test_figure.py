@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from lhtree.describe import palette as _palette
-from lhtree.draw import style as _style
+from lhtree.draw import figure
 from support import pictures
 
 pytestmark = pytest.mark.usefixtures("closing")
@@ -41,30 +41,31 @@ OKLAB = (
     ],
 )
 def test_letters(text, drawn):
-    assert _style.letters(text) == drawn
+    assert figure.letters(text) == drawn
 
 
 @given(text=st.text(max_size=40))
 def test_any_text_can_be_drawn(text):
-    figure = plt.figure(figsize=(1, 1))
-    figure.text(0, 0, _style.letters(text))
-    figure.canvas.draw()  # a warning about glyphs or an error of the mathematics would fail here
-    plt.close(figure)
+    own = plt.figure(figsize=(1, 1))
+    drawn = own.text(0, 0, figure.letters(text))
+    own.canvas.draw()  # warnings about missing glyphs and errors of mathtext fail here
+    assert drawn.get_text() == figure.letters(text)
+    plt.close(own)
 
 
 @given(text=st.text(max_size=60), points=st.floats(20, 200))
 def test_fitted_texts_are_as_wide_as_allowed(text, points):
-    fitted = _style.fit(text, points, 8.0)
-    assert _style.measure(fitted, 8.0) <= points
-    if _style.measure(_style.letters(text), 8.0) <= points:
-        assert fitted == _style.letters(text)
+    fitted = figure.fit(text, points, 8.0)
+    assert figure.measure(fitted, 8.0) <= points
+    if figure.measure(figure.letters(text), 8.0) <= points:
+        assert fitted == figure.letters(text)
     else:
         assert "…" in fitted
 
 
 def test_names_cut_short_are_still_told_apart():
     names = [f"{'a' * 100}{i}{'z' * 100}" for i in range(12)] + ["b"]
-    fitted = _style.fit_all(names, 80.0, 8.0)
+    fitted = figure.fit_all(names, 80.0, 8.0)
     assert len(set(fitted)) == 13
     assert fitted[3].startswith("3: a")
     assert fitted[12] == "b"
@@ -72,15 +73,15 @@ def test_names_cut_short_are_still_told_apart():
 
 def test_hostile_names_are_drawn():
     for name in pictures.HOSTILE:
-        plt.figure().text(0, 0, _style.fit(name, 100.0, 8.0))
+        plt.figure().text(0, 0, figure.fit(name, 100.0, 8.0))
         plt.gcf().canvas.draw()
 
 
 def test_fonts_of_the_user_count():
     with plt.rc_context({"font.family": "DejaVu Sans Mono"}):
-        narrow = _style.measure("iiii", 8.0)
-        assert narrow == pytest.approx(_style.measure("WWWW", 8.0), rel=0.2)
-    assert _style.measure("iiii", 8.0) < narrow
+        narrow = figure.measure("iiii", 8.0)
+        assert narrow == pytest.approx(figure.measure("WWWW", 8.0), rel=0.2)
+    assert figure.measure("iiii", 8.0) < narrow
 
 
 def test_colours_are_told_apart_in_grey():
@@ -92,9 +93,6 @@ def test_colours_are_told_apart_in_grey():
     assert grey(second) - grey(first) > 60
     assert grey(_palette.AGAINST) - grey(_palette.FOR) > 40
     assert not {_palette.FOR, _palette.AGAINST, _palette.REST} & set(_palette.CLASSES)
-    looks = {(_palette.class_colour(code), _style.marker(code)) for code in range(168)}
-    assert len(looks) == 168
-    assert len({_style.marker(code) for code in range(7)}) == 7
 
 
 def test_colours_of_classes_are_distinguishable_on_light_and_dark_paper():
@@ -109,9 +107,3 @@ def test_colours_of_classes_are_distinguishable_on_light_and_dark_paper():
     luminance = linear @ [0.2126, 0.7152, 0.0722]
     assert (1.05 / (luminance + 0.05)).min() >= 1.6
     assert ((luminance + 0.05) / (0.0118 + 0.05)).min() >= 2.0  # on the dark card of the report
-
-
-@pytest.mark.parametrize("ax", [3, "axes", [1]])
-def test_axes_that_are_none(ax):
-    with pytest.raises(ValueError, match=r"^ax=.* is not valid: pass a matplotlib Axes, or None"):
-        _style.take_axes(ax, 1, 1)

@@ -1,31 +1,35 @@
-"""Shapes of a page. Places are millimetres from the top left corner, letters are measured in points."""
+"""Scenes: drawings as plain data, which ``figure`` draws with matplotlib and ``svg`` writes as SVG.
+
+Lengths are millimetres from the top left corner, sizes of letters are points.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
-INK, GREY = "#222222", "#777777"
+# Neutral colours, from dark to light; an SVG can follow the colours of the page around it instead.
+INK, GREY, LINE, PALE, WHITE = "#222222", "#777777", "#8A8A8A", "#F3F3F3", "#FFFFFF"
 SMALL, NORMAL = 6.0, 7.5  # points
 BOLD = "bold"
-_POINT = 25.4 / 72.0  # millimetres
-# Hundredths of an em that the signs from " " to "~" take in DejaVu Sans, which is wider than most.
+POINT = 25.4 / 72.0
+# Widths in hundredths of an em of the characters from " " to "~" in DejaVu Sans, which is wider than most fonts.
 _ASCII = (
     *(32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64),
     *(64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79),
     *(60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63),
     *(63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84),
 )
-_AIR = 1.03  # letters may be wider than measured, as fonts snap to pixels
-_BOLDER = 1.13
+_AIR = 1.03  # text may be wider than measured, because fonts snap to pixels
+BOLDER = 1.13  # width of bold letters, relative to normal ones
 
 
 @dataclass(frozen=True)
 class Text:
-    """One line of text; y is the middle of its letters."""
+    """One line of text; y is the middle of its letters. The middle of a text wider than ``room`` is left out."""
 
     x: float
     y: float
@@ -34,11 +38,12 @@ class Text:
     anchor: str = "start"  # or "middle" or "end"
     colour: str = INK
     weight: str = "normal"  # or BOLD
+    room: float | None = None
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle."""
+    """A rectangle; ``name`` identifies it in a matplotlib figure."""
 
     x: float
     y: float
@@ -47,6 +52,7 @@ class Box:
     fill: str = "none"
     line: str = "none"
     thickness: float = 0.2
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,29 +72,63 @@ class Disc:
     x: float
     y: float
     radius: float
-    fill: str = "#FFFFFF"
+    fill: str = WHITE
     line: str = INK
 
 
-Shape: TypeAlias = Text | Box | Curve | Disc
+@dataclass(frozen=True)
+class Group:
+    """Shapes with a tooltip, which matplotlib does not show."""
+
+    title: str
+    shapes: tuple[Shape, ...]
 
 
-def move(shapes: list[Shape], x: float, y: float) -> list[Shape]:
-    """The same shapes at another place."""
+Shape: TypeAlias = Text | Box | Curve | Disc | Group
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Shapes within a margin on a page of this size; ``factor`` shrinks the shapes."""
+
+    shapes: tuple[Shape, ...]
+    width: float
+    height: float
+    margin: float = 0.0
+    factor: float = 1.0
+
+
+def move(shapes: Iterable[Shape], x: float, y: float) -> list[Shape]:
+    """Return the same shapes at another place."""
     return [_move(shape, x, y) for shape in shapes]
 
 
 def _move(shape: Shape, x: float, y: float) -> Shape:
+    if isinstance(shape, Group):
+        return replace(shape, shapes=tuple(move(shape.shapes, x, y)))
     if isinstance(shape, Curve):
         return replace(shape, points=tuple((px + x, py + y) for px, py in shape.points))
     place: dict[str, Any] = {"x": shape.x + x, "y": shape.y + y}
     return replace(shape, **place)
 
 
+def find_bottom(shapes: Iterable[Shape]) -> float:
+    """Return the y of the lowest point of some shapes."""
+
+    def find(shape: Shape) -> float:
+        if isinstance(shape, Group):
+            return find_bottom(shape.shapes)
+        if isinstance(shape, Curve):
+            return max(y for _, y in shape.points)
+        return shape.y + (shape.height if isinstance(shape, Box) else 1.5)
+
+    return max(map(find, shapes))
+
+
 def find_width(text: str, size: float = SMALL, weight: str = "normal") -> float:
-    """Millimetres that a text takes."""
+    """Return the width of a text in millimetres."""
     ems = sum(map(_measure, text)) / 100.0
-    return ems * size * _POINT * _AIR * (_BOLDER if weight == BOLD else 1.0)
+    return ems * size * POINT * _AIR * (BOLDER if weight == BOLD else 1.0)
 
 
 def _measure(sign: str) -> float:
@@ -103,7 +143,7 @@ def _measure(sign: str) -> float:
 
 
 def fit_text(text: object, width: float, size: float = SMALL, weight: str = "normal") -> str:
-    """A text on one line of at most this width, its middle left out where it is longer."""
+    """Return a text on one line of at most this width; the middle of a longer one is left out."""
     line = " ".join(str(text).split())
     if find_width(line, size, weight) <= width:
         return line
@@ -116,7 +156,7 @@ def fit_text(text: object, width: float, size: float = SMALL, weight: str = "nor
 
 
 def fit_names(names: Sequence[str], width: float, size: float = SMALL) -> dict[str, str]:
-    """Names on one line of at most this width; what is left out never makes two of them look the same."""
+    """Return names shortened to this width such that no two of them look the same."""
     fitted = {name: fit_text(name, width, size) for name in names}
     alike: dict[str, list[str]] = {}
     for name, text in fitted.items():
@@ -143,7 +183,7 @@ def _cut_end(text: str, width: float, size: float) -> str:
 
 
 def wrap(text: str, width: float, size: float = SMALL) -> list[str]:
-    """Lines of at most this width, broken between words; a longer word is shortened."""
+    """Return lines of at most this width, broken between words; a longer word is shortened."""
     lines, line = [], ""
     for word in text.split():
         longer = f"{line} {word}".lstrip()

@@ -1,69 +1,77 @@
-"""Colours, letters and axes that all pictures share."""
+"""Matplotlib back end of scenes, and text that matplotlib can draw within a width."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._extras import import_extra
-from .._parameters import refuse
-from ..describe.palette import ACCENT, AGAINST, FOR, class_colour, tint
+from .scene import BOLD, BOLDER, POINT, Box, Curve, Disc, Group, Scene, Shape, Text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
-INK, LINE, PALE = "#222222", "#8A8A8A", "#F3F3F3"
-# Seven of each, against 24 colours: 168 classes look different, and the first seven do in grey.
-MARKERS = "osD^vPX"
-DASHES: tuple[Any, ...] = (
-    "solid",
-    "dashed",
-    "dashdot",
-    "dotted",
-    (0, (7, 1.5)),
-    (0, (3, 1, 1, 1, 1, 1)),
-    (0, (1, 4)),
-)
-SMALL, NORMAL = 7.5, 9.0
-
+_INCH = 25.4  # millimetres
+_LEGIBLE = 2.0  # points
+SNAP = 1.09  # text may be wider than measured, because fonts snap to whole pixels
+_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 _GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn"}
 
 
-def marker(code: int) -> str:
-    """Marker of a class."""
-    return MARKERS[code % len(MARKERS)]
+def new_page(make_figure: Callable[..., Any], width: float, height: float) -> Axes:
+    """Return axes that fill a new figure of this size in millimetres."""
+    ax: Axes = make_figure(figsize=(width / _INCH, height / _INCH)).add_axes((0.0, 0.0, 1.0, 1.0))
+    return ax
 
 
-def dashes(code: int) -> Any:
-    """Line style of a class."""
-    return DASHES[code % len(DASHES)]
+def draw_scene(ax: Axes, scene: Scene) -> Axes:
+    """Draw a scene into axes, as large as fits; text that would be too small to read is left out."""
+    box = ax.get_window_extent()
+    scale = min(box.width / scene.width, box.height / scene.height) / ax.figure.dpi * _INCH * scene.factor
+    low, factor = -scene.margin / scene.factor, scene.factor
+    ax.set(xlim=(low, scene.width / factor + low), ylim=(scene.height / factor + low, low))
+    ax.set_aspect("equal", anchor="N")
+    ax.set_axis_off()
+    patches = import_extra("matplotlib.patches", "plot")
+    for order, shape in enumerate(_list_shapes(scene.shapes)):
+        _draw(ax, patches, shape, scale, 1.0 + order / 1e6)
+    return ax
 
 
-def diverging() -> Colormap:
-    """From evidence against (-1) over white (0) to evidence for (1)."""
-    return _make_map("#A8323E", AGAINST, "#FFFFFF", FOR, "#35248F")
+def _list_shapes(shapes: Sequence[Shape]) -> list[Text | Box | Curve | Disc]:
+    found: list[Text | Box | Curve | Disc] = []
+    for shape in shapes:
+        found += _list_shapes(shape.shapes) if isinstance(shape, Group) else [shape]
+    return found
 
 
-def sequential(code: int | None) -> Colormap:
-    """From white (0) to the colour of a class (1); None is for numbers."""
-    colour = ACCENT if code is None else class_colour(code)
-    return _make_map("#FFFFFF", tint(colour, 0.5), colour)
-
-
-def _make_map(*colours: str) -> Colormap:
-    colors = import_extra("matplotlib.colors", "plot")
-    made: Colormap = colors.LinearSegmentedColormap.from_list("lhtree", colours)
-    return made
-
-
-def name_class(label: object) -> str:
-    """A class as titles call it: a name speaks for itself, a number does not."""
-    return label if isinstance(label, str) else f"class {label}"
+def _draw(ax: Axes, patches: Any, shape: Text | Box | Curve | Disc, scale: float, order: float) -> None:
+    points = scale / POINT  # of a millimetre of line
+    if isinstance(shape, Text):
+        if shape.size * scale < _LEGIBLE:
+            return
+        text = letters(shape.text)
+        if shape.room is not None:
+            room = shape.room / POINT / SNAP / (BOLDER if shape.weight == BOLD else 1.0)
+            text = fit(shape.text, room, shape.size)
+        how: dict[str, Any] = {"ha": _ANCHORS[shape.anchor], "va": "center", "fontsize": shape.size * scale}
+        ax.text(shape.x, shape.y, text, color=shape.colour, weight=shape.weight, zorder=order, **how)
+    elif isinstance(shape, Curve):
+        style = "dashed" if shape.dashes else "solid"
+        how = {"linewidth": shape.thickness * points, "linestyle": style, "solid_joinstyle": "round"}
+        ax.plot(*zip(*shape.points, strict=True), color=shape.colour, zorder=order, **how)
+    elif isinstance(shape, Disc):
+        colours = {"facecolor": shape.fill, "edgecolor": shape.line, "linewidth": 0.2 * points}
+        ax.add_patch(patches.Circle((shape.x, shape.y), shape.radius, zorder=order, **colours))
+    else:
+        width = 0.0 if shape.line == "none" else shape.thickness * points
+        colours = {"facecolor": shape.fill, "edgecolor": shape.line, "linewidth": width}
+        place = (shape.x, shape.y), shape.width, shape.height
+        ax.add_patch(patches.Rectangle(*place, gid=shape.name or None, zorder=order, **colours))
 
 
 def letters(text: object) -> str:
@@ -142,34 +150,3 @@ def _find_glyphs(families: tuple[str, ...]) -> frozenset[int]:
     paths = [manager.findfont(family) for family in families if family in installed]
     paths = paths or [manager.findfont(manager.FontProperties())]
     return frozenset(code for path in paths for code in manager.get_font(path).get_charmap())
-
-
-def new_axes(width: float, height: float) -> Axes:
-    """Axes of a new figure of so many inches."""
-    pyplot = import_extra("matplotlib.pyplot", "plot")
-    ax: Axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-    return ax
-
-
-def check_axes(ax: Any) -> Axes:
-    """Refuse what is not a matplotlib Axes."""
-    if not isinstance(ax, import_extra("matplotlib.axes", "plot").Axes):
-        raise refuse("ax", ax, "a matplotlib Axes, or None for a new figure")
-    checked: Axes = ax
-    return checked
-
-
-def take_axes(ax: Any, width: float, height: float) -> Axes:
-    """The axes given, or those of a new figure of so many inches."""
-    return new_axes(width, height) if ax is None else check_axes(ax)
-
-
-def write_thousands(axis: Any) -> None:
-    """Numbers at an axis as people write them: 150,000."""
-    axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
-
-
-def strip(ax: Axes) -> None:
-    """Take away the frame but for the axis lines."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=SMALL)

@@ -1,15 +1,23 @@
 """The plot of a compact tree: one page of A4, everything written, nothing on top of anything else."""
 
+import matplotlib.pyplot as plt
 import pytest
 
 from lhtree import plot_tree
 from lhtree.describe.outline import find_left, read_outline, write_number
-from lhtree.plot._outline import draw_outline
+from lhtree.draw.figure import draw_scene, new_page
+from lhtree.draw.outline import compose_outline
 from lhtree.scorer import Scorer
 from support import pictures
 from support.compact import LONG, make_model, make_outline
 
 pytestmark = pytest.mark.usefixtures("closing")
+
+
+def draw_outline(outline):
+    scene = compose_outline(outline)
+    return draw_scene(new_page(plt.figure, scene.width, scene.height), scene)
+
 
 A4 = 297.0 / 25.4, 210.0 / 25.4
 
@@ -23,7 +31,7 @@ def minus(value):
 )
 def test_a_full_tree_fits_on_a_page(n_classes, names, is_chain):
     outline = make_outline(16, 8, n_classes, names, is_chain=is_chain)
-    ax = draw_outline(outline, None)
+    ax = draw_outline(outline)
     width, height = ax.figure.get_size_inches()
     assert width == pytest.approx(A4[0])
     assert height <= A4[1] + 1e-9
@@ -52,14 +60,12 @@ def test_single_terms_and_categories_are_told(seed):
 
 
 def test_a_leaf_alone():
-    ax = draw_outline(make_outline(1, 1), None)
+    ax = draw_outline(make_outline(1, 1))
     assert "Compact tree: 1 block, a leaf" in pictures.written(ax)
     assert pictures.find_flaws(ax) == ([], [])
 
 
 def test_given_axes():
-    import matplotlib.pyplot as plt
-
     ax = plt.subplots(figsize=(6, 4))[1]
     model, _ = make_model(0)
     assert plot_tree(Scorer(model), ax=ax) is ax

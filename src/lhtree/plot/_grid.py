@@ -1,4 +1,4 @@
-"""Grids on which some features vary and the others are held."""
+"""Rows over a grid of one or two features, the others held, and their scores."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._parameters import refuse
 from ..explain._row import take_row
 from ..model.model import Model
+from ..tables.frames import refuse_infinity
+from ..tables.labels import take_numbers
 
 _MOST_ROWS, _FEWEST_ROWS = 100, 10  # over which scores are averaged
 _MOST_WALKS = 1e8  # rows × trees
@@ -56,3 +59,24 @@ def say_held(fitted: Model, n_drawn: int, where: str) -> str:
     """Title about the features that a plot does not show."""
     n_held = len(fitted.column_names) - n_drawn
     return f"{n_held} other feature{'s' if n_held > 1 else ''} {where}" if n_held else ""
+
+
+def take_points(fitted: Model, X: Any, y: Any) -> tuple[NDArray[np.float64] | None, NDArray[Any]]:
+    """Rows to draw and the codes of their classes, -1 without classes; of a regression their responses or none."""
+    if X is None:
+        return None, np.array([], dtype=np.int64)
+    points = fitted.encode(X).astype(np.float64)
+    if np.isinf(points).any():
+        refuse_infinity(points)
+    if fitted.is_regression:
+        return points, np.array([]) if y is None else take_numbers(y, len(points))
+    if y is None:
+        return points, np.full(len(points), -1)
+    labels = np.asarray(y)
+    if labels.shape != (len(points),):
+        raise ValueError(f"y has shape {labels.shape}, but X has {len(points)} rows: pass one class per row.")
+    known = {label: code for code, label in enumerate(fitted.labels)}
+    unknown = [label for label in labels.tolist() if label not in known]
+    if unknown:
+        raise refuse("y", unknown[0], f"classes of the model: {', '.join(map(repr, fitted.labels[:10]))}")
+    return points, np.array([known[label] for label in labels.tolist()])

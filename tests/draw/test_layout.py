@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree.draw.layout import Sizes, choose_depth, lay_out, spread
-from lhtree.plot._block import place_labels
+from lhtree.draw.layout import Sizes, choose_depth, lay_out
 from support import pictures
 
-SIZES = Sizes(2.0, 1.0, 0.9, 0.5, 0.6)
+SIZES = Sizes(2.0, 1.0, 0.9, 0.5, 0.6, 0.14, 0.42)
 
 
 def overlap(first, second):
@@ -74,36 +73,6 @@ def test_deep_trees_need_no_recursion():
     view = pictures.noise().trees_[0]
     assert view.depth.max() > 1000
     assert len(lay_out(view, SIZES, 100_000).cards) == view.n_blocks
-
-
-labels = st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 20)), min_size=1, max_size=8).map(sorted)
-
-
-@given(labels=labels, gap=st.floats(0, 2))
-def test_labels_keep_their_order_and_do_not_overlap(labels, gap):
-    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
-    placed = spread(centres, widths, gap)
-    apart = np.diff(placed) - (widths[1:] + widths[:-1]) / 2
-    assert (apart >= gap - 1e-6).all()
-
-
-@given(labels=labels)
-def test_labels_with_room_stay_where_they_are(labels):
-    centres, widths = (np.array(part) for part in zip(*labels, strict=True))
-    centres = np.cumsum(np.full(len(centres), 30.0))
-    np.testing.assert_array_equal(spread(centres, widths, 0.5), centres)
-
-
-def test_touching_labels_move_by_as_much():
-    np.testing.assert_allclose(spread(np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.0), [-0.5, 1.5])
-
-
-def test_labels_stay_inside():
-    placed = place_labels(np.array([0.0, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
-    np.testing.assert_allclose(placed, [1.0, 9.0])
-    placed = place_labels(np.array([9.8, 9.9]), np.array([2.0, 2.0]), 0.0, 10.0, 0.2)
-    assert placed[1] == 9.0
-    assert placed[0] <= 7.0
 
 
 def test_counts_below_are_those_of_the_text():

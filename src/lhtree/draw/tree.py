@@ -1,0 +1,298 @@
+"""A tree as a scene: a card per block, large trees folded. ``plot_tree`` and notebooks show it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..describe.palette import AGAINST, FOR, find_pair
+from ..describe.text import find_heaviest, list_slopes
+from ..model.heads import MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.views import TreeView
+from .layout import Card, Layout, Sizes, choose_depth, lay_out
+from .scene import GREY, INK, LINE, NORMAL, PALE, WHITE, Box, Curve, Group, Shape, Text, find_width, fit_text
+
+# Millimetres.
+_LINE = 3.7  # height of a line of text
+_BRANCHING, _LEAF = 59.7, 26.7  # widths of cards
+_PAD = 1.8  # between the edge of a card and its content
+_BAR = 14.0  # width of the bars of weights
+_BEND = 3.0  # from a card to the bend of the lines below it
+_KEY = 32.0  # widest name in the key
+_OR_MISSING = " or missing"
+
+
+class Key(NamedTuple):
+    """The meaning of a colour."""
+
+    text: str
+    colour: str
+
+
+def name_class(label: object) -> str:
+    """Return a class as titles show it: a number with the word "class" before it."""
+    return label if isinstance(label, str) else f"class {label}"
+
+
+def _name_key(label: object) -> str:
+    return fit_text(name_class(label), _KEY, NORMAL)
+
+
+def minus(text: str) -> str:
+    """Return a number with a minus sign instead of a hyphen."""
+    return text.replace("-", "−")
+
+
+class _Outcome:
+    """What the cards of a tree show of their rows; this one shows the share of the target. One class per head."""
+
+    def __init__(self, view: TreeView) -> None:
+        self.view = view
+
+    @property
+    def subject(self) -> str:
+        return f" for {name_class(self.view.target)}"
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        own, rest = self._find_fills(0)
+        target = Key(_name_key(self.view.target), own)
+        return [target, Key("rest", rest), Key("evidence for", FOR), Key("evidence against", AGAINST)]
+
+    def name_class(self, block: int) -> str:
+        return ""
+
+    def count(self, block: int) -> str:
+        return f"{self.view.n_target[block]:.5g} of {self.view.weight[block]:.5g}"
+
+    def describe(self, block: int) -> list[str]:
+        """Return the content of a tooltip."""
+        return [f"{self.view.n_target[block]:g} of {self.view.weight[block]:g}"]
+
+    def count_slopes(self, block: int) -> int:
+        return 0
+
+    def draw(self, block: int, x: float, y: float, width: float) -> list[Shape]:
+        """Draw a bar of shares or values in the line at y."""
+        own, rest = self._find_fills(block)
+        low, height, share = y - 0.36 * _LINE, 0.72 * _LINE, width * float(self.view.outcome[block])
+        return [
+            Box(x, low, width, height, rest, name=f"rest-{block}"),
+            Box(x, low, share, height, own, name=f"target-{block}"),
+            Box(x, low, width, height, "none", GREY, name=f"mix-{block}"),
+        ]
+
+    def _find_fills(self, block: int) -> tuple[str, str]:
+        return find_pair(int(self.view.heaviest_code[block]), len(self.view.classes))
+
+
+class _ClassOutcome(_Outcome):
+    """The share of the majority class, with its name."""
+
+    subject = " of all classes"
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        shown = sorted({int(self.view.heaviest_code[block]): block for block in blocks}.items())
+        keys = [Key(_name_key(self.view.heaviest[block]), self._find_fills(block)[0]) for _, block in shown]
+        return [*keys, Key("other classes", self._find_fills(0)[1])]
+
+    def name_class(self, block: int) -> str:
+        return name_class(self.view.heaviest[block])
+
+    def describe(self, block: int) -> list[str]:
+        return [f"{super().describe(block)[0]} {self.name_class(block)}"]
+
+
+class _ScoreOutcome(_Outcome):
+    """The value that a block adds to the raw score of a class."""
+
+    def __init__(self, view: TreeView) -> None:
+        super().__init__(view)
+        self._values = view.value - view.middle
+        self._most = float(abs(self._values).max()) or 1.0
+        ends = float(view.value.min()), float(view.value.max())
+        self._number = max(find_width(minus(view.write_value(end)), NORMAL) for end in ends) + 1.5
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        return [Key(f"raises the raw score of {_name_key(self.view.target)}", FOR), Key("lowers it", AGAINST)]
+
+    def count(self, block: int) -> str:
+        return f"{self.view.n_samples[block]} rows"
+
+    def describe(self, block: int) -> list[str]:
+        view = self.view
+        value = f"{view.write_value(float(view.value[block]), 4)}, {self.count(block)}"
+        return [value, *(list_slopes(view, block, len(view.feature_names)) if view.is_leaf[block] else [])]
+
+    def count_slopes(self, block: int) -> int:
+        return len(self.view.slopes(block)) if self.view.is_leaf[block] else 0
+
+    def draw(self, block: int, x: float, y: float, width: float) -> list[Shape]:
+        """Draw a bar from the middle; the largest value of the tree reaches the edge."""
+        value, room = float(self._values[block]), width - max(10.7, self._number)
+        zero, length = x + room / 2.0, abs(value) / self._most * room / 2.0
+        start = zero if value > 0.0 else zero - length
+        number = minus(self.view.write_value(float(self.view.value[block])))
+        return [
+            Box(start, y - 0.36 * _LINE, length, 0.72 * _LINE, _find_fill(value), name=f"value-{block}"),
+            Curve(((zero, y - _LINE / 2.0), (zero, y + _LINE / 2.0)), INK, 0.2),
+            Text(x + width, y, number, NORMAL, "end"),
+        ]
+
+
+class _NumberOutcome(_ScoreOutcome):
+    """The value that a block adds to a predicted number."""
+
+    subject = ""
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        return [Key("raises the prediction", FOR), Key("lowers it", AGAINST)]
+
+
+class _MeanOutcome(_NumberOutcome):
+    """The mean response of a block."""
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        mean = minus(self.view.write_value(self.view.middle))
+        return [Key(f"raises the prediction above the mean, {mean}", FOR), Key("lowers it", AGAINST)]
+
+
+_OUTCOMES: dict[type[Any], type[_Outcome]] = {
+    WolfHead: _Outcome,
+    SharesHead: _ClassOutcome,
+    RawScoreHead: _ScoreOutcome,
+    NumberScoreHead: _NumberOutcome,
+    MeanHead: _MeanOutcome,
+}
+
+
+def _find_fill(value: float) -> str:
+    return FOR if value > 0.0 else AGAINST if value < 0.0 else LINE
+
+
+class TreeDrawing:
+    """The shapes of a tree, its title and the meaning of its colours.
+
+    It is as deep as fits into ``room`` (width and height), unless ``max_depth`` is given.
+    """
+
+    def __init__(
+        self, view: TreeView, room: tuple[float, float], n_features: int = 3, max_depth: int | None = None
+    ) -> None:
+        self.view, self._n_features = view, n_features
+        self._outcome = _OUTCOMES[type(view.head)](view)
+        n_most = max(len(view.weights(block)) for block in range(view.n_blocks))
+        n_lines = min(n_features, n_most) + (n_most > n_features)
+        sizes = Sizes(
+            branching_width=_BRANCHING,
+            branching_height=(n_lines + 2) * _LINE + 2 * _PAD,
+            leaf_width=_LEAF,
+            leaf_height=3 * _LINE + 1.4 * _PAD,
+            folded_height=4 * _LINE + 1.4 * _PAD,
+            between=3.6,
+            below=12.0,
+        )
+        self.layout: Layout = lay_out(
+            view, sizes, choose_depth(view, sizes, *room) if max_depth is None else max_depth
+        )
+        size = "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves"
+        number = "Tree" if view.round is None else f"Round {view.round}, tree"
+        self.title = f"{number}{self._outcome.subject}: {size}"
+        self.keys = self._outcome.list_keys(list(self.layout.cards))
+
+    def draw_header(self, width: float) -> list[Shape]:
+        """Draw the title and the key; of many classes, those that do not fit are left out."""
+        shapes: list[Shape] = [Text(0.0, 0.0, self.title, 10.0, room=width)]
+        # Matplotlib writes characters that its fonts lack in words, which take more room.
+        rooms = [find_width(text, NORMAL) * (1.1 if text.isascii() else 1.4) for text, _ in self.keys]
+        n_shown = len(rooms)
+        while n_shown > 4 and sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown > width:
+            n_shown -= 1
+        excess = sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown - width
+        rooms[0] -= max(excess, 0.0)
+        at = 0.0
+        for place in (*range(n_shown - 1), len(rooms) - 1):
+            text, colour = self.keys[place]
+            shapes.append(Box(at, 5.3, 4.0, 2.6, colour, INK, 0.25, "key"))
+            shapes.append(Text(at + 5.6, 6.6, text, NORMAL, room=rooms[place]))
+            at += rooms[place] + 9.0
+        return shapes
+
+    def draw(self) -> list[Shape]:
+        """Draw lines and cards."""
+        shapes: list[Shape] = []
+        cards = self.layout.cards
+        for card in cards.values():
+            left = int(self.view.left[card.block])
+            if left in cards:
+                conditions = self.view.conditions(card.block)
+                shapes += self._draw_edge(card, cards[left], conditions.left)
+                shapes += self._draw_edge(card, cards[left + 1], conditions.right)
+        return shapes + [self._draw_card(card) for card in cards.values()]
+
+    def _draw_edge(self, card: Card, below: Card, condition: str) -> list[Shape]:
+        """Draw a line with a gap for its condition."""
+        lines = [
+            minus(condition.removesuffix(_OR_MISSING)),
+            *["or missing"] * condition.endswith(_OR_MISSING),
+        ]
+        start = card.y + card.height
+        bend = start + _BEND
+        middle, gap = (bend + below.y) / 2.0, 1.6 * len(lines) + 0.5
+        thickness = 0.3 + 1.1 * float(self.view.weight[below.block] / self.view.weight[0])
+        upper = ((card.x, start), (card.x, bend), (below.x, bend), (below.x, middle - gap))
+        return [
+            Curve(upper, LINE, thickness),
+            Curve(((below.x, middle + gap), (below.x, below.y)), LINE, thickness),
+            *(
+                Text(below.x, middle + 3.2 * (i - (len(lines) - 1) / 2.0), line, NORMAL, "middle", room=_LEAF)
+                for i, line in enumerate(lines)
+            ),
+        ]
+
+    def _draw_card(self, card: Card) -> Shape:
+        block, outcome = card.block, self._outcome
+        is_leaf = bool(self.view.is_leaf[block])
+        left, width = card.x - card.width / 2.0 + _PAD, card.width - 2 * _PAD
+        right, y = left + width, card.y + 1.3 + _LINE / 2.0
+        label, count = f"{'leaf' if is_leaf else 'block'} {block}", outcome.count(block)
+        n_slopes = outcome.count_slopes(block)
+        note = f"{n_slopes} slope{'s' * (n_slopes > 1)}" if n_slopes else outcome.name_class(block)
+        room, fill = width - find_width(label, NORMAL) - 2.0, WHITE if is_leaf else PALE
+        frame = Box(left - _PAD, card.y, card.width, card.height, fill, GREY, 0.25, f"block-{block}")
+        shapes: list[Shape] = [frame, Text(left, y, label, NORMAL)]
+        if is_leaf or card.n_folded:
+            shapes.append(Text(right, y, note, NORMAL, "end", GREY, room=None if n_slopes else room))
+            y += _LINE
+        elif note:
+            end = right - find_width(count, NORMAL) - 2.0
+            room -= right - end
+            shapes.append(Text(end - room / 2.0, y, note, NORMAL, "middle", GREY, room=room))
+        shapes.append(Text(right, y, count, NORMAL, "end"))
+        shapes += outcome.draw(block, left, y + _LINE, width)
+        if card.n_folded:
+            shapes.append(Text(left, y + 2.1 * _LINE, f"… {card.n_folded} below", NORMAL, colour=GREY))
+        elif not is_leaf:
+            shapes += self._draw_weights(block, left, y + 2.1 * _LINE, right)
+        first, *others = outcome.describe(block)
+        return Group(", ".join([f"{label}: {first}", *others]), tuple(shapes))
+
+    def _draw_weights(self, block: int, left: float, y: float, right: float) -> list[Shape]:
+        """Draw a bar for each of the largest weights."""
+        heaviest, more = find_heaviest(self.view, block, self._n_features)
+        lift, zero, top = self.view.lift(block), right - 10.4 - _BAR / 2.0, y - _LINE / 2.0
+        shapes: list[Shape] = []
+        for name, weight in heaviest:
+            length = abs(weight) * _BAR / 2.0
+            bar = f"weight-{block}-{self.view.feature_names.index(name)}"
+            start = zero if weight > 0.0 else zero - length
+            row = (
+                Text(left, y, name, NORMAL, room=zero - _BAR / 2.0 - left - 1.0),
+                Box(start, y - 0.3 * _LINE, length, 0.6 * _LINE, _find_fill(weight * lift), GREY, 0.14, bar),
+                Text(right, y, minus(f"{weight:+.2f}"), NORMAL, "end"),
+            )
+            shapes.append(Group(f"{name} {weight:+.4g}", row))
+            y += _LINE
+        if heaviest:
+            shapes.append(Curve(((zero, top), (zero, y - _LINE / 2.0)), INK, 0.2))
+        if more:
+            shapes.append(Text(left, y, f"{more} more feature{'s' * (more > 1)}", NORMAL, colour=GREY))
+        return shapes
