@@ -8,12 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.support import exports as runs
 
 from ..common import data as datasets
 from ..common.models import fit
 from ..common.pages import Docs, markdown_table
 from ..runner import Args, Parts, Tell
-from . import runs
 
 _FAR = 1e-5  # rows that differ by more have taken another path
 _LARGE = ("paper_forest", "mixed_forest")

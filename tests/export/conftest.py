@@ -1,6 +1,6 @@
 import pytest
 
-from support.exported import SERVER
+from support.exports import SERVER
 
 
 @pytest.fixture(scope="module")

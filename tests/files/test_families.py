@@ -11,7 +11,7 @@ from lhtree.files import write_file
 from lhtree.model.heads import NUMBER_LINKS
 from support import sealing
 from support.boosted import boosted_model, boosted_rows
-from support.exported import spoil
+from support.exports import spoil
 
 BOOST_HEADER = {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}
 SCORES = ("predict_proba", "predict_wolf", "predict_membership", "predict_confidence", "decision_function")

@@ -35,7 +35,6 @@ class Dialect(str, Enum):
     SQLITE = "sqlite"
     DUCKDB = "duckdb"
     POSTGRESQL = "postgresql"
-    SPARK = "spark"
 
 
 def export(

@@ -1,4 +1,4 @@
-"""ONNX graphs, node by node."""
+"""ONNX graphs, built node by node, and the rows that trees are evaluated on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
+from ..model.model import CLIP, Model
+from ..model.trees import LEAST_VALUE, MOST_VALUE
+from ._walks import MISSING, Terms, Walks
 
 OPSET = 18
 _ML_OPSET = 2  # of ai.onnx.ml, for the look-up of text
@@ -17,7 +20,7 @@ _IR_VERSION = 8  # of 2022: older runtimes read it too
 
 
 class Graph:
-    """Nodes and constants. Inner graphs (loops) see the names of the outer ones."""
+    """Nodes and constants. Inner graphs (loops) can use the names of the outer ones."""
 
     def __init__(self, outer: Graph | None = None) -> None:
         self.onnx: Any = import_extra("onnx", "onnx")
@@ -26,13 +29,13 @@ class Graph:
         self._nodes: list[Any] = []
 
     def add(self, op: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
-        """Add a node with one output; the name of the output."""
+        """Add a node with one output and return its name."""
         return self.add_many(op, *inputs, n_outputs=1, name=name, **attributes)[0]
 
     def add_many(
         self, op: str, *inputs: str, n_outputs: int, name: str | None = None, **attributes: Any
     ) -> list[str]:
-        """Add a node; the names of its outputs."""
+        """Add a node and return the names of its outputs."""
         outputs = [f"{op}_{next(self._number)}" for _ in range(n_outputs)]
         self._nodes.append(
             self.onnx.helper.make_node(op, list(inputs), outputs, name=name or outputs[0], **attributes)
@@ -40,7 +43,7 @@ class Graph:
         return outputs
 
     def constant(self, values: Any, dtype: Any = None, name: str = "constant") -> str:
-        """Add an array; its name."""
+        """Add an array and return its name."""
         array = np.asarray(values, dtype=dtype)
         name = f"{name}_{next(self._number)}"
         if array.dtype.kind == "U":
@@ -49,18 +52,18 @@ class Graph:
         return name
 
     def cast(self, values: str, dtype: Any) -> str:
-        """Add a change of type."""
+        """Add a node that changes the type."""
         return self.add("Cast", values, to=self.type_of(dtype))
 
     def type_of(self, dtype: Any) -> int:
-        """ONNX' number of a type of NumPy."""
+        """Return the ONNX number of a NumPy type."""
         number: int = self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return number
 
     def loop(self, condition: str, states: Sequence[tuple[str, Any]], step: Step) -> list[str]:
-        """Repeat ``step`` while the condition holds. States are names and types of vectors; the last of them all.
+        """Repeat ``step`` while the condition holds and return the last states. States are names and types of vectors.
 
-        ``step`` is given the inner graph and the states, and returns the next condition and states.
+        ``step`` takes the inner graph and the states and returns the next condition and states.
         """
         body = Graph(self)
         info = self.onnx.helper.make_tensor_value_info
@@ -94,7 +97,7 @@ class Graph:
         return self.add("Scan", zeros, values, body=inner, num_scan_inputs=1, scan_input_axes=[axis])
 
     def _more_opsets(self) -> list[Any]:
-        """Operators beyond the standard ones, if some are used."""
+        """Return the operator sets in use besides the standard one."""
         domains = {node.domain for node in self._nodes} - {""}
         return [self.onnx.helper.make_opsetid(domain, _ML_OPSET) for domain in sorted(domains)]
 
@@ -105,7 +108,7 @@ class Graph:
         facts: dict[str, str],
         version: str,
     ) -> Any:
-        """The model: inputs with type and shape, outputs with the name they had so far, type and shape."""
+        """Return the model: inputs with type and shape, outputs with their present name, type and shape."""
         helper = self.onnx.helper
         for name, (value, _, _) in outputs.items():
             self._nodes.append(helper.make_node("Identity", [value], [name], name=name))
@@ -131,5 +134,141 @@ Step = Callable[[Graph, list[str]], tuple[str, list[str]]]
 
 
 def as_shape(values: Sequence[int]) -> NDArray[np.int64]:
-    """A shape, or axes, as ONNX wants them."""
+    """Return a shape, or axes, in the type of ONNX."""
     return np.array(values, dtype=np.int64)
+
+
+class Rows:
+    """Normalised rows in planes, and the walks of every row through every tree: all trees of a row in turn."""
+
+    def __init__(self, graph: Graph, x: str, fitted: Model, walks: Walks) -> None:
+        self.fitted, self.walks = fitted, walks
+        z = self._read(graph, x)
+        self.n_rows = graph.add("Shape", "X", start=0, end=1)
+        self._flat = graph.add("Reshape", z, graph.constant(as_shape([-1])))
+        self._width = graph.constant(as_shape([len(walks.planes) * fitted.n_features]))
+        self._n_trees = graph.constant(as_shape([fitted.trees.n_trees]))
+        self.n_walks = graph.add("Mul", self.n_rows, self._n_trees)
+
+    def _read(self, graph: Graph, x: str) -> str:
+        """Return all planes beside each other, shape (n, n_planes · m); the first is clipped."""
+        fitted, z = self.fitted, self._normalise(graph, x)
+        is_missing = graph.add("IsNaN", z)
+        filled = [
+            graph.add("Where", is_missing, graph.constant(MISSING[kind], np.float32), z)
+            for kind in self.walks.planes
+        ]
+        if fitted.clip < CLIP:
+            ends = (graph.constant(end, np.float32) for end in (-fitted.clip, fitted.clip))
+            filled[0] = graph.add("Clip", filled[0], *ends)
+        return graph.add("Concat", *filled, axis=1) if len(filled) > 1 else filled[0]
+
+    def _normalise(self, graph: Graph, x: str) -> str:
+        """Return z = float32((x - centre) / scale), between the core's bounds; NaN stays NaN."""
+        # onnxruntime drops the subtraction of a single number near 0 and the division by one near 1, so that a single
+        # column is computed twice.
+        n_features = self.fitted.n_features
+        centre, scale = (np.resize(values, max(2, n_features)) for values in self.fitted.normalisation)
+        moved = graph.add("Sub", x, graph.constant(centre, name="centre"))
+        quotient = graph.add("Div", moved, graph.constant(scale, name="scale"))
+        clipped = graph.add("Clip", quotient, graph.constant(-CLIP), graph.constant(CLIP))
+        known = graph.add("Where", graph.add("IsNaN", x), x, clipped)
+        if n_features == 1:
+            known = graph.add("Gather", known, graph.constant(as_shape([0])), axis=1)
+        return graph.cast(known, np.float32)
+
+    def fill(self, graph: Graph, shape: str, value: float) -> str:
+        """Return an array of one value."""
+        tensor = graph.onnx.numpy_helper.from_array(np.array([value]))
+        return graph.add("ConstantOfShape", shape, value=tensor)
+
+    def by_target(self, graph: Graph, values: str, width: int) -> str:
+        """Return values of all walks, shape (n, n_estimators, width)."""
+        shape = graph.constant(as_shape([self.fitted.n_estimators, width]))
+        return graph.add("Reshape", values, graph.add("Concat", self.n_rows, shape, axis=0), allowzero=1)
+
+    @staticmethod
+    def pad_width(n_terms: int) -> int:
+        """Return the number of terms with which a sum is padded: 1, 2, 4 or a multiple of 8."""
+        return next((width for width in (0, 1, 2, 4) if n_terms <= width), -(-n_terms // 8) * 8)
+
+    def store(self, graph: Graph, terms: Terms, name: str) -> tuple[str, str, int]:
+        """Add the constants of some terms."""
+        width = self.pad_width(terms.widest)
+        feature, value = terms.pad(width)
+        return graph.constant(feature, name=f"{name}_feature"), graph.constant(value, name=name), width
+
+    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
+        """Return feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,)."""
+        lanes, width = self._multiply(graph, terms, number, walk), terms[2]
+        if width > 8:
+            first, *others = graph.add_many(
+                "Split", lanes, n_outputs=width // 8, axis=1, num_outputs=width // 8
+            )
+            lanes = first
+            for more in others:
+                lanes = graph.add("Add", lanes, more)
+        n_lanes = min(width, 8)
+        while n_lanes > 1:
+            low, high = graph.add_many("Split", lanes, n_outputs=2, axis=1, num_outputs=2)
+            lanes = graph.add("Add", low, high)
+            n_lanes //= 2
+        return graph.add("Squeeze", lanes, graph.constant(as_shape([1])))
+
+    def add_slopes(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str
+    ) -> str:
+        """Return intercepts (``first``) plus slopes times values."""
+        return graph.add("Add", first, self.add_terms(graph, terms, number, walk))
+
+    def _multiply(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
+        feature, value, _ = terms
+        row = graph.add("Div", walk, self._n_trees)
+        start = graph.add("Unsqueeze", graph.add("Mul", row, self._width), graph.constant(as_shape([1])))
+        at = graph.add("Add", graph.cast(graph.add("Gather", feature, number), np.int64), start)
+        z = graph.cast(graph.add("Gather", self._flat, at), np.float64)
+        return graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
+
+
+class UnitRows(Rows):
+    """Rows in the user's units; terms are added from left to right."""
+
+    def _read(self, graph: Graph, x: str) -> str:
+        """Return the rows with the centre instead of missing values."""
+        centre = graph.constant(self.fitted.normalisation.centre, name="centre")
+        filled = graph.add("Where", graph.add("IsNaN", x), centre, x)
+        filled = graph.add("Clip", filled, graph.constant(-MOST_VALUE), graph.constant(MOST_VALUE))
+        is_tiny = graph.add("Less", graph.add("Abs", filled), graph.constant(LEAST_VALUE))
+        return graph.add("Where", is_tiny, graph.constant(0.0), filled)
+
+    @staticmethod
+    def pad_width(n_terms: int) -> int:
+        """Return the number of terms with which a sum is padded."""
+        return max(1, n_terms)
+
+    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
+        """Return feature sums of some walks, each with its row of ``terms``; shape (n,)."""
+        return self._add(graph, terms, number, walk)
+
+    def add_slopes(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str
+    ) -> str:
+        """Return sums of slopes times values that begin with the intercepts (``first``)."""
+        return self._add(graph, terms, number, walk, first)
+
+    def _add(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, total: str | None = None
+    ) -> str:
+        product, width = self._multiply(graph, terms, number, walk), terms[2]
+        columns = [product]
+        if width > 1:
+            columns = graph.add_many("Split", product, n_outputs=width, axis=1, num_outputs=width)
+        axis = graph.constant(as_shape([1]))
+        for column in columns:
+            term = graph.add("Squeeze", column, axis)
+            total = term if total is None else graph.add("Add", total, term)
+        assert total is not None  # there is at least one column
+        return total
+
+
+SPACES: dict[str, type[Rows]] = {"normalised": Rows, "units": UnitRows}

@@ -1,4 +1,4 @@
-"""A tree, or a small forest, as columns: all trees are walked together, a level per common table expression."""
+"""Trees as columns of a query: rows descend all trees together, one level per common table expression."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 
 from ..model.model import Model
 from ..model.shares import list_memberships
-from ._sql_calibration import calibrate
-from ._sql_text import Query, add_in_order, add_terms, choose, find_largest, write_number
-from ._walks import Terms, find_linear, find_planes, has_bounds
+from ._sql_links import LINKS, Result
+from ._sql_rows import normalise
+from ._sql_text import Query, add_terms, choose, write_number
+from ._walks import Terms, Walks, check_plain, find_planes, has_bounds
 
 
 class _Tree:
-    """One tree, and the columns in which rows walk down it.
+    """One tree and its columns.
 
-    Of tree t, a{t} is the block a row is in, y{t} the value of its hyperplane (NULL in a leaf), d{t} the confidence so
-    far and, at the end, m{t} the membership.
+    Tree t has the columns a{t}, the block of a row, y{t}, the value of its hyperplane (NULL in a leaf), d{t}, the
+    confidence so far, and at the end m{t}, the membership.
     """
 
     def __init__(self, fitted: Model, number: int, depth: Any, shares: Terms | None, dialect: str) -> None:
@@ -28,12 +29,10 @@ class _Tree:
         self._first = int(trees.block_ptr[number])
         blocks = slice(self._first, int(trees.block_ptr[number + 1]))
         self._left = trees.left[blocks].tolist()
-        self._has_units = trees.has_units
-        slope, intercept, offset = find_linear(trees)
-        self._offset, self._intercept = offset[blocks].tolist(), intercept[blocks].tolist()
+        self._offset, self._intercept = trees.offset[blocks].tolist(), trees.intercept[blocks].tolist()
         self._bounds = [ends[blocks].tolist() for ends in (trees.low, trees.high)]
         _, self._weights = find_planes(fitted)
-        self._slopes = Terms(trees.membership_ptr, trees.membership_feature, slope)
+        self._slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
         self._shares = shares
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))
         self.n_levels = len(self._starts) - 2
@@ -42,19 +41,18 @@ class _Tree:
         return write_number(value, self._dialect)
 
     def branching(self, level: int) -> Iterator[int]:
-        """The branching blocks of a level."""
+        """Return the branching blocks of a level."""
         return (b for b in range(self._starts[level], self._starts[level + 1]) if self._left[b] >= 0)
 
     def plane(self, block: int) -> str:
-        """Value y of a block's hyperplane; NULL in a leaf."""
+        """Return the value y of the hyperplane of a block; NULL in a leaf."""
         if self._left[block] < 0:
             return "NULL"
-        add = add_in_order if self._has_units else add_terms
-        weights = add(self._weights.row(self._first + block), self._dialect)
+        weights = add_terms(self._weights.row(self._first + block), self._dialect)
         return f"({weights})-{self._number(self._offset[block])}"
 
     def step(self, level: int, confidence: str | None) -> list[str]:
-        """Columns after a step down from this level."""
+        """Return the columns after a step down from this level."""
         if level >= self.n_levels:
             return [self.a] + [self.d] * (confidence is not None)
         a, y, d = self.a, self.y, self.d
@@ -79,7 +77,7 @@ class _Tree:
         return columns
 
     def bounds(self) -> list[str]:
-        """Columns l{t} and u{t}: what the estimate of the leaf is clipped to."""
+        """Return the columns l{t} and u{t}, the bounds of the estimate of the leaf."""
         leaves = [block for block, left in enumerate(self._left) if left < 0]
         return [
             f"{choose(self.a, ((leaf, self._number(ends[leaf])) for leaf in leaves), 'NULL')} AS {letter}{self.a[1:]}"
@@ -87,21 +85,18 @@ class _Tree:
         ]
 
     def estimate(self) -> str:
-        """Intercept + slopes times z of the leaf."""
+        """Return intercept + slopes times z of the leaf."""
         cases = []
         for block in range(len(self._left)):
             if self._left[block] < 0:
                 slopes = self._slopes.row(self._first + block)
                 first = self._number(self._intercept[block])
-                if self._has_units:
-                    cases.append((block, add_in_order(slopes, self._dialect, first)))
-                    continue
                 more = f"+({add_terms(slopes, self._dialect)})" if slopes else ""
                 cases.append((block, first + more))
         return choose(self.a, cases, "NULL") if self.n_levels else cases[0][1]
 
     def share(self, cls: int) -> str:
-        """Membership of a class in the leaf, of a tree of all classes."""
+        """Return the membership of a class in the leaf, for a tree of all classes."""
         assert self._shares is not None
         cases = []
         for block, left in enumerate(self._left):
@@ -112,28 +107,27 @@ class _Tree:
 
 
 def score_columns(
-    query: Query, passed: list[str], fitted: Model, labels: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Walk and add up; expressions of the class and of the probabilities."""
+    query: Query, fitted: Model, walks: Walks, keys: Sequence[str], labels: Sequence[str]
+) -> Result:
+    """Evaluate the trees and return expressions of the prediction and the probabilities."""
+    check_plain(fitted, "SQL")
+    passed = normalise(query, fitted, keys, missing=query.number(0.0))
     depth = fitted.trees.depths()
-    shares = Terms(*list_memberships(fitted.trees, fitted.prior)) if fitted.is_joint else None
-    numbers = range(fitted.trees.n_trees)
-    trees = [_Tree(fitted, number, depth, shares, query.dialect) for number in numbers]
-    _walk(query, passed, trees, fitted)
-    if fitted.is_regression:  # one tree in the user's units
-        return trees[0].m, []
-    _score(query, passed, trees, fitted)
-    scores = [f"s{c}" for c in range(fitted.n_classes)]
-    parts = [f"{score}/({'+'.join(scores)})" for score in scores]
-    if fitted.calibration is None:
-        return find_largest(scores, labels), parts
-    own = parts[-fitted.calibration.n_maps :]
-    query.add("uncalibrated", [*passed, *(f"{share} AS f{i}" for i, share in enumerate(own))])
-    return calibrate(query, passed, fitted, [f"f{i}" for i in range(len(own))], labels)
+    shares = Terms(*list_memberships(fitted.trees, fitted.prior)) if walks.leaf == "shares" else None
+    trees = [_Tree(fitted, t, depth, shares, query.dialect) for t in range(fitted.trees.n_trees)]
+    _descend(query, passed, trees, fitted)
+    values = (_add_shares if walks.leaf == "shares" else _add_estimates)(query, passed, trees, fitted)
+    _score(query, passed, trees, values, fitted)
+    return LINKS[fitted.head.link].finish(query, passed, fitted, labels)
 
 
-def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
-    """Take the rows down all trees; then a{t} is the leaf, and d{t} the confidence."""
+def _keep(passed: list[str], trees: list[_Tree], fitted: Model) -> list[str]:
+    """Return the columns to pass on, with the confidences."""
+    return [*passed, *(tree.d for tree in trees if fitted.confidence is not None)]
+
+
+def _descend(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
+    """Add the levels; after the last, a{t} is the leaf and d{t} the confidence."""
     z = [f"z{f}" for f in range(fitted.n_features)]
     has_confidence = fitted.confidence is not None
     columns = passed + z
@@ -144,12 +138,19 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) ->
     for level in range(max(tree.n_levels for tree in trees)):
         steps = [column for tree in trees for column in tree.step(level, fitted.confidence)]
         query.add(f"level{level + 1}", passed + z + steps)
-    kept = [*passed, *(tree.d for tree in trees if has_confidence)]
-    if fitted.is_joint:
-        classes = range(fitted.n_classes)
-        shares = [f"{tree.share(cls)} AS {tree.m}_{cls}" for tree in trees for cls in classes]
-        query.add("memberships", [*kept, *shares])
-        return
+
+
+def _add_shares(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> list[list[str]]:
+    """Add the shares of the leaves as m{t}_{c} and return the names by class."""
+    classes = range(fitted.n_classes)
+    shares = [f"{tree.share(cls)} AS {tree.m}_{cls}" for tree in trees for cls in classes]
+    query.add("memberships", [*_keep(passed, trees, fitted), *shares])
+    return [[f"{tree.m}_{cls}" for tree in trees] for cls in classes]
+
+
+def _add_estimates(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> list[list[str]]:
+    """Add the clipped estimates of the leaves as m{t} and return expressions by class."""
+    kept = _keep(passed, trees, fitted)
     estimates = [f"{tree.estimate()} AS {tree.m}" for tree in trees]
     clip, ends = "CASE WHEN {0}<{1} THEN {1} WHEN {0}>{2} THEN {2} ELSE {0} END AS {0}", ("0e0", "1e0")
     is_own = has_bounds(fitted.trees)
@@ -158,19 +159,21 @@ def _walk(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) ->
         clip.format(tree.m, *([f"l{tree.a[1:]}", f"u{tree.a[1:]}"] if is_own else ends)) for tree in trees
     ]
     query.add("memberships", [*kept, *clips])
+    if fitted.n_classes == 2:  # two classes share a tree
+        return [[f"(1e0-{tree.m})" for tree in trees], [tree.m for tree in trees]]
+    return [[tree.m for tree in trees[cls :: fitted.n_classes]] for cls in range(fitted.n_classes)]
 
 
-def _score(query: Query, passed: list[str], trees: list[_Tree], fitted: Model) -> None:
-    """WOLF values of every class as s{c}, with their fall-backs."""
+def _score(
+    query: Query, passed: list[str], trees: list[_Tree], values: list[list[str]], fitted: Model
+) -> None:
+    """Add the WOLF values of every class as s{c}, with their fall-backs."""
     n_trees = query.number(float(fitted.n_estimators))
     wolf, membership = [], []
-    for cls in range(fitted.n_classes):
-        own = trees if fitted.n_targets == 1 else trees[cls :: fitted.n_classes]
-        values = [f"(1e0-{tree.m})" if fitted.n_classes == 2 and cls == 0 else tree.m for tree in own]
-        if fitted.is_joint:
-            values = [f"{tree.m}_{cls}" for tree in own]
-        membership.append(f"({'+'.join(values)})/{n_trees}")
-        corrected = "+".join(f"{tree.d}*{value}" for tree, value in zip(own, values, strict=True))
+    for cls, own in enumerate(values):
+        distances = [tree.d for tree in (trees if fitted.n_targets == 1 else trees[cls :: fitted.n_classes])]
+        membership.append(f"({'+'.join(own)})/{n_trees}")
+        corrected = "+".join(f"{d}*{value}" for d, value in zip(distances, own, strict=True))
         wolf.append(f"({corrected})/{n_trees}")
     if fitted.confidence is None:
         wolf = membership

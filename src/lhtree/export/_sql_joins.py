@@ -1,6 +1,6 @@
-"""A model whose trees add up values, in SQL: its blocks as a table, which walks join once per level.
+"""Trees as a table of blocks in SQL, joined once per level, for models whose trees add up values.
 
-All numbers of the table are integers, float64 ones with a power of 2: every engine reads those exactly, and quickly.
+All numbers of the table are integers, float64 ones with a power of 2, which every engine reads exactly and quickly.
 """
 
 from __future__ import annotations
@@ -12,40 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
-from ._sql_calibration import calibrate
-from ._sql_link import link
+from ._sql_links import LINKS, Result
+from ._sql_rows import REAL, lay_planes, normalise
 from ._sql_text import Query, add_lanes, choose
-from ._sql_z import REAL, lay_planes
-from ._walks import Walks, find_walks, take_base
+from ._walks import Walks, take_base
 
 
 def score_joins(
-    query: Query, passed: list[str], fitted: Model, labels: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Walk and add up; expressions of the class and of the probabilities."""
-    walks = find_walks(fitted, "SQL")
+    query: Query, fitted: Model, walks: Walks, keys: Sequence[str], labels: Sequence[str]
+) -> Result:
+    """Evaluate the trees and return expressions of the prediction and the probabilities."""
+    passed = normalise(query, fitted, keys)
     _number_rows(query, passed, fitted, walks)
     blocks = _Blocks(query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features)
     define_table(query, "trees", {"tree": np.arange(len(walks.root)), "root": walks.root}, {})
     base = take_base(fitted)
     define_table(query, "bases", {"target": np.arange(len(base))}, {"v": base})
-    if query.dialect == "sqlite":
-        _add_up_one_by_one(query, fitted, blocks)
-    else:
-        _add_up_in_order(query, fitted, blocks)
+    (_add_up_one_by_one if query.dialect == "sqlite" else _add_up_in_order)(query, fitted, blocks)
     targets = range(fitted.n_targets)
     by_target = ", ".join(f"max(CASE WHEN target={t} THEN raw END) AS raw{t}" for t in targets)
     query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
-    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite looks at all rows for every row
+    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite scans all rows for every row
     query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
-    if fitted.calibration is not None:
-        raws = [f"raw{target}" for target in range(fitted.n_targets)]
-        return calibrate(query, passed, fitted, raws, labels)
-    return link(query, passed, fitted, labels)
+    return LINKS[fitted.head.link].finish(query, passed, fitted, labels)
 
 
 def _number_rows(query: Query, passed: list[str], fitted: Model, walks: Walks) -> None:
-    """Add the values in planes and the number n of every row: keys need not tell rows apart."""
+    """Add the values in planes and the number n of every row, because keys need not be unique."""
     planes = lay_planes(fitted, walks.planes, query.dialect)
     if query.dialect == "sqlite":  # which has no arrays
         values = [f"{value} AS p{place}" for place, value in enumerate(planes)]
@@ -55,9 +48,9 @@ def _number_rows(query: Query, passed: list[str], fitted: Model, walks: Walks) -
 
 
 class _Blocks:
-    """The table of blocks, and what a walk does in one. A block's number is its place, below 0 that of a leaf.
+    """The table of blocks and the expressions that read it. The id of a block is its place; leaves have ids below 0.
 
-    Below and above are the children; those of a leaf are the leaf, so that all walks have as many steps.
+    Below and above are the children. The children of a leaf are the leaf itself, so that all walks have as many steps.
     """
 
     def __init__(self, query: Query, walks: Walks, n_levels: int, width: int) -> None:
@@ -91,16 +84,16 @@ class _Blocks:
         define_table(query, "blocks", whole, real)
 
     def join(self, alias: str, place: str) -> str:
-        """A join with the block of this number."""
+        """Return a join with the block of this id."""
         blocks, kind = self._query.name("blocks"), "JOIN"
-        if self._query.dialect == "postgresql":  # or it would expect a hundred blocks of every number
+        if self._query.dialect == "postgresql":  # or the planner expects a hundred blocks per id
             blocks = f"(SELECT DISTINCT ON (id) * FROM {blocks})"
         elif self._query.dialect == "sqlite":
             kind = "CROSS JOIN"  # in this order
         return f"\n{kind} {blocks} AS {alias} ON {alias}.id={place}"
 
     def chain(self) -> str:
-        """Joins from the root of tree t to block b of the last level, one per level."""
+        """Return the joins from the root of tree t to block b of the last level, one per level."""
         joins, place = "", "t.root"
         for level in range(self.n_levels):
             joins += self.join(f"b{level}", place)
@@ -108,7 +101,7 @@ class _Blocks:
         return joins + self.join("b", place)
 
     def step(self, block: str) -> str:
-        """The child that a row goes to."""
+        """Return the child that a row goes to."""
         if not self._n_weights:
             return f"{block}.id"
         products = [f"{block}.w{i}*{self._value(f'{block}.f{i}')}" for i in range(self._n_weights)]
@@ -118,7 +111,7 @@ class _Blocks:
         return f"CASE WHEN {feature_sum}<{block}.c THEN {block}.below ELSE {block}.above END"
 
     def estimate(self, block: str) -> str:
-        """The value of a leaf."""
+        """Return the value of a leaf."""
         if not self.n_slopes:
             return f"{block}.v"
         products = [f"{block}.s{i}*{self._value(f'{block}.g{i}')}" for i in range(self.n_slopes)]
@@ -126,7 +119,7 @@ class _Blocks:
         return f"CASE WHEN {value}<{low} THEN {low} WHEN {value}>{high} THEN {high} ELSE {value} END"
 
     def _value(self, feature: str) -> str:
-        """What row r has in the planes at a place."""
+        """Return the value of row r at a place of the planes."""
         if self._query.dialect == "sqlite":
             return choose(feature, ((place, f"r.p{place}") for place in range(self._width)), "NULL")
         return f"r.p[{feature}+1]"
@@ -167,7 +160,7 @@ def _join(values: Iterable[int]) -> str:
 
 
 def _as_integers(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Integers and powers of 2, of one power where integers below 2^53 have one in common."""
+    """Return integers and powers of 2, with a common power where the integers stay below 2^53."""
     fractions, exponents = np.frexp(values.astype(np.float64))
     mantissas = np.ldexp(fractions, 53).astype(np.int64)
     lowest = np.where(mantissas == 0, 1, mantissas & -mantissas)
@@ -184,7 +177,7 @@ def _as_integers(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
-    """Raw scores by row and target, tree after tree of a target: SQLite's sum is rounded in ways of its own."""
+    """Add raw scores by row and target, tree by tree, because the sum of SQLite rounds differently."""
     name, n_trees, n_targets = query.name, fitted.trees.n_trees, fitted.n_targets
     query.define(
         "added",
@@ -201,7 +194,7 @@ def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
 
 
 def _add_up_in_order(query: Query, fitted: Model, blocks: _Blocks) -> None:
-    """Raw scores by row and target, as sums in the order of the trees; the first term is the score before them."""
+    """Add raw scores by row and target, as sums in the order of the trees; the first term is the initial score."""
     name, n_targets, last = query.name, fitted.n_targets, blocks.n_levels
     rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"
     if query.dialect == "postgresql":

@@ -1,4 +1,4 @@
-"""Values and sums in SQL, exact in every engine."""
+"""Values, sums and queries in SQL, exact in every engine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from itertools import pairwise
 from ..model.labels import Label, check_text
 
 _POWER = 59  # 2^59 has 18 digits, which SQLite reads exactly
+_MOST_DIGITS = 15  # of a decimal number that every engine reads as the nearest float64
 
 
 def write_number(value: float, dialect: str) -> str:
-    """A float64; for SQLite, DuckDB and Spark as whole numbers times or over powers of 2.
+    """Return a float64; for SQLite and DuckDB as whole numbers times or divided by powers of 2.
 
-    SQLite may read a decimal fraction a last digit off, and DuckDB reads one without an exponent as a decimal number.
-    PostgreSQL has decimal numbers only, but reads text as the nearest float64.
+    SQLite may read a decimal fraction with an error in the last digit, and DuckDB reads one without an exponent as a
+    decimal number. PostgreSQL has decimal numbers only, but reads text as the nearest float64.
     """
     if dialect == "postgresql":
         return f"float8 '{value!r}'"
@@ -37,18 +38,33 @@ def write_number(value: float, dialect: str) -> str:
     return f"({text})" if sign in text or whole < 0 else text
 
 
+def write_short(value: float, dialect: str) -> str:
+    """Return a decimal number that an operation with a float64 turns into exactly this float64."""
+    text = repr(value).removesuffix(".0")
+    n_digits = sum(sign.isdigit() for sign in text.lstrip("-0."))
+    return text if n_digits <= _MOST_DIGITS and "e" not in text else write_real(value, dialect)
+
+
+def write_real(value: float, dialect: str) -> str:
+    """Return a float64 as a decimal number; in SQLite, which reads 15 digits exactly, as a fraction if it has more."""
+    text = repr(value)
+    if dialect == "postgresql":
+        return f"{text}::float8"
+    if dialect == "duckdb":
+        return text if "e" in text else f"{text}e0"
+    n_digits = sum(sign.isdigit() for sign in text.lstrip("-0."))
+    return text if n_digits <= _MOST_DIGITS and "e" not in text else write_number(value, dialect)
+
+
 def quote_name(name: str, dialect: str) -> str:
-    """A column or table; quotes are doubled."""
-    sign = "`" if dialect == "spark" else '"'
-    return sign + check_text(name, "name", "SQL").replace(sign, 2 * sign) + sign
+    """Return a quoted column or table name."""
+    return '"' + check_text(name, "name", "SQL").replace('"', '""') + '"'
 
 
 def write_label(label: Label, dialect: str) -> str:
-    """A class, or a category, as a value of its own type."""
+    """Return a class or a category as a value of its own type."""
     if isinstance(label, str):
         text = check_text(label, "class or category", "SQL")
-        if dialect == "spark":
-            return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
         return "'" + text.replace("'", "''") + "'"
     if isinstance(label, bool):
         return "TRUE" if label else "FALSE"
@@ -58,7 +74,7 @@ def write_label(label: Label, dialect: str) -> str:
 
 
 def add_terms(terms: Iterable[tuple[int, float]], dialect: str) -> str:
-    """A feature sum of the columns z0, z1, ... in the order of the core."""
+    """Return a feature sum of the columns z0, z1, ... in the order of the core."""
     products = (
         f"z{feature}" if value == 1.0 else f"{write_number(value, dialect)}*z{feature}"
         for feature, value in terms
@@ -66,14 +82,8 @@ def add_terms(terms: Iterable[tuple[int, float]], dialect: str) -> str:
     return add_lanes(products) or write_number(0.0, dialect)
 
 
-def add_in_order(terms: Iterable[tuple[int, float]], dialect: str, first: str = "") -> str:
-    """A sum of the columns z0, z1, ... from left to right, after something else if it is given."""
-    products = (f"{write_number(value, dialect)}*z{feature}" for feature, value in terms)
-    return "+".join([first] * bool(first) + list(products)) or write_number(0.0, dialect)
-
-
 def add_lanes(products: Iterable[str]) -> str:
-    """A sum in the order of the core; nothing of nothing."""
+    """Return a sum in the order of the core; empty without products."""
     lanes: list[list[str]] = [[] for _ in range(8)]
     for place, product in enumerate(products):
         lanes[place % 8].append(product)
@@ -89,9 +99,9 @@ def _add(low: str, high: str) -> str:
 
 
 def choose(value: str, cases: Iterable[tuple[int, str]], otherwise: str) -> str:
-    """One of many texts, by a number in ascending order.
+    """Return an expression that selects one of many texts by a number; cases are in ascending order.
 
-    Halving keeps the way to a case short, where a list would be read from its beginning.
+    A binary search needs fewer comparisons than a list, which engines read from its beginning.
     """
     listed = list(cases)
     if len(listed) <= 4:
@@ -104,7 +114,7 @@ def choose(value: str, cases: Iterable[tuple[int, str]], otherwise: str) -> str:
 
 
 def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
-    """The value that belongs to the largest of the columns, the first of equal ones."""
+    """Return the value that belongs to the largest of the columns, the first of equal ones."""
     whens = []
     for place, (column, value) in enumerate(zip(columns[:-1], values[:-1], strict=True)):
         others = " AND ".join(f"{column}>={other}" for other in columns[place + 1 :])
@@ -113,7 +123,7 @@ def find_largest(columns: Sequence[str], values: Sequence[str]) -> str:
 
 
 def find_twins(names: Iterable[str], n_bytes: int | None = None) -> tuple[str, str] | None:
-    """Two names that SQL, which ignores case, considers the same; only the first ``n_bytes`` count."""
+    """Return two names that are the same in SQL, which ignores case; only the first ``n_bytes`` count."""
 
     def seen(name: str) -> bytes:
         return name.encode(errors="surrogatepass")[:n_bytes].decode(errors="ignore").casefold().encode()
@@ -122,10 +132,10 @@ def find_twins(names: Iterable[str], n_bytes: int | None = None) -> tuple[str, s
 
 
 class Query:
-    """A SELECT of common table expressions, most of them made from the one before.
+    """A SELECT of common table expressions, most of which read the one before.
 
-    They are materialised: an engine that put them into one another would double its work with every level. Spark, which
-    has no word for it, does not. None may be called like the table, which SQLite would take for it.
+    They are materialised: an engine that inlines them would double its work with every level. None may have the name
+    of the table, because SQLite would read the expression instead.
     """
 
     def __init__(self, table: str, dialect: str) -> None:
@@ -135,30 +145,29 @@ class Query:
         self._parts: list[str] = []
 
     def name(self, name: str) -> str:
-        """What an expression is called in the text."""
+        """Return the name of an expression in the text."""
         return name + self._ending
 
     def number(self, value: float) -> str:
-        """A float64."""
+        """Return a float64."""
         return write_number(value, self.dialect)
 
     def add(self, name: str, columns: Iterable[str]) -> None:
-        """Add an expression with these columns of the one before."""
+        """Add an expression that selects these columns of the one before."""
         self.define(name, f"SELECT {', '.join(columns)}\nFROM {self._source}")
         self.read(self.name(name))
 
     def define(self, name: str, text: str, columns: str = "", *, is_kept: bool = True) -> None:
-        """Add an expression aside; one that reads itself, or is read once, need not be kept."""
-        kept = "MATERIALIZED " * (is_kept and self.dialect != "spark")
+        """Add an expression that does not read the one before; ``is_kept`` materialises it."""
+        kept = "MATERIALIZED " * is_kept
         self._parts.append(f"{self.name(name)}{columns} AS {kept}({text})")
 
     def read(self, source: str) -> None:
-        """Make the next expression from this."""
+        """Set the source of the next expression."""
         self._source = source
 
     def finish(self, columns: Iterable[str]) -> str:
-        """The whole text."""
+        """Return the whole text."""
         together = ",\n".join(self._parts)
         shown = ",\n  ".join(columns)
-        start = "WITH" if self.dialect == "spark" else "WITH RECURSIVE"
-        return f"{start} {together}\nSELECT {shown}\nFROM {self._source}"
+        return f"WITH RECURSIVE {together}\nSELECT {shown}\nFROM {self._source}"

@@ -1,4 +1,4 @@
-"""A model as one C99 file: no dependencies, no allocation, bitwise the same arithmetic as the core."""
+"""Export to one C99 file without dependencies or allocation, with the arithmetic of the core."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ import numpy as np
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model.labels import check_text, find_labels
+from ..model.labels import check_text
 from ..model.model import CLIP, Model, read
-from . import _c_template as texts
-from . import _exp
-from ._c_columns import write_columns
-from ._c_template import BOOSTED, ESTIMATES, LOGISTIC, SHARES, SOFTMAX, TEMPLATE, WOLF
-from ._c_text import array, doubles, strings
-from ._walks import MISSING, Walks, find_walks, take_base
+from . import _c_parts as parts
+from ._c_links import LINKS
+from ._c_parts import array, doubles, strings
+from ._walks import MISSING, Walks, find_walks
 
 _MOST_TERMS = 2**32 - 1
 
@@ -68,189 +66,54 @@ def export_c(model: Any, path: str | os.PathLike[str], *, name: str = "lhtree") 
 
 
 def _write(fitted: Model, name: str) -> str:
-    walks = find_walks(fitted, "C")
+    """Return the text of the file."""
+    walks = find_walks(fitted)
     n_shares = 0 if walks.shares is None else len(walks.shares.value)
     if max(len(walks.weights.value), len(walks.slopes.value), n_shares) > _MOST_TERMS:
         raise ValueError(
             "the model has more than 2**32 - 1 weights, slopes or shares: fit fewer or smaller trees."
         )
     feature = "uint16_t" if len(walks.planes) * fitted.n_features <= 2**16 else "uint32_t"
-    known = {"name": name, "macro": name.upper()}
-    columns = write_columns(fitted, known)
-    reading = texts.IN_UNITS if walks.has_units else texts.NORMALISED
-    known["real"] = reading["real"]
+    space, leaf, link = parts.SPACES[walks.space], parts.LEAVES[walks.leaf], LINKS[fitted.head.link]
+    known = {"name": name, "macro": name.upper(), "real": space["real"]}
+    known |= {"kind": leaf.texts["kind"], "found": leaf.found}
+    columns = _write_columns(fitted, known)
     planes = _fill_planes(fitted, walks, known["macro"])
-    return Template(TEMPLATE).substitute(
-        known,
+    leaves = leaf.write(walks) | {
+        "range": "0 and 1" if walks.bounds is None else "low and high",
+        "least": "0.0" if walks.bounds is None else "low[-1 - place]",
+        "most": "1.0" if walks.bounds is None else "high[-1 - place]",
+        "slope_feature": array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
+        "leaf_meaning": link.leaf_meaning,
+        "estimate_of": space["estimate_of"],
+    }
+    return Template(parts.TEMPLATE).substitute(
+        known
+        | {"add_slopes": space["add_slopes"]}
+        | {part: Template(text).substitute(leaves) for part, text in leaf.texts.items()},
         version=__version__,
         n_features=fitted.n_features,
         n_targets=fitted.n_targets,
         n_estimators=fitted.n_estimators,
         features=strings([check_text(text, "feature", "C") for text in fitted.feature_names]),
         centre=doubles("centre", fitted.normalisation.centre),
-        scale="" if walks.has_units else doubles("scale", fitted.normalisation.scale) + "\n",
-        row_meaning=reading["row_meaning"],
-        add_weights=reading["add_weights"],
-        fill_row=Template(reading["fill_row"]).substitute(known | columns, planes=planes),
+        scale=space["scale"] and doubles("scale", fitted.normalisation.scale) + "\n",
+        row_meaning=space["row_meaning"],
+        add_weights=space["add_weights"],
+        fill_row=Template(space["fill_row"]).substitute(known | columns, planes=planes),
         root=array("int32_t", "root", map(str, walks.root.tolist())),
         child=array("int32_t", "child", map(str, walks.child.ravel().tolist())),
         offset=doubles("offset", walks.offset),
         weight_start=array("uint32_t", "weight_start", map(str, walks.weights.ptr.tolist())),
         weight_feature=array(feature, "weight_feature", map(str, walks.weights.feature.tolist())),
-        weight=doubles("weight", walks.weights.value)
-        if walks.has_units
-        else array("float", "weight", (f"{value}f" for value in walks.weights.value)),
-        **_write_leaves(fitted, walks, feature),
+        weight=array(space["real"], "weight", (f"{value}{space['suffix']}" for value in walks.weights.value)),
         **columns,
-        **_write_result(fitted, known),
-        **(_write_wolf if fitted.link == "wolf" else _write_sums)(fitted, walks, known),
-    )
-
-
-def _write_result(fitted: Model, known: dict[str, str]) -> dict[str, str]:
-    """What a prediction is, and the names of the classes."""
-    if fitted.is_regression:
-        return {
-            "declaration": Template("double ${name}_predict(const double *x);").substitute(known),
-            "result_meaning": "   Returns the predicted number, or NaN if x contains an infinite value.",
-            "classes_head": "",
-            "classes_body": "",
-        }
-    labels = strings([check_text(str(label), "class", "C") for label in find_labels(fitted, "C")])
-    texts_of = {
-        "declaration": "int ${name}_predict(const double *x, double *probabilities);",
-        "result_meaning": texts.RESULT,
-        "classes_head": texts.CLASSES_HEAD,
-        "classes_body": texts.CLASSES_BODY,
-    }
-    facts = known | {"n_classes": str(fitted.n_classes), "classes": labels}
-    return {name: Template(text).substitute(facts) for name, text in texts_of.items()}
-
-
-def _write_leaves(fitted: Model, walks: Walks, feature: str) -> dict[str, str]:
-    """What leaves hold, and how it is found."""
-    if walks.shares is not None:
-        parts, arrays = (
-            SHARES,
-            {
-                "share_start": array("uint32_t", "share_start", map(str, walks.shares.ptr.tolist())),
-                "share_class": array("uint32_t", "share_class", map(str, walks.shares.feature.tolist())),
-                "share": doubles("share", walks.shares.value),
-            },
-        )
-    else:
-        is_bound = walks.bounds is not None
-        parts, arrays = (
-            ESTIMATES | ({"add_slopes": texts.IN_UNITS["add_slopes"]} if walks.has_units else {}),
-            {
-                "estimate_of": texts.IN_UNITS["estimate_of"] if walks.has_units else texts.ESTIMATE_OF,
-                "leaf_meaning": "Memberships" if fitted.link == "wolf" else "Values",
-                "intercept": doubles("intercept", walks.intercept),
-                "slope_start": array("uint32_t", "slope_start", map(str, walks.slopes.ptr.tolist())),
-                "slope_feature": array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
-                "slope": doubles("slope", walks.slopes.value),
-                "bounds": ""
-                if walks.bounds is None
-                else "\n".join(map(doubles, ("low", "high"), walks.bounds)),
-                "range": "low and high" if is_bound else "0 and 1",
-                "least": "low[-1 - place]" if is_bound else "0.0",
-                "most": "high[-1 - place]" if is_bound else "1.0",
-            },
-        )
-    return {name: Template(text).substitute(arrays) for name, text in parts.items()}
-
-
-def _write_wolf(fitted: Model, walks: Walks, known: dict[str, str]) -> dict[str, str]:
-    """What only models of memberships and confidences have."""
-    distance = {
-        "last": "*d = y < 0.0 ? -y : y;",
-        "path": "if ((y < 0.0 ? -y : y) < *d) *d = y < 0.0 ? -y : y;",
-        None: "(void)d; /* always 1 */",
-    }[fitted.confidence]
-    return {
-        "first_meaning": "the share of every class",
-        "first": doubles("prior", fitted.prior),
-        "confidence_meaning": ", and its confidence d",
-        "confidence_argument": ", double *d",
-        "distance": distance,
-        "predict": _write_calibration(fitted, known)
-        + Template(WOLF).substitute(
-            known,
-            kind="double" if walks.shares is None else "int32_t",
-            found="mu" if walks.shares is None else "leaf",
-            add=_ADD_SHARES if walks.shares is not None else _ADD_TWO if fitted.n_classes == 2 else _ADD,
-            finish=Template(
-                texts.DIVIDED if fitted.calibration is None else texts.CALIBRATED_SHARES
-            ).substitute(known),
-        ),
-    }
-
-
-def _write_sums(fitted: Model, walks: Walks, known: dict[str, str]) -> dict[str, str]:
-    """What only models have whose trees add up values."""
-    return {
-        "first_meaning": "the raw scores before the first tree"
-        if fitted.is_boosted
-        else "0, to which trees add",
-        "first": doubles("base", take_base(fitted)),
-        "confidence_meaning": "",
-        "confidence_argument": "",
-        "distance": "",
-        "predict": _write_number(fitted, walks, known)
-        if fitted.is_regression
-        else _write_boosted(fitted, walks, known),
-    }
-
-
-def _write_number(fitted: Model, walks: Walks, known: dict[str, str]) -> str:
-    """The prediction of a regression."""
-    values = {"mean": "sum / (double)n_estimators", "identity": "sum", "log": "exponential(sum)"}
-    return (_write_exponential() if fitted.link == "log" else "") + Template(texts.NUMBER).substitute(
-        known, n_planes=len(walks.planes), value=values[fitted.link]
-    )
-
-
-def _write_boosted(fitted: Model, walks: Walks, known: dict[str, str]) -> str:
-    """The prediction of classes from raw scores."""
-    link = LOGISTIC if fitted.link == "logistic" else SOFTMAX
-    return (
-        ("" if fitted.calibration else _write_exponential())
-        + _write_calibration(fitted, known)
-        + Template(BOOSTED).substitute(
-            known, n_planes=len(walks.planes), link=texts.CALIBRATED if fitted.calibration else link
-        )
-    )
-
-
-def _write_exponential() -> str:
-    return Template(texts.EXPONENTIAL).substitute(
-        tail=", ".join(map(repr, _exp.TAIL)),
-        n_tail=len(_exp.TAIL),
-        least_exponent=_exp.LEAST,
-        largest_exponent=_exp.LARGEST,
-    )
-
-
-def _write_calibration(fitted: Model, known: dict[str, str]) -> str:
-    """The function that calibrates probabilities; empty if the model does not."""
-    calibration = fitted.calibration
-    if calibration is None:
-        return ""
-    is_sigmoid = calibration.method == "sigmoid"
-    start = "" if is_sigmoid else array("uint32_t", "knot_start", map(str, calibration.ptr.tolist()))
-    knots = [start, doubles("knot_x", calibration.x), doubles("knot_y", calibration.y)]
-    divide = "    own[0] = rest;" if fitted.n_classes == 2 else Template(texts.DIVIDE).substitute(known)
-    return (_write_exponential() if is_sigmoid else "") + Template(texts.CALIBRATE).substitute(
-        known,
-        n_maps=calibration.n_maps,
-        knots="\n".join(filter(None, knots)),
-        one=texts.SIGMOID if is_sigmoid else texts.ISOTONIC,
-        divide=divide,
+        **link.write(fitted, walks, known),
     )
 
 
 def _fill_planes(fitted: Model, walks: Walks, macro: str) -> str:
-    """Lines that put a value into every plane."""
+    """Return the lines that put a value into every plane."""
     clip = f"{np.float32(fitted.clip)}f"
     lines = [
         "z[f] = value;"
@@ -264,17 +127,39 @@ def _fill_planes(fitted: Model, walks: Walks, macro: str) -> str:
     return "\n".join(f"        {line}" for line in lines)
 
 
-_ADD = """\
-            wolf[target] += d * mu;
-            membership[target] += mu;"""
-_ADD_SHARES = """\
-            uint32_t s;
-            for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) {
-                wolf[share_class[s]] += d * share[s];
-                membership[share_class[s]] += share[s];
-            }"""
-_ADD_TWO = """\
-            wolf[1] += d * mu;  /* one tree serves two classes */
-            wolf[0] += d * (1.0 - mu);
-            membership[1] += mu;
-            membership[0] += 1.0 - mu;"""
+_INDICATED = "const double given = is_indicator[f] ? (x[f - 1] == x[f - 1] ? 0.0 : 1.0) : x[f];"
+
+
+def _write_columns(fitted: Model, known: dict[str, str]) -> dict[str, str]:
+    """Return the parts of the file that depend on how columns become features."""
+    is_indicator, columns = fitted.encoding.is_indicator, {"x": "x[f]", "given": ""}
+    meaning = flags = ""
+    if is_indicator.any():
+        flags = array("uint8_t", "is_indicator", map(str, is_indicator.astype(int).tolist())) + "\n"
+        columns |= {"x": "given", "given": f"        {_INDICATED}"}
+        meaning += "\n      Indicators of missing values are computed: what is passed for them is ignored."
+    if fitted.encoding.counted:
+        meaning += f"\n      {known['name']}_look_up gives the numbers of columns with target statistics."
+    look_up = _write_look_up(fitted, known)
+    head = Template(parts.LOOK_UP_HEAD).substitute(known) if look_up else ""
+    return columns | {"computed_meaning": meaning, "look_up_head": head + flags, "look_up": look_up}
+
+
+def _write_look_up(fitted: Model, known: dict[str, str]) -> str:
+    """Return the function that gives statistics of categories; empty if no column has any."""
+    levels, cases = [], []
+    for column in fitted.encoding.counted:
+        statistic = fitted.encoding.statistic_of(column)
+        assert statistic is not None
+        texts = [check_text(str(category), "category", "C") for category in statistic.categories]
+        order = np.array(sorted(range(len(texts)), key=lambda i: texts[i].encode()), dtype=np.int64)
+        listed = strings([texts[i] for i in order])
+        levels.append(f"static const char *const level_{column}[] = {{\n{listed}\n}};")
+        for feature, values in enumerate(statistic.values, int(fitted.encoding.ptr[column])):
+            levels.append(doubles(f"statistic_{feature}", np.append(values[-1], values[order])))
+            cases.append(
+                f"    case {feature}: return find(level_{column}, {len(texts)}, statistic_{feature}, category);"
+            )
+    if not cases:
+        return ""
+    return Template(parts.LOOK_UP).substitute(known, levels="\n".join(levels), cases="\n".join(cases))

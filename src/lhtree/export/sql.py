@@ -1,30 +1,33 @@
-"""A tree, a small forest or a boosted model as one SELECT."""
+"""Export to one SELECT: a compact tree, a tree, a small forest, a regression or a boosted model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from .._parameters import refuse
 from ..model.labels import find_labels
 from ..model.model import Model, read
+from ._sql_case import score_case
 from ._sql_columns import score_columns
 from ._sql_joins import score_joins
+from ._sql_links import LINKS, Result
+from ._sql_rows import DIALECTS
 from ._sql_text import Query, find_twins, quote_name, write_label
-from ._sql_z import DIALECTS, normalise
-from ._walks import check_walkable
+from ._walks import find_walks
 
 _MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = {
     "sqlite": 2000,
     "duckdb": 2000,
     "postgresql": 1600,
-    "spark": 2000,
-}  # DuckDB and Spark have no limit, but are slow with more
+}  # DuckDB has no limit, but is slow with more
 _MOST_LEVELS = 200
 _MOST_JOINS = 60  # SQLite joins 64 tables
 _MOST_SECONDS = 60.0
-_SECONDS = 1.2e-5  # per column squared and level: engines look every column up among all, at every level
+_SECONDS = (
+    1.2e-5  # per column squared and level, because engines look up every column among all at every level
+)
 _SECONDS_OF_A_BLOCK = 1.5e-4  # of a table of blocks
 _FEWER = "Fit fewer trees, or smaller ones (larger gamma, min_samples_leaf or beta, smaller max_depth)"
 
@@ -37,14 +40,14 @@ def export_sql(
     dialect: str = "sqlite",
     force: bool = False,
 ) -> str:
-    """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB, PostgreSQL or Spark.
+    """Write a SELECT statement that predicts the rows of a table, for SQLite, DuckDB or PostgreSQL.
 
     It returns the ``keys``, the class as ``prediction`` and a column ``probability_<class>`` per class; for a
     regression, the predicted number as ``prediction``. NULL (and NaN) means missing; a row with an infinite value, for
     which the model raises an error, gets NULL in every column. The arithmetic and its order are those of the model, so
-    results are equal to the bit. A boosted model or a regression becomes a table of blocks, which is joined once per
-    level. Models whose statement would take a database too long, which includes most classification forests, raise an
-    error.
+    results are equal to the bit. A compact tree becomes one CASE expression in the user's units. A boosted model or
+    another regression becomes a table of blocks, which is joined once per level. Models whose statement would take a
+    database too long, which includes most classification forests, raise an error.
 
     Parameters
     ----------
@@ -54,8 +57,8 @@ def export_sql(
         Name of the table.
     keys : iterable of str, optional
         Columns of the table to include in the result, to identify rows: a SELECT has no guaranteed order.
-    dialect : {"sqlite", "duckdb", "postgresql", "spark"}, default="sqlite"
-        SQL dialect. Spark supports classification trees, small classification forests and compact trees only.
+    dialect : {"sqlite", "duckdb", "postgresql"}, default="sqlite"
+        SQL dialect.
     force : bool, default=False
         Write the statement however large it is. The limits of 2,000 columns in SQLite, 1,600 in
         PostgreSQL and 60 levels of boosted models still apply.
@@ -80,7 +83,6 @@ def export_sql(
     >>> connection.close()
     """
     fitted = read(model, takes_numbers=True)
-    adds_up = fitted.link != "wolf" and not fitted.trees.has_units  # else trees are columns
     if dialect not in DIALECTS:
         raise refuse("dialect", dialect, " or ".join(map(repr, DIALECTS)))
     if not isinstance(table, str) or not table:
@@ -88,32 +90,23 @@ def export_sql(
     keys = [keys] if isinstance(keys, str) else list(keys)
     if not all(isinstance(key, str) for key in keys):
         raise refuse("keys", keys, "a list of column names")
-    check_walkable(fitted, "SQL", knows_boosted=adds_up or fitted.trees.has_units)
-    labels = [] if fitted.is_regression else find_labels(fitted, "SQL")
+    labels = find_labels(fitted, "SQL") if fitted.head.labels else []
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     _check_names(fitted, keys, outputs, dialect)
-    if adds_up and dialect == "spark":
-        raise refuse(
-            "dialect",
-            dialect,
-            "a tree or a forest of classes: Spark has no sum in order. Predict with lhtree.load_scorer in mapInPandas",
-        )
-    check_size = _check_joins if adds_up else _check_columns
-    check_size(fitted, len(keys), dialect, force)
+    walks = find_walks(fitted)
+    layout = _LAYOUTS["case" if walks.space == "units" else LINKS[fitted.head.link].layout]
+    layout.check(fitted, len(keys), dialect, force)
 
     query = Query(table, dialect)
-    passed = normalise(query, fitted, keys)
-    score = score_joins if adds_up else score_columns
-    prediction, probabilities = score(
-        query, passed, fitted, [write_label(label, dialect) for label in labels]
-    )
+    written = [write_label(label, dialect) for label in labels]
+    prediction, probabilities = layout.score(query, fitted, walks, keys, written)
     values = [prediction, *probabilities]
     shown = [f"k{i} AS {quote_name(key, dialect)}" for i, key in enumerate(keys)] + [
         f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name, dialect)}"
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if len(text) > _MOST_CHARACTERS and not (force or adds_up):
+    if layout.is_long and len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -126,7 +119,7 @@ def _too_large(reason: str, remedy: str = _FEWER, *, can_force: bool = True) -> 
 
 
 def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: str) -> None:
-    """SQL names are case-insensitive, and PostgreSQL reads 63 bytes of them."""
+    """Raise ValueError if two names are the same in SQL."""
     for what, names in (("columns", fitted.column_names), ("output columns", [*keys, *outputs])):
         twins = find_twins(names, 63 if dialect == "postgresql" else None)
         if twins:
@@ -139,16 +132,24 @@ def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: st
 
 def _check_width(n_columns: int, dialect: str, force: bool) -> None:
     most = _MOST_COLUMNS[dialect]
-    can_force = dialect in ("duckdb", "spark")
+    can_force = dialect == "duckdb"
     if n_columns > most and not (force and can_force):
         raise _too_large(f"it needs {n_columns:,} columns, more than {most:,}", can_force=can_force)
 
 
+def _check_case(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
+    """Raise ValueError if a compact tree is too large for one expression."""
+    _check_width(n_keys + 1 + fitted.n_features, dialect, force)
+    depth = int(fitted.trees.depths().max())
+    if depth > _MOST_LEVELS and not force:
+        raise _too_large(f"its tree has {depth} levels, more than {_MOST_LEVELS}", "Lower max_leaf_nodes")
+
+
 def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
-    """Refuse trees that are far too large as columns before writing anything."""
+    """Raise ValueError if trees are far too large as columns, before writing anything."""
     trees = fitted.trees
     depth = int(trees.depths().max())
-    n_shares = trees.n_trees * fitted.n_classes if fitted.is_joint else 0
+    n_shares = trees.n_trees * fitted.n_classes if fitted.head.shares_classes else 0
     n_columns = n_keys + 1 + max(3 * max(fitted.n_features, trees.n_trees) + fitted.n_features, n_shares)
     _check_width(n_columns, dialect, force)
     if force:
@@ -167,7 +168,7 @@ def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> Non
 
 
 def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
-    """Refuse boosted models that are too large as a table of blocks."""
+    """Raise ValueError if a model is too large as a table of blocks."""
     trees = fitted.trees
     depth = int(trees.depths().max())
     _check_width(n_keys + 2 + 4 * fitted.n_features, dialect, force)  # columns of planes in SQLite
@@ -180,3 +181,18 @@ def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
             f"its {trees.n_blocks:,} blocks would take an engine about {seconds:,.0f} seconds before the first row",
             "Lower max_iter or max_depth",
         )
+
+
+class _Layout(NamedTuple):
+    """A way to evaluate trees in SQL: the check of the size, and the expressions of the result."""
+
+    check: Callable[[Model, int, str, bool], None]
+    score: Callable[..., Result]
+    is_long: bool  # whether the length of the text is limited, too
+
+
+_LAYOUTS = {
+    "case": _Layout(_check_case, score_case, True),
+    "columns": _Layout(_check_columns, score_columns, True),
+    "joins": _Layout(_check_joins, score_joins, False),
+}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import refuse
-from ..export._walks import check_walkable, has_bounds
+from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
 from ..model.trees import Trees
@@ -19,7 +19,8 @@ _ROWS_AT_ONCE = 4096
 
 def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
     """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
-    check_walkable(fitted, "a report", knows_boosted=fitted.is_boosted or fitted.is_regression)
+    if not fitted.head.values_blocks:
+        check_plain(fitted, "a report")
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)

@@ -1,4 +1,4 @@
-"""The normalised features z0, z1, ... in SQL, rounded to float32 as the core does."""
+"""Rows in SQL: features read from the columns of a table, normalised values z0, z1, ..., and values in units."""
 
 from __future__ import annotations
 
@@ -7,37 +7,53 @@ from collections.abc import Sequence
 from ..model.model import CLIP, Model
 from ..model.trees import LEAST_VALUE, MOST_VALUE
 from ..tables.encoders import Dropped, Numbers, TargetStatistic
-from ._sql_text import Query, quote_name, write_label, write_number
+from ._sql_text import Query, quote_name, write_label, write_number, write_real
 from ._walks import MISSING
 
-DIALECTS = ("sqlite", "duckdb", "postgresql", "spark")
-REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION", "spark": "DOUBLE"}
+REAL = {"sqlite": "REAL", "duckdb": "DOUBLE", "postgresql": "DOUBLE PRECISION"}
+DIALECTS = tuple(REAL)
 _LEAST_NORMAL = 2.0**-126  # of float32; below, its numbers lie 2^-149 apart
-_ROUNDER = 1.5 * 2.0**-97  # added and taken off again, leaves multiples of 2^-149
+_ROUNDER = 1.5 * 2.0**-97  # adding and subtracting it rounds to multiples of 2^-149
 _SPLIT_24, _SPLIT_23 = f"{2**29 + 1}e0", f"{2**30 + 1}e0"
 # PostgreSQL raises an error where a difference overflows, and where a quotient does or becomes 0.
 _LARGE = 1e300
 _FAR, _NEAR = 1e35, 1e-200  # quotients beyond are clipped, or 0 as float32
 
 
-def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
-    """Add z of the columns of table t; the names of the columns to pass on: the keys and is_infinite.
-
-    Missing values are 0, or NULL in boosted models, whose planes differ in them. In the user's units, z are the values
-    as they are, and the centre where one is missing.
-    """
-    features, dialect = range(fitted.n_features), query.dialect
+def _read(query: Query, fitted: Model, keys: Sequence[str]) -> tuple[list[str], str]:
+    """Add the features x0, x1, ... of table t; return the names of the keys, and the column is_infinite."""
+    dialect = query.dialect
     passed = [f"k{i}" for i in range(len(keys))]
     given = [f"t.{quote_name(key, dialect)} AS {name}" for key, name in zip(keys, passed, strict=True)]
     query.add("given", [*given, *(f"{x} AS x{f}" for f, x in enumerate(_read_columns(fitted, dialect)))])
+    absolute = ", ".join(f"abs(x{f})" for f in range(fitted.n_features))
+    return passed, f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
 
-    absolute = ", ".join(f"abs(x{f})" for f in features)
-    is_infinite = f"CASE WHEN {write_infinity(dialect)} IN ({absolute}) THEN 1 ELSE 0 END AS is_infinite"
+
+def fill_units(query: Query, fitted: Model, keys: Sequence[str], names: dict[int, str]) -> list[str]:
+    """Add features in the user's units under these names, with the centre instead of missing values.
+
+    Return the names of the columns to pass on: the keys and is_infinite.
+    """
+    passed, is_infinite = _read(query, fitted, keys)
+    least, most, zero = (write_real(value, query.dialect) for value in (LEAST_VALUE, MOST_VALUE, 0.0))
+    filled = []
+    for f, name in names.items():
+        x, centre = f"x{f}", write_real(float(fitted.normalisation.centre[f]), query.dialect)
+        clipped = f"WHEN {x}>{most} THEN {most} WHEN {x}<-{most} THEN -{most} ELSE {x}"
+        filled.append(f"COALESCE(CASE WHEN abs({x})<{least} THEN {zero} {clipped} END, {centre}) AS {name}")
+    query.add("filled", [*passed, is_infinite, *filled])
+    return [*passed, "is_infinite"]
+
+
+def normalise(query: Query, fitted: Model, keys: Sequence[str], missing: str | None = None) -> list[str]:
+    """Add z0, z1, ..., rounded to float32 as in the core, and return the names of the columns to pass on.
+
+    These are the keys and is_infinite. Missing values are replaced by ``missing``; None keeps them as NULL.
+    """
+    features, dialect = range(fitted.n_features), query.dialect
+    passed, is_infinite = _read(query, fitted, keys)
     centre, scale = (values.tolist() for values in fitted.normalisation)
-    if fitted.trees.has_units:
-        filled = [f"COALESCE({_bound(f'x{f}', dialect)},{query.number(centre[f])}) AS z{f}" for f in features]
-        query.add("filled", [*passed, is_infinite, *filled])
-        return [*passed, "is_infinite"]
     if dialect == "postgresql":
         differences = [f"{_subtract(f'x{f}', centre[f])} AS d{f}, x{f}" for f in features]
         query.add("differences", [*passed, is_infinite, *differences])
@@ -50,10 +66,10 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     passed.append("is_infinite")
 
     def fill(z: str) -> str:
-        return z if fitted.link != "wolf" else f"COALESCE({z},{query.number(0.0)})"
+        return z if missing is None else f"COALESCE({z},{missing})"
 
     query.add("clipped", [*passed, *(f"{_clip(f'q{f}', CLIP, dialect)} AS q{f}" for f in features)])
-    if dialect in ("duckdb", "spark"):
+    if dialect == "duckdb":
         query.add(
             "rounded",
             [*passed, *(f"{fill(f'CAST(CAST(q{f} AS FLOAT) AS DOUBLE)')} AS z{f}" for f in features)],
@@ -62,8 +78,8 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
     if dialect == "postgresql":
         query.add("rounded", [*passed, *(f"{fill(_round(f'q{f}'))} AS z{f}" for f in features)])
         return passed
-    # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, but for ties:
-    # then o = 2q - h, the neighbour on the other side, has 24 bits as well, and the one of even last bit is right.
+    # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, except at ties:
+    # then o = 2q - h, the neighbour on the other side, has 24 bits as well, and the one with an even last bit is right.
     query.add("halves", [*passed, *(f"q{f}, {_split(f'q{f}', _SPLIT_24)} AS h{f}" for f in features)])
     query.add("others", [*passed, *(f"q{f}, h{f}, h{f}+(q{f}-h{f})+(q{f}-h{f}) AS o{f}" for f in features)])
     query.add(
@@ -73,7 +89,7 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str]) -> list[str]:
 
 
 def lay_planes(fitted: Model, planes: Sequence[str], dialect: str) -> list[str]:
-    """Values of z0, z1, ... in the planes, without NULL; the first plane is clipped."""
+    """Return the values of z0, z1, ... in the planes, without NULL; the first plane is clipped."""
     missing = {kind: write_number(value, dialect) for kind, value in MISSING.items() if value == 0.0}
     missing |= {"leftmost": f"-{write_infinity(dialect)}", "rightmost": write_infinity(dialect)}
     values = []
@@ -85,7 +101,7 @@ def lay_planes(fitted: Model, planes: Sequence[str], dialect: str) -> list[str]:
 
 
 def write_infinity(dialect: str) -> str:
-    """An infinity."""
+    """Return an infinity."""
     return "9e999" if dialect == "sqlite" else f"CAST('Infinity' AS {REAL[dialect]})"
 
 
@@ -94,20 +110,14 @@ def _clip(q: str, most: float, dialect: str) -> str:
     return f"CASE WHEN {q}>{high} THEN {high} WHEN {q}<{low} THEN {low} ELSE {q} END"
 
 
-def _bound(x: str, dialect: str) -> str:
-    """A value between the bounds of trees in the user's units."""
-    least, zero = (write_number(value, dialect) for value in (LEAST_VALUE, 0.0))
-    return f"CASE WHEN abs({x})<{least} THEN {zero} ELSE {_clip(x, MOST_VALUE, dialect)} END"
-
-
 def _subtract(x: str, centre: float) -> str:
-    """A difference without overflow: half of it where x is large."""
+    """Return a difference that cannot overflow: half of it where x is large."""
     whole, half = (write_number(value, "postgresql") for value in (centre, centre / 2))
     return f"CASE WHEN abs({x})>{write_number(_LARGE, 'postgresql')} THEN {x}/2-{half} ELSE {x}-{whole} END"
 
 
 def _divide(x: str, difference: str, scale: float) -> str:
-    """A quotient without overflow and underflow: what is far beyond the bounds, or far below float32, is known."""
+    """Return a quotient that cannot overflow or underflow: results far outside the range are constants."""
     large, whole, half = (write_number(value, "postgresql") for value in (_LARGE, scale, scale / 2))
     cases = []
     if scale * _FAR < _LARGE:
@@ -123,13 +133,13 @@ def _divide(x: str, difference: str, scale: float) -> str:
 
 
 def _round(q: str) -> str:
-    """The float32 nearest q in PostgreSQL, which raises an error where that is 0."""
+    """Return the float32 nearest q in PostgreSQL, which raises an error where that is 0."""
     tiny, zero = (write_number(value, "postgresql") for value in (2.0**-150, 0.0))
     return f"CASE WHEN abs({q})<={tiny} THEN {zero} ELSE CAST(CAST({q} AS REAL) AS DOUBLE PRECISION) END"
 
 
 def _settle(q: str, h: str, o: str) -> str:
-    """The float32 nearest q, given the two candidates."""
+    """Return the float32 nearest q, given the two candidates."""
     small, rounder = (write_number(value, "sqlite") for value in (_LEAST_NORMAL, _ROUNDER))
     is_tie = f"{o}<>{h} AND {_split(o, _SPLIT_24)}={o}"
     is_odd = f"{_split(h, _SPLIT_23)}<>{h}"
@@ -141,7 +151,10 @@ def _split(q: str, factor: str) -> str:
 
 
 def _read_columns(fitted: Model, dialect: str) -> list[str]:
-    """The features of a row, NULL where they are missing. Named with the table, a misspelt column is no text."""
+    """Return the features of a row, NULL where missing.
+
+    Columns are qualified by the table, because SQLite reads an unknown quoted name as text.
+    """
     values = []
     for name, treatment in zip(fitted.column_names, fitted.encoding.treatments, strict=True):
         column = f"t.{quote_name(name, dialect)}"
@@ -153,10 +166,10 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
             values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * treatment.has_indicator
             continue
         some = treatment.categories
-        # Case-sensitive whatever the collation of the table is; DuckDB and PostgreSQL collate text only.
+        # Compare case-sensitively whatever the collation of the table; DuckDB and PostgreSQL collate text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"
-        elif dialect != "spark" and all(isinstance(category, str) for category in some):
+        elif all(isinstance(category, str) for category in some):
             column = f'CAST({column} AS VARCHAR) COLLATE "C"'
         known = [write_label(category, dialect) for category in some]
         if isinstance(treatment, TargetStatistic):
@@ -170,16 +183,16 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
 
 
 def _look_up(column: str, known: list[str], values: list[float], dialect: str) -> str:
-    """The statistic of a category: the last one, where it is none of those known; NULL where it is missing."""
+    """Return the statistic of a category: the last one if it is unknown, NULL if it is missing."""
     *of_known, prior = (write_number(value, dialect) for value in values)
     cases = " ".join(f"WHEN {column}={own} THEN {value}" for own, value in zip(known, of_known, strict=True))
     return f"CASE WHEN {column} IS NULL THEN NULL {cases} ELSE {prior} END"
 
 
 def _read_number(column: str, dialect: str) -> str:
-    """A number, NULL where it is missing. SQLite casts any text to 0: here it becomes an infinity, which is refused."""
+    """Return a number, NULL if missing. SQLite casts any text to 0, so text becomes an infinity, which is rejected."""
     number = f"CAST({column} AS {REAL[dialect]})"
-    if dialect in ("duckdb", "spark"):
+    if dialect == "duckdb":
         return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
     if dialect == "postgresql":
         return f"NULLIF({number},{write_number(float('nan'), dialect)})"

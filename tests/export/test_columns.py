@@ -1,21 +1,15 @@
-"""Exports of models with categories, and the examples of the documentation that are no Python."""
+"""Exports of models with categories and indicators of missing values."""
 
-import re
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.exports import runs as exports
 from sklearn.base import clone
-from sklearn.datasets import load_wine
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_c, export_onnx, export_sql
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier, export_sql
+from support import exports
 
-PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
 
 
@@ -98,36 +92,6 @@ def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
             np.testing.assert_array_equal(result.label, model.predict(table))
 
 
-@needs_compiler
-def test_c_looks_up_categories(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    names = [f"Ω{i % 30}\\" if i % 2 else f"a{i % 30}" for i in range(900)]
-    X = pandas.DataFrame({"x": np.arange(900) % 7, "name": names})
-    model = LHTClassifier().fit(X, np.arange(900) % 30 % 3)
-    export_c(model, tmp_path / "model.c", name="model")
-    statistic = model._model.encoding.treatments[1]
-    known = [*statistic.categories, "nobody", "a"]
-    lines = "".join(f'    puts_number({f}, "{name}");\n' for f in (1, 2, 3) for name in map(escape, known))
-    (tmp_path / "main.c").write_text(
-        "#include <stdio.h>\n#include <math.h>\ndouble model_look_up(int feature, const char *category);\n"
-        'static void puts_number(int f, const char *name) { printf("%.17g\\n", model_look_up(f, name)); }\n'
-        f"int main(void) {{\n{lines}    return model_look_up(1, NULL) == model_look_up(1, NULL);\n}}\n"
-    )
-    subprocess.run(
-        [exports.COMPILER, *exports.FLAGS, "model.c", "main.c", "-o", "model"], cwd=tmp_path, check=True
-    )
-    done = subprocess.run([tmp_path / "model"], capture_output=True, text=True, check=True)
-    codes = np.r_[np.arange(len(known) - 2), [len(known) - 2] * 2]
-    np.testing.assert_array_equal(
-        np.array(done.stdout.split(), dtype=float), statistic.values[:, codes].ravel()
-    )
-
-
-def escape(text):
-    """Text as a C string."""
-    return "".join(f"\\{byte:03o}" for byte in text.encode())
-
-
 def test_categories_that_differ_in_case_only():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"size": np.tile(["m", "M", "L"], 20), "x": np.arange(60.0)})
@@ -158,22 +122,3 @@ def test_columns_of_numbers_as_categories():
     result = exports.read_rows(connection.execute(export_sql(model, keys=["row_number"])).fetchall())
     connection.close()
     np.testing.assert_array_equal(result.proba, model.predict_proba(X))
-
-
-@needs_compiler
-def test_the_c_of_the_documentation(tmp_path):
-    text = PAGE.read_text(encoding="utf-8")
-    (tmp_path / "main.c").write_text(re.search(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1])
-    console = re.search(r"^```console\n\$ cc (.*)\n\$ (.*)\n(.*)\n```$", text, re.MULTILINE)
-    X, y = load_wine(return_X_y=True)
-    export_c(LHTClassifier().fit(X, load_wine().target_names[y]), tmp_path / "wine.c", name="wine")
-    subprocess.run([exports.COMPILER, *console[1].split()], cwd=tmp_path, check=True)
-    done = subprocess.run([console[2]], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == console[3] + "\n"
-
-
-def test_a_missing_extra_says_how_to_get_it(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    model = LHTClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'lhtree\[onnx\]'"):
-        export_onnx(model, tmp_path / "model.onnx")

@@ -1,4 +1,4 @@
-"""Exported models at work: rows in, labels and probabilities out. Used by the benchmark and by the tests."""
+"""Run exported models: rows in, labels and probabilities out. Used by tests and by ``python -m benchmarks exports``."""
 
 import shutil
 import sqlite3
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lhtree import export_c, export_onnx, export_sql
+from lhtree import LHBoostClassifier, LHBoostRegressor, export_c, export_onnx, export_sql
+from lhtree.tables.normalise import Normalisation
 
 FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 MAIN = r"""
@@ -49,14 +50,14 @@ COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 class Result(NamedTuple):
-    """Labels (n,) and probabilities (n, K); of a regression, numbers (n,) and nothing."""
+    """Labels (n,) and probabilities (n, K); numbers (n,) and None for a regression."""
 
     label: np.ndarray
     proba: np.ndarray | None = None
 
 
 def run_onnx(model, X, folder, batch=4096, **more):
-    """``more`` are inputs beside X."""
+    """Run a model in onnxruntime; ``more`` are inputs besides X."""
     import onnxruntime
 
     path = folder / "model.onnx"
@@ -72,7 +73,7 @@ def run_onnx(model, X, folder, batch=4096, **more):
 
 def compile_c(model, folder, flags=FLAGS):
     export_c(model, folder / "model.c")
-    (folder / "main.c").write_text(MAIN_NUMBER if model._model.is_regression else MAIN)
+    (folder / "main.c").write_text(MAIN if model._model.head.labels else MAIN_NUMBER)
     sizes = [f"-DN={model._model.n_features}", f"-DK={model._model.n_classes}"]
     done = subprocess.run(
         [COMPILER, *flags, *sizes, "model.c", "main.c", "-o", "model"],
@@ -90,7 +91,7 @@ def run_c(model, X, folder, flags=FLAGS):
     rows = np.ascontiguousarray(X, dtype=np.float64).tobytes()
     done = subprocess.run([program], input=rows, capture_output=True, check=True)
     table = np.frombuffer(done.stdout).reshape(len(X), 1 + model._model.n_classes)
-    if model._model.is_regression:
+    if not model._model.head.labels:
         return Result(table[:, 0])
     return Result(model.classes_[table[:, 0].astype(int)], table[:, 1:])
 
@@ -122,7 +123,7 @@ def open_duckdb(X, names):
 
 
 def read_rows(rows):
-    """What a SELECT with the key row_number gave, in the order of the rows."""
+    """Return the result of a SELECT with the key row_number, in the order of the rows."""
     rows = sorted(rows)
     assert [row[0] for row in rows] == list(range(len(rows)))
     return Result(np.array([row[1] for row in rows]), np.array([row[2:] for row in rows], dtype=float))
@@ -143,7 +144,7 @@ def run_duckdb(model, X):
 
 
 def open_postgresql(X, names, where):
-    """A connection to a server (see psycopg.connect), with the rows as a temporary table."""
+    """Return a connection to a server (see psycopg.connect) with the rows in a temporary table."""
     import psycopg
 
     connection = psycopg.connect(where)
@@ -159,3 +160,50 @@ def run_postgresql(model, X, where):
     with open_postgresql(X, model._model.feature_names, where) as connection:
         text = export_sql(model, keys=["row_number"], dialect="postgresql")
         return read_rows(connection.execute(text).fetchall())
+
+
+SERVER = []  # connection string of PostgreSQL, if there is a server
+
+
+def runners(model, X, folder):
+    """Return all ways to run an exported model, as (name, function)."""
+    ways = [
+        ("onnx", lambda: run_onnx(model, X, folder)),
+        ("sqlite", lambda: run_sqlite(model, X)),
+        ("duckdb", lambda: run_duckdb(model, X)),
+    ]
+    if SERVER:
+        ways.append(("postgresql", lambda: run_postgresql(model, X, SERVER[0])))
+    return ways + [("c", lambda: run_c(model, X, folder))] * (COMPILER is not None)
+
+
+def check(model, X, folder):
+    """Assert that all exports give the predictions of the model to the bit."""
+    label = model.predict(X)
+    proba = model.predict_proba(X) if model._model.head.labels else np.empty((len(X), 0))
+    for way, run in runners(model, X, folder):
+        result = run()
+        if result.proba is not None:
+            np.testing.assert_array_equal(result.proba, proba, err_msg=way)
+        np.testing.assert_array_equal(result.label, label, err_msg=way)
+
+
+def spoil(X, seed=0):
+    """Return the rows, rows between them, with missing values, far away, and an empty row."""
+    generator = np.random.default_rng(seed)
+    between = (X + X[generator.permutation(len(X))]) / 2
+    missing = np.where(generator.random(X.shape) < 0.2, np.nan, X)
+    with np.errstate(over="ignore"):
+        far = np.clip(X * generator.choice([-1e300, 1e40, 1e-300, 1e6], X.shape), -1e308, 1e308)
+    return np.vstack([X, between, missing, far, np.full((1, X.shape[1]), np.nan), np.zeros((1, X.shape[1]))])
+
+
+def wrap(model):
+    """Return an estimator with this model."""
+    estimator = LHBoostClassifier() if model.head.labels else LHBoostRegressor()
+    estimator._model = model
+    return estimator
+
+
+def one_to_one(n_features):
+    return Normalisation(np.zeros(n_features), np.ones(n_features))

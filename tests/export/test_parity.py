@@ -1,26 +1,34 @@
-"""Exported models predict what the model predicts: ONNX, C and SQL to the bit, whatever the model and its rows."""
+"""Exports to ONNX, C and SQL predict the same as the model, to the bit."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.exports import runs as exports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
+from lhtree import (
+    CompactLHTClassifier,
+    CompactLHTRegressor,
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
+from lhtree.model.heads import NUMBER_LINKS
 from support.boosted import boosted_model, boosted_rows
 from support.clouds import make_clouds, with_bounds
-from support.exported import SERVER, check, one_to_one, runners, spoil, wrap
+from support.exports import SERVER, check, one_to_one, runners, spoil, wrap
 from support.strategies import DIRECTIONS, MEMBERSHIPS, hostile_problems, wide_problems
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("server")
-needs_compiler = pytest.mark.skipif(exports.COMPILER is None, reason="no C compiler")
 
 
 def test_there_is_a_server(postgresql):
@@ -154,15 +162,6 @@ def test_normalisations_that_nearly_change_nothing(centre, scale, tmp_path):
     check(model, centre + scale * x, tmp_path)
 
 
-def test_rows_of_float32(tmp_path):
-    X, y = make_clouds(300, 9, 3)
-    model = LHTClassifier().fit(X, y)
-    X = X.astype(np.float32)
-    result = exports.run_onnx(model, X, tmp_path)
-    np.testing.assert_array_equal(result.proba, model.predict_proba(X))
-    np.testing.assert_array_equal(result.label, model.predict(X))
-
-
 @pytest.mark.parametrize("n_features", [1, 2, 3, 4, 5, 8, 9, 16, 17, 70])
 def test_sums_of_any_length(n_features, tmp_path):
     X, y = make_clouds(120, n_features, 3, seed=n_features)
@@ -264,23 +263,6 @@ def test_deep_trees(tmp_path):
     check(model, X, tmp_path)
 
 
-@needs_compiler
-@pytest.mark.parametrize(
-    "estimator",
-    [LHForestClassifier(n_estimators=5, membership="least_squares"), LHBoostClassifier(max_iter=10)],
-)
-def test_c_equals_under_other_compilers_and_flags(estimator, tmp_path):
-    X, y = make_clouds(200, 20, 3)
-    model = clone(estimator).fit(X, y)
-    proba = model.predict_proba(spoil(X))
-    for flags in (
-        ["-O3"],
-        ["-std=c11", "-O3", "-march=native"],
-        ["-O3", "-march=native", "-Wall", "-Werror"],
-    ):
-        np.testing.assert_array_equal(exports.run_c(model, spoil(X), tmp_path, flags).proba, proba)
-
-
 @settings(max_examples=25)
 @given(
     problem=st.one_of(hostile_problems(), wide_problems()),
@@ -294,3 +276,73 @@ def test_any_model(problem, confidence, membership, normalize, direction, tmp_pa
         confidence=confidence, membership=membership, normalize=normalize, direction=direction
     ).fit(problem.X, problem.y)
     check(model, spoil(problem.X), tmp_path_factory.mktemp("export"))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LHTRegressor(min_samples_leaf=5, pruning=0),
+        LHTRegressor(direction="fisher", membership="marginal"),
+        LHForestRegressor(7, random_state=0),
+        LHForestRegressor(4, membership="constant", min_samples_leaf=2, random_state=0),
+        LHBoostRegressor(max_iter=12, min_samples_leaf=5, random_state=0),
+        LHBoostRegressor("poisson", max_iter=12, min_samples_leaf=5, random_state=0),
+    ],
+    ids=["tree", "fisher", "forest", "constant", "boosted", "poisson"],
+)
+def test_regressions(model, tmp_path):
+    X, _ = make_clouds(150, 5, 3)
+    y = np.abs(X[:, 0] * 3e5 + np.where(X[:, 1] > 0, X[:, 2], -X[:, 2]) * 1e5)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    check(clone(model).fit(X, y), spoil(X), tmp_path)
+
+
+@pytest.mark.parametrize("n_slopes", [0, 3])
+@pytest.mark.parametrize("link", NUMBER_LINKS)
+def test_random_regressions(n_slopes, link, tmp_path):
+    rng = np.random.default_rng(n_slopes)
+    model = boosted_model(rng, 11, 0, 6, 4, max_terms=10, n_slopes=n_slopes, link=link)
+    check(wrap(model), boosted_rows(rng, model, 200), tmp_path)
+
+
+def test_powers_of_any_size(tmp_path):
+    """From the least exponential that is not 0 to the largest that is finite."""
+    model = boosted_model(np.random.default_rng(0), 1, 0, 1, 1, n_slopes=1, clip=1e30, link="log")
+    trees, n_blocks = model.trees, model.trees.n_blocks
+    ends = {"low": np.full(n_blocks, -1e4), "high": np.full(n_blocks, 709.7)}
+    trees = replace(trees, intercept=np.zeros(n_blocks), membership_slope=np.ones(2), **ends)
+    model = replace(model, trees=trees, base=np.zeros(1), normalisation=one_to_one(1))
+    x = np.concatenate(
+        [np.linspace(-760.0, 720.0, 500), np.linspace(-746, -700, 300), np.linspace(-2, 2, 300)]
+    )
+    check(wrap(model), x[:, None], tmp_path)
+
+
+@pytest.mark.parametrize("digits", [2, None])
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_compact_classifiers(load, digits, tmp_path):
+    X, y = load(return_X_y=True)
+    check(CompactLHTClassifier(digits=digits, max_passes=1).fit(X, y), spoil(X), tmp_path)
+
+
+def test_compact_classifiers_with_missing_values(tmp_path):
+    X, y = make_clouds(300, 5, 6)
+    X[::7, 3] = np.nan
+    model = CompactLHTClassifier(penalty=0.2, min_samples_leaf=2, missing_indicator=False).fit(X, y)
+    assert model.n_leaves_ > 3
+    check(model, spoil(X), tmp_path)
+
+
+def test_compact_regressors(tmp_path):
+    X, _ = make_clouds(200, 4, 2)
+    y = 1e6 * (X[:, 0] - 2.0 * X[:, 1] > 0.0) + 3.0 * X[:, 2]
+    model = CompactLHTRegressor(penalty=0.1).fit(X, y)
+    assert model.n_leaves_ > 1
+    check(model, spoil(X), tmp_path)
+
+
+def test_compact_trees_that_are_a_leaf(tmp_path):
+    X, y = make_clouds(8, 2, 2)
+    model = CompactLHTClassifier(min_samples_leaf=5).fit(X, y)
+    assert model.n_leaves_ == 1
+    check(model, spoil(X), tmp_path)

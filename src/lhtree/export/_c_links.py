@@ -1,0 +1,350 @@
+"""Links in C: from what the trees of a row give to the result of ``<name>_predict``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+
+from ..model.labels import check_text, find_labels
+from ..model.model import Model
+from . import _walks as e
+from ._c_parts import array, doubles, strings
+from ._walks import Walks, take_base
+
+Texts = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A sum of numbers, of which ``value`` makes the prediction."""
+
+    value: str
+    needs_exponential: bool = False
+    leaf_meaning = "Values"
+
+    def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
+        """Return the parts of the file that depend on the link."""
+        predict = Template(NUMBER).substitute(known, n_planes=len(walks.planes), value=self.value)
+        return _write_sums(fitted) | {
+            "declaration": Template("double ${name}_predict(const double *x);").substitute(known),
+            "result_meaning": "   Returns the predicted number, or NaN if x contains an infinite value.",
+            "classes_head": "",
+            "classes_body": "",
+            "predict": (_write_exponential() if self.needs_exponential else "") + predict,
+        }
+
+
+@dataclass(frozen=True)
+class RawScores:
+    """Raw scores, which ``link`` turns into classes and probabilities."""
+
+    link: str
+    leaf_meaning = "Values"
+
+    def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
+        """Return the parts of the file that depend on the link."""
+        link, before = self.link, _write_exponential()
+        if fitted.calibration is not None:
+            link, before = CALIBRATED, _write_calibration(fitted, known)
+        predict = Template(BOOSTED).substitute(known, n_planes=len(walks.planes), link=link)
+        return _write_sums(fitted) | _write_classes(fitted, known) | {"predict": before + predict}
+
+
+class Wolf:
+    """Means of memberships and of corrected memberships, divided by their sum."""
+
+    leaf_meaning = "Memberships"
+
+    def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
+        """Return the parts of the file that depend on the link."""
+        finish = DIVIDED if fitted.calibration is None else CALIBRATED_SHARES
+        add = ADD_SHARES if walks.leaf == "shares" else ADD_TWO if fitted.n_classes == 2 else ADD
+        predict = Template(WOLF).substitute(known, add=add, finish=Template(finish).substitute(known))
+        return _write_classes(fitted, known) | {
+            "first_meaning": "the share of every class",
+            "first": doubles("prior", fitted.prior),
+            "confidence_meaning": ", and its confidence d",
+            "confidence_argument": ", double *d",
+            "distance": DISTANCES[fitted.confidence],
+            "predict": _write_calibration(fitted, known) + predict,
+        }
+
+
+def _write_sums(fitted: Model) -> Texts:
+    """Return the parts of links that add up values."""
+    return {
+        "first_meaning": "0, to which trees add"
+        if fitted.base is None
+        else "the raw scores before the first tree",
+        "first": doubles("base", take_base(fitted)),
+        "confidence_meaning": "",
+        "confidence_argument": "",
+        "distance": "",
+    }
+
+
+def _write_classes(fitted: Model, known: Texts) -> Texts:
+    """Return the parts of links that predict classes."""
+    labels = strings([check_text(str(label), "class", "C") for label in find_labels(fitted, "C")])
+    texts = {
+        "declaration": "int ${name}_predict(const double *x, double *probabilities);",
+        "result_meaning": RESULT,
+        "classes_head": CLASSES_HEAD,
+        "classes_body": CLASSES_BODY,
+    }
+    facts = known | {"n_classes": str(fitted.n_classes), "classes": labels}
+    return {name: Template(text).substitute(facts) for name, text in texts.items()}
+
+
+def _write_exponential() -> str:
+    return Template(EXPONENTIAL).substitute(
+        tail=", ".join(map(repr, e.EXP_TAIL)),
+        n_tail=len(e.EXP_TAIL),
+        least_exponent=e.EXP_LEAST,
+        largest_exponent=e.EXP_LARGEST,
+    )
+
+
+def _write_calibration(fitted: Model, known: Texts) -> str:
+    """Return the function that calibrates probabilities; empty without a calibration."""
+    calibration = fitted.calibration
+    if calibration is None:
+        return ""
+    is_sigmoid = calibration.method == "sigmoid"
+    start = "" if is_sigmoid else array("uint32_t", "knot_start", map(str, calibration.ptr.tolist()))
+    knots = [start, doubles("knot_x", calibration.x), doubles("knot_y", calibration.y)]
+    divide = "    own[0] = rest;" if fitted.n_classes == 2 else Template(DIVIDE).substitute(known)
+    return (_write_exponential() if is_sigmoid else "") + Template(CALIBRATE).substitute(
+        known,
+        n_maps=calibration.n_maps,
+        knots="\n".join(filter(None, knots)),
+        one=SIGMOID if is_sigmoid else ISOTONIC,
+        divide=divide,
+    )
+
+
+DISTANCES = {
+    "last": "*d = y < 0.0 ? -y : y;",
+    "path": "if ((y < 0.0 ? -y : y) < *d) *d = y < 0.0 ? -y : y;",
+    None: "(void)d; /* always 1 */",
+}
+
+ADD = """\
+            wolf[target] += d * mu;
+            membership[target] += mu;"""
+
+ADD_SHARES = """\
+            uint32_t s;
+            for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) {
+                wolf[share_class[s]] += d * share[s];
+                membership[share_class[s]] += share[s];
+            }"""
+
+ADD_TWO = """\
+            wolf[1] += d * mu;  /* one tree serves two classes */
+            wolf[0] += d * (1.0 - mu);
+            membership[1] += mu;
+            membership[0] += 1.0 - mu;"""
+
+RESULT = """\
+   probabilities: receives ${macro}_N_CLASSES numbers, in the order of ${name}_classes; may be NULL.
+   Returns the index of the class, or -1 if x contains an infinite value (then nothing is written)."""
+
+CLASSES_HEAD = """\
+#define ${macro}_N_CLASSES $n_classes
+extern const char *const ${name}_classes[${macro}_N_CLASSES];
+"""
+
+CLASSES_BODY = """\
+const char *const ${name}_classes[${macro}_N_CLASSES] = {
+$classes
+};
+"""
+
+WOLF = """\
+static int is_zero(const double *scores) {
+    int c;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c)
+        if (scores[c] != 0.0) return 0;
+    return 1;
+}
+
+int ${name}_predict(const double *x, double *probabilities) {
+    $real z[${macro}_N_FEATURES];
+    double wolf[${macro}_N_CLASSES], membership[${macro}_N_CLASSES], total = 0.0;
+    const double *scores = wolf;
+    int i, c, target, best = 0;
+    if (!normalise(x, z)) return -1;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) wolf[c] = membership[c] = 0.0;
+    for (i = 0; i < n_estimators; ++i)
+        for (target = 0; target < n_targets; ++target) {
+            double d = 1.0;
+            const $kind $found = walk(root[i * n_targets + target], z, &d);
+            if (d > 1.0) d = 1.0;
+$add
+        }
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) {
+        wolf[c] /= (double)n_estimators;
+        membership[c] /= (double)n_estimators;
+    }
+    if (is_zero(scores)) scores = membership;
+    if (is_zero(scores)) scores = prior;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) {
+        if (scores[c] > scores[best]) best = c;
+        total += scores[c];
+    }
+$finish
+}
+"""
+
+DIVIDED = """\
+    if (probabilities != NULL)
+        for (c = 0; c < ${macro}_N_CLASSES; ++c) probabilities[c] = scores[c] / total;
+    return best;"""
+
+CALIBRATED_SHARES = """\
+    (void)best;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) wolf[c] = scores[c] / total;
+    return calibrate(wolf + (${macro}_N_CLASSES - n_maps), probabilities);"""
+
+EXPONENTIAL = """\
+/* e^x from additions, multiplications and bits in a fixed order, the same on every machine. */
+static double from_bits(uint64_t bits) {
+    union {
+        uint64_t bits;
+        double value;
+    } both;
+    both.bits = bits;
+    return both.value;
+}
+
+static double exponential(double x) {
+    static const double coefficient[] = {$tail};
+    const double rounder = 0x1.8p52;
+    double rounded, k, high, low, r, tail, power;
+    int64_t whole, half;
+    int i;
+    if (x < $least_exponent) x = $least_exponent;
+    if (x > $largest_exponent) x = $largest_exponent;
+    rounded = x * 0x1.71547652b82fep0 + rounder;
+    k = rounded - rounder; /* x = k ln 2 + r */
+    high = x - k * 0x1.62e42feep-1;
+    low = k * 0x1.a39ef35793c76p-33;
+    r = high - low;
+    tail = coefficient[0];
+    for (i = 1; i < $n_tail; ++i) tail = tail * r + coefficient[i];
+    power = 1.0 + (high + (r * r * tail - low));
+    whole = (int64_t)k;
+    half = whole / 2;
+    return power * from_bits((uint64_t)(half + 1023) << 52) * from_bits((uint64_t)(whole - half + 1023) << 52);
+}
+
+"""
+
+BOOSTED = """\
+int ${name}_predict(const double *x, double *probabilities) {
+    $real z[$n_planes * ${macro}_N_FEATURES];
+    double raw[n_targets];
+    int i, target;
+    if (!normalise(x, z)) return -1;
+    for (target = 0; target < n_targets; ++target) raw[target] = base[target];
+    for (i = 0; i < n_estimators; ++i)
+        for (target = 0; target < n_targets; ++target) raw[target] += walk(root[i * n_targets + target], z);
+$link
+}
+"""
+
+NUMBER = """\
+double ${name}_predict(const double *x) {
+    $real z[$n_planes * ${macro}_N_FEATURES];
+    double sum = base[0];
+    int i;
+    if (!normalise(x, z)) return NAN;
+    for (i = 0; i < n_estimators; ++i) sum += walk(root[i], z);
+    return $value;
+}
+"""
+
+LOGISTIC = """\
+    i = raw[0] > 0.0;
+    if (probabilities != NULL) {
+        const double e = exponential(i ? -raw[0] : raw[0]);
+        probabilities[i] = 1.0 / (1.0 + e);
+        probabilities[1 - i] = e / (1.0 + e);
+    }
+    return i;"""
+
+SOFTMAX = """\
+    for (i = 0, target = 1; target < n_targets; ++target)
+        if (raw[target] > raw[i]) i = target;
+    if (probabilities != NULL) {
+        double total = 0.0;
+        for (target = 0; target < n_targets; ++target) {
+            probabilities[target] = exponential(raw[target] - raw[i]);
+            total += probabilities[target];
+        }
+        for (target = 0; target < n_targets; ++target) probabilities[target] /= total;
+    }
+    return i;"""
+
+CALIBRATED = "    return calibrate(raw, probabilities);"
+
+SIGMOID = """\
+static double calibrate_one(int target, double score, double *rest) {
+    const double raw = knot_x[target] * score + knot_y[target];
+    const double e = exponential(raw > 0.0 ? -raw : raw);
+    *rest = raw > 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
+    return raw > 0.0 ? 1.0 / (1.0 + e) : e / (1.0 + e);
+}
+"""
+
+ISOTONIC = """\
+static double calibrate_one(int target, double score, double *rest) {
+    uint32_t k = knot_start[target];
+    const uint32_t last = knot_start[target + 1] - 1;
+    double value = knot_y[k];
+    if (score > knot_x[k]) {
+        while (k < last && !(score < knot_x[k + 1])) ++k;
+        value = knot_y[k];
+        if (k < last) value += (score - knot_x[k]) / (knot_x[k + 1] - knot_x[k]) * (knot_y[k + 1] - knot_y[k]);
+    }
+    *rest = 1.0 - value;
+    return value;
+}
+"""
+
+CALIBRATE = """\
+/* Calibrated probabilities: a map of the score of the second of two classes, or of every class. */
+enum { n_maps = $n_maps };
+$knots
+
+$one
+static int calibrate(const double *scores, double *probabilities) {
+    double own[${macro}_N_CLASSES], total = 0.0, rest = 0.0;
+    int c, target, best = 0;
+    for (target = 0; target < n_maps; ++target)
+        own[${macro}_N_CLASSES - n_maps + target] = calibrate_one(target, scores[target], &rest);
+$divide
+    (void)total;
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) {
+        if (own[c] > own[best]) best = c;
+        if (probabilities != NULL) probabilities[c] = own[c];
+    }
+    return best;
+}
+
+"""
+
+DIVIDE = """\
+    for (c = 0; c < ${macro}_N_CLASSES; ++c) total += own[c];
+    for (c = 0; c < ${macro}_N_CLASSES; ++c)
+        own[c] = total == 0.0 ? 1.0 / (double)${macro}_N_CLASSES : own[c] / total;"""
+
+LINKS: dict[str, Number | RawScores | Wolf] = {
+    "wolf": Wolf(),
+    "logistic": RawScores(LOGISTIC),
+    "softmax": RawScores(SOFTMAX),
+    "mean": Number("sum / (double)n_estimators"),
+    "identity": Number("sum"),
+    "log": Number("exponential(sum)", needs_exponential=True),
+}

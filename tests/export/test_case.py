@@ -1,0 +1,129 @@
+"""Compact trees in SQL: one CASE expression that a person could have written."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+
+from lhtree import CompactLHTClassifier, CompactLHTRegressor, export_sql
+from lhtree.scorer import Scorer
+from support.clouds import make_clouds
+from support.compact import make_model
+
+pytest.importorskip("pandas")
+
+models = st.tuples(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["text", "number", "whole"]),
+    st.integers(2, 4),
+    st.integers(1, 9),
+    st.sampled_from([3, None]),
+)
+KINDS = {"colour": "TEXT", "plan": "INTEGER"}
+
+
+def fill_table(connection, frame):
+    """Create table t with the rows of a frame, numbered by column n; missing cells are NULL."""
+    quoted = [f'"{name}" {KINDS.get(name, "DOUBLE PRECISION")}' for name in frame]
+    connection.execute(f"CREATE TEMPORARY TABLE t (n INTEGER, {', '.join(quoted)})")
+    rows = [[None if cell != cell else cell for cell in row] for row in frame.astype(object).to_numpy()]
+    is_plain = hasattr(connection, "executemany")  # psycopg has it in cursors only, and writes %s
+    command = f"INSERT INTO t VALUES ({', '.join(['?' if is_plain else '%s'] * (1 + frame.shape[1]))})"
+    (connection if is_plain else connection.cursor()).executemany(
+        command, [(n, *row) for n, row in enumerate(rows)]
+    )
+
+
+def check(connection, dialect, model):
+    *shape, digits = model
+    model, frame = make_model(*shape, digits=digits)
+    scorer = Scorer(model)
+    fill_table(connection, frame)
+    query = export_sql(scorer, table="t", keys=["n"], dialect=dialect)
+    found = sorted(connection.execute(query).fetchall())
+    connection.execute("DROP TABLE t")
+    assert [row[1] for row in found] == scorer.predict(frame).tolist()
+    np.testing.assert_array_equal([row[2:] for row in found], scorer.predict_proba(frame))
+
+
+@settings(max_examples=40)
+@given(model=models)
+def test_sqlite(model):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        check(connection, "sqlite", model)
+
+
+@settings(max_examples=20)
+@given(model=models)
+def test_duckdb(model):
+    with pytest.importorskip("duckdb").connect() as connection:
+        check(connection, "duckdb", model)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_postgresql(postgresql, seed):
+    with pytest.importorskip("psycopg").connect(postgresql) as connection:
+        for n_classes in (2, 3):
+            check(connection, "postgresql", (seed, "text", n_classes, 7, (3, None)[seed % 2]))
+
+
+def read_case(model, **options):
+    """Return the CASE expression of a model."""
+    text = export_sql(model, **options)
+    return text[text.index(", CASE\n") + 2 : text.index("\nEND AS ")] + "\nEND"
+
+
+def test_text_of_a_classifier():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = CompactLHTClassifier(max_passes=1).fit(X, load_wine().target_names[y])
+    text = export_sql(model, dialect="duckdb")
+    case = read_case(model, dialect="duckdb")
+    assert case.count("CASE") == 1
+    assert case.count("THEN") == model.n_leaves_ - 1
+    assert case.startswith("CASE\n  WHEN ")
+    assert ' * "alcohol" + ' in case
+    assert "'class_0'" in text
+
+
+def test_text_of_a_regressor():
+    X, _ = make_clouds(200, 2, 2)
+    model = CompactLHTRegressor(penalty=0.1, max_leaf_nodes=2).fit(X, 10.0 * (X[:, 0] > 0.0))
+    case = read_case(model)
+    low, high = sorted(set(model.predict(X)))
+    assert case == f'CASE\n  WHEN "x0" < 0 THEN {low}\n  ELSE {high}\nEND'
+
+
+def test_blocks_that_branch_on_both_sides_are_nested():
+    model = next(
+        model
+        for model in (make_model(seed, n_leaves=8, digits=3)[0] for seed in range(20))
+        if (model.trees.left[1:3] >= 0).all()
+    )
+    lines = read_case(Scorer(model)).splitlines()
+    assert lines[1].endswith(" THEN CASE")
+    assert lines[2].startswith("    WHEN ")
+    assert "  END" in lines
+
+
+def test_names_that_differ_in_case_only_are_numbered():
+    X, y = make_clouds(90, 2, 2)
+    model = CompactLHTClassifier(max_passes=1).fit(X, y)
+    encoding = replace(model._model.encoding, names=("is_infinite", "b"))
+    model._model = replace(model._model, encoding=encoding)
+    assert "z0" in read_case(model)
+    assert '"is_infinite"' not in read_case(model)
+
+
+def test_deep_trees_are_rejected(monkeypatch):
+    from lhtree.export import sql
+
+    model = Scorer(make_model(0, n_leaves=8)[0])
+    monkeypatch.setattr(sql, "_MOST_LEVELS", 1)
+    with pytest.raises(ValueError, match=r"its tree has \d levels, more than 1. Lower max_leaf_nodes"):
+        export_sql(model)
+    assert export_sql(model, force=True).startswith("WITH")

@@ -1,0 +1,74 @@
+"""Exports to ONNX: inputs, metadata and runs."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from lhtree import LHTClassifier, export_onnx
+from lhtree.export import onnx
+from support import exports
+from support.clouds import fit_named, make_clouds
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = make_clouds(90, 3, 3)
+    return LHTClassifier().fit(X, y)
+
+
+def test_infinities_are_refused(model, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X = np.array([[0.0, 1.0, np.nan], [0.0, -np.inf, 1.0], [np.inf, np.nan, 0.0]])
+    export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    assert session.run(["label"], {"X": X[:1]})[0].tolist() == model.predict(X[:1]).tolist()
+    for output in ("label", "probabilities"):
+        with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument, match="infinit"):
+            session.run([output], {"X": X})
+
+
+def test_facts_in_onnx(tmp_path):
+    onnx_library = pytest.importorskip("onnx")
+    names, labels = ['a"', "größe\n"], ["ja", "nein"]
+    export_onnx(fit_named(names, labels), tmp_path / "model.onnx", dtype="float32")
+    file = onnx_library.load(tmp_path / "model.onnx")
+    onnx_library.checker.check_model(file, full_check=True)
+    facts = {entry.key: json.loads(entry.value) for entry in file.metadata_props}
+    assert facts == {"feature_names": names, "classes": labels}
+    assert {node.domain for node in file.graph.node} == {""}
+    assert [opset.domain for opset in file.opset_import] == [""]
+
+
+def test_batches_of_any_size(model, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    export_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    for n_rows in (0, 1, 2, 50):
+        label, proba = session.run(None, {"X": X[:n_rows]})
+        assert label.shape == (n_rows,)
+        assert np.array_equal(proba, model.predict_proba(X)[:n_rows])
+
+
+def test_rows_of_float32(tmp_path):
+    X, y = make_clouds(300, 9, 3)
+    model = LHTClassifier().fit(X, y)
+    X = X.astype(np.float32)
+    result = exports.run_onnx(model, X, tmp_path)
+    np.testing.assert_array_equal(result.proba, model.predict_proba(X))
+    np.testing.assert_array_equal(result.label, model.predict(X))
+
+
+def test_a_missing_extra_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    model = LHTClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'lhtree\[onnx\]'"):
+        export_onnx(model, tmp_path / "model.onnx")
+
+
+def test_files_that_are_too_large(model, monkeypatch, tmp_path):
+    monkeypatch.setattr(onnx, "_MOST_BYTES", 100)
+    with pytest.raises(ValueError, match="an ONNX file is limited to 2 GB"):
+        export_onnx(model, tmp_path / "model.onnx")
