@@ -35,7 +35,7 @@ def assert_same_model(first, second, X):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_it_learns(loss):
+def test_models_learn_with_every_loss(loss):
     X, y = make_rows(900)
     settings = {"max_iter": 100, "learning_rate": 0.1}
     model = make_model(loss, **settings, early_stopping=True, validation_fraction=None).fit(X[:600], y[:600])
@@ -52,12 +52,9 @@ def test_it_learns(loss):
         return (residual**2 if loss == "squared_error" else np.abs(residual)).mean()
 
     constant = np.full(300, np.quantile(y[:600], 0.8) if loss == "quantile" else y[:600].mean())
-    least = 0.8 if loss in ("absolute_error", "quantile") else 0.62  # noise is what is left
+    least = 0.8 if loss in ("absolute_error", "quantile") else 0.62  # the rest is noise
     assert mean_loss(model.predict(X[600:])) < least * mean_loss(constant)
-    assert (model._model.link, model._model.is_regression) == (
-        "log" if loss in ("poisson", "gamma") else "identity",
-        True,
-    )
+    assert model._model.link == ("log" if loss in ("poisson", "gamma") else "identity")
     assert (len(model._model.trees.membership_slope) > 0) == (loss not in ("absolute_error", "quantile"))
     stages = list(model.staged_predict(X[600:]))
     assert len(stages) == model.n_iter_
@@ -133,7 +130,7 @@ RESPONSES = {
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", RESPONSES)
-def test_hostile_responses(name, loss, tmp_path):
+def test_extreme_responses_give_finite_predictions(name, loss, tmp_path):
     y = np.abs(RESPONSES[name]) + (1e-310 if loss == "gamma" else 0.0)
     if loss == "poisson" and name == "zeros":
         pytest.skip("refused")
@@ -156,7 +153,7 @@ def test_hostile_responses(name, loss, tmp_path):
 
 @pytest.mark.parametrize("n_rows", [1, 2, 30])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_rows_of_one_kind(loss, n_rows):
+def test_equal_rows_give_the_optimal_constant(loss, n_rows):
     X, y = np.zeros((n_rows, 2)), np.linspace(1.0, 2.0, n_rows)
     model = make_model(loss, subsample=1.0).fit(X, y)
     expected = np.quantile(y, {"absolute_error": 0.5, "quantile": 0.8}.get(loss, 0.5), method="inverted_cdf")
@@ -195,43 +192,6 @@ def test_monotonic_constraints_by_name():
     model = make_model("squared_error", monotonic_cst={"a": 1}).fit(frame, y)
     rows = frame.iloc[np.zeros(200, dtype=int)].assign(a=np.linspace(-4.0, 4.0, 200))
     assert (np.diff(model.predict(rows)) >= 0.0).all()
-
-
-NEGATIVE, POSITIVE = np.linspace(-1.0, 1.0, 40), np.linspace(1.0, 2.0, 40)
-
-
-@pytest.mark.parametrize(
-    ("settings", "y", "message"),
-    [
-        ({"loss": "poisson"}, NEGATIVE, r"y contains -1, but loss='poisson' .* at least 0.*squared_error"),
-        ({"loss": "poisson"}, np.zeros(40), r"only zeros.*poisson.*positive sum"),
-        ({"loss": "gamma"}, np.arange(40.0), r"y contains 0, but loss='gamma' .* positive.*poisson"),
-        ({"loss": "quantile"}, POSITIVE, r"quantile=None is not valid: pass a number between 0 and 1"),
-        ({"loss": "quantile", "quantile": 1.0}, POSITIVE, r"quantile=1.0 is not valid"),
-        ({"quantile": 0.9}, POSITIVE, r"quantile=0.9 is not valid: pass None with loss='squared_error'"),
-        ({"loss": "huber"}, POSITIVE, r"loss='huber' is not valid: pass one of 'squared_error'"),
-        (
-            {"loss": "absolute_error", "leaf": "linear"},
-            POSITIVE,
-            r"leaf='linear' .* 'constant' or 'auto' with loss='absolute_error'",
-        ),
-        ({"loss": "squared_error"}, np.ones((40, 2)), r"y has shape \(40, 2\).*MultiOutputRegressor"),
-    ],
-)
-def test_errors(settings, y, message):
-    with pytest.raises(ValueError, match=message):
-        LHBoostRegressor(**settings).fit(np.arange(40.0)[:, None], y)
-
-
-def test_errors_of_later_data():
-    X = np.arange(40.0)[:, None]
-    with pytest.raises(ValueError, match=r"y_val contains -1, but loss='poisson'"):
-        LHBoostRegressor("poisson", max_iter=2).fit(X, POSITIVE, X_val=X, y_val=NEGATIVE)
-    with pytest.raises(ValueError, match=r"y_val: .*NaN"):
-        LHBoostRegressor(max_iter=2).fit(X, POSITIVE, X_val=X, y_val=np.where(X[:, 0] == 3.0, np.nan, 1.0))
-    model = LHBoostRegressor(max_iter=2, warm_start=True).fit(X, POSITIVE)
-    with pytest.raises(ValueError, match=r"loss='gamma' is not valid: .* earlier fit \(identity link\)"):
-        model.set_params(loss="gamma", max_iter=4).fit(X, POSITIVE)
 
 
 def test_max_one_hot_limits_the_features_of_a_column():

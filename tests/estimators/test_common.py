@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, in full, for settings that take different ways through the core."""
+"""All checks of scikit-learn, for settings with different paths through the core."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -24,7 +24,7 @@ from lhtree import (
         LHTClassifier(
             direction="fisher", offset="purity", gamma=0.1, membership="constant", normalize="minmax"
         ),
-        # Every tree sees all rows, so a weight of 2 is a row given twice, here too.
+        # Every tree sees all rows, so a weight of 2 equals a repeated row.
         LHForestClassifier(10, max_samples=1.0),
         LHForestClassifier(10, direction="mixed", n_jobs=2),
         LHBoostClassifier(10, subsample=1.0),
@@ -44,7 +44,7 @@ def test_scikit_learn(estimator, check):
 
 
 def expect_failures(estimator):
-    """The excuse scikit-learn gives its own random forest; strict, so that it cannot outlive its reason."""
+    """Return the expected failures, as of scikit-learn's own random forest; unexpected successes fail."""
     reason = "rows are drawn by number: a repeated row is drawn otherwise than one of more weight"
     return {"check_sample_weight_equivalence_on_dense_data": reason}
 

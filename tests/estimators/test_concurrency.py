@@ -26,7 +26,7 @@ def fitted():
     return LHTClassifier(gamma=3, n_jobs=2).fit(X, y), X
 
 
-def test_eight_threads_at_once(fitted):
+def test_eight_threads_predict_the_same(fitted):
     model, X = fitted
     expected = {method: getattr(model, method)(X) for method in bridge.MODEL_METHODS}
     start = threading.Barrier(8)
@@ -49,8 +49,7 @@ def test_eight_threads_at_once(fitted):
 
 
 @pytest.mark.parametrize("model", [LHTClassifier(), LHBoostClassifier(2, random_state=0)])
-def test_a_refit_is_seen_whole_or_not_at_all(model):
-    """Predictions made while another thread fits belong to the old model or to the new one."""
+def test_predictions_during_a_refit_use_one_model(model):
     X, y = make_clouds(60, 3, 2)
     answers = [clone(model).fit(X, names[y]).predict(X) for names in NAMES]
     model = clone(model).fit(X, NAMES[0][y])
@@ -71,8 +70,8 @@ def test_a_refit_is_seen_whole_or_not_at_all(model):
         assert [watcher.result() for watcher in watchers] == [None, None]
 
 
-def test_two_models_in_one_thread_do_not_mix(fitted):
-    # Workspace is kept from call to call; a wider and a narrower model take turns.
+def test_two_models_in_one_thread_do_not_interfere(fitted):
+    # The workspace is reused by the next call: alternate a wider and a narrower model.
     model, X = fitted
     narrow = LHTClassifier().fit(X[:, :2], model.predict(X))
     first, second = model.predict_proba(X), narrow.predict_proba(X[:, :2])
@@ -81,7 +80,7 @@ def test_two_models_in_one_thread_do_not_mix(fitted):
         np.testing.assert_array_equal(narrow.predict_proba(X[:10, :2]), second[:10])
 
 
-def test_fits_in_threads_are_those_without():
+def test_fits_in_threads_give_the_same_bits():
     data = [make_clouds(600, 6, 3, seed=seed) for seed in range(6)]
 
     def fit(problem):
@@ -113,7 +112,7 @@ def run_children(method, model, X, n_children=2):
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # other tests may have left threads
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_child_processes_agree_and_do_not_hang(fitted, method):
+def test_child_processes_predict_the_same(fitted, method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} here")
     model, X = fitted
@@ -166,16 +165,16 @@ needs_timers = pytest.mark.skipif(
 @needs_timers
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", LONG_FITS)
-def test_a_fit_can_be_interrupted(name, n_jobs):
-    """After 0.3 seconds of its own CPU time, so that a busy machine interrupts it at the same place."""
+def test_fits_can_be_interrupted(name, n_jobs):
+    """After 0.3 seconds of CPU time, which do not depend on the load of the machine."""
     shape, setting = LONG_FITS[name]
     kind, grow = ("LHBoostClassifier", "boost") if name == "boost" else ("LHTClassifier", "grow_forest")
     code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs}, kind=kind, grow=grow)
     assert run(code) == "interrupted"
 
 
-def test_other_threads_go_on_during_a_fit(monkeypatch):
-    """This one takes many steps while a tree grows; if it had to wait for the GIL, a few before and after."""
+def test_other_threads_run_during_a_fit(monkeypatch):
+    """This thread takes many steps while a tree grows, because the core releases the GIL."""
     X, y = make_clouds(60_000, 30, 3)
     grow, is_growing = _core.grow_forest, threading.Event()
 
@@ -223,5 +222,5 @@ assert n_heard > 1
 
 
 @needs_timers
-def test_a_signal_handler_may_score():
+def test_signal_handlers_may_score():
     run(SCORED_BY_HANDLER)

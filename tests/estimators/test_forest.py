@@ -1,6 +1,5 @@
-"""LHForestClassifier as its users meet it."""
+"""LHForestClassifier: public behaviour."""
 
-import inspect
 import pickle
 
 import numpy as np
@@ -11,21 +10,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
 from lhtree import LHForestClassifier, LHTClassifier
-from support import bridge, parameters, strategies
+from support import bridge, strategies
 from support.clouds import make_clouds
-
-DEFAULTS = {
-    "n_estimators": 100,
-    "max_samples": "auto",
-    "bootstrap": False,
-    **{name: parameters.DEFAULTS[name] for name in list(parameters.DEFAULTS)[:-2]},
-    "multi_class": "auto",
-    "oob_score": False,
-    "warm_start": False,
-    "n_jobs": None,
-    "random_state": None,
-    "verbose": 0,
-}
 
 
 def fit(data, n_estimators=6, **setting):
@@ -34,15 +20,6 @@ def fit(data, n_estimators=6, **setting):
 
 def assert_same_model(first, second):
     bridge.assert_same_bits(bridge.arrays_of(first), bridge.arrays_of(second))
-
-
-def test_names_order_and_defaults():
-    parameters = inspect.signature(LHForestClassifier).parameters
-    assert {name: parameter.default for name, parameter in parameters.items()} == DEFAULTS
-    assert list(parameters) == list(DEFAULTS)
-    kinds = {name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY}
-    assert kinds == {"n_estimators"}
-    assert LHForestClassifier(7).get_params() == dict(sorted(({**DEFAULTS, "n_estimators": 7}).items()))
 
 
 @pytest.mark.parametrize("direction", strategies.DIRECTIONS)
@@ -69,48 +46,18 @@ def test_trees_differ_where_no_features_are_drawn(direction):
         assert not np.array_equal(first.predict_proba(data[0]), second.predict_proba(data[0]))
 
 
-def test_a_block_considers_both_of_two_features():
+def test_blocks_use_both_of_two_features():
     X, y = make_clouds(200, 2, 2)
     model = LHForestClassifier(10, direction="fisher", random_state=0).fit(X, y)
     assert np.diff(model._model.trees.hyperplane_ptr).max() == 2
 
 
-BAD = parameters.BAD | {
-    "beta": [-0.1, 1.0, 2, np.nan, "scheduled", None, True],
-    "n_estimators": [0, -1, 1.5, "100", None, True, np.nan],
-    "max_samples": [0, -1, 0.0, 1.5, -0.5, 201, 10**400, "all", None, True, np.nan, [1]],
-}
-BAD |= {name: ["no", None, [1]] for name in ("bootstrap", "oob_score", "warm_start", "verbose")}
-CASES = [(name, value) for name, values in BAD.items() for value in values]
-
-
-@pytest.mark.parametrize("is_fitted", [False, True])
-@pytest.mark.parametrize(("name", "value"), CASES)
-def test_invalid_values_are_refused_by_name_value_and_remedy(two, name, value, is_fitted):
-    model = LHForestClassifier(2, random_state=0)
-    if is_fitted:
-        model.fit(*two)
-    model.set_params(**{name: value})
-    before = dict(model.__dict__)
-    with pytest.raises(ValueError, match=rf"(?s)^{name}=.*is not valid: pass ") as caught:
-        model.fit(*two)
-    assert repr(value) in str(caught.value) or len(repr(value)) > 100
-    assert model.__dict__ == before
-
-
-@pytest.mark.parametrize("max_samples", [10**400, 10**30])
-def test_more_rows_than_can_be_drawn(two, max_samples):
-    with pytest.raises(ValueError, match=r"^max_samples="):
-        fit(two, max_samples=max_samples, bootstrap=True)
-
-
 def test_verbose_may_be_a_flag(two):
-    fit(two, verbose=False)
-    fit(two, verbose=True)
+    assert_same_model(fit(two, verbose=False), fit(two, verbose=True))
 
 
 @pytest.mark.parametrize("confidence", ["last", "path", None])
-def test_scores_hang_together(three, two, confidence):
+def test_scores_are_means_over_the_trees(three, two, confidence):
     for X, y in (two, three):
         model = fit((X, y), confidence=confidence)
         trees = list(model.estimators_)
@@ -159,7 +106,7 @@ def test_estimators_are_fitted_trees(three):
 
 @pytest.mark.parametrize("setting", [{"beta": "schedule"}, {"class_weight": "balanced_subsample"}])
 def test_estimators_can_be_fitted_again(two, setting):
-    clone(fit(two, **setting).estimators_[1]).fit(*two)
+    assert clone(fit(two, **setting).estimators_[1]).fit(*two).score(*two) > 0.6
 
 
 def test_class_weight(two):
@@ -171,7 +118,7 @@ def test_class_weight(two):
     assert_same_model(balanced, fit((X, y), class_weight=dict(enumerate(factors))))
     sampled = fit((X, y), class_weight="balanced_subsample", bootstrap=True)
     for tree in sampled.trees_:
-        np.testing.assert_allclose([tree.weight[0], tree.n_target[0]], [160, 80])  # 0.8 of 200 rows
+        np.testing.assert_allclose([tree.weight[0], tree.n_target[0]], [160, 80])  # 0.8 · 200 rows
     everything = fit((X, y), class_weight="balanced_subsample", max_samples=1.0)
     whole = fit((X, y), class_weight="balanced", max_samples=1.0, normalize=None)
     for tree, other in zip(everything.trees_, whole.trees_, strict=True):
@@ -192,7 +139,7 @@ def test_sample_weight(three):
 
 
 @pytest.mark.parametrize("setting", [{}, {"direction": "mixed"}])
-def test_a_pickled_forest_is_at_most_half_of_a_random_forest(setting):
+def test_pickles_are_half_the_size_of_a_random_forest(setting):
     X, y = make_clouds(4000, 10, 2)  # as wide as MAGIC
     y = np.where(np.random.default_rng(0).random(4000) < 0.1, 1 - y, y)
     ours = LHForestClassifier(100, **setting, n_jobs=2, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""What a fit and a prediction do besides: progress bars, threads, joblib."""
+"""Progress bars, threads and joblib."""
 
 import os
 import subprocess
@@ -22,13 +22,13 @@ LHForestClassifier(200, direction="mixed", verbose=1, random_state=0).fit(*load_
 TIMEOUT = 600
 
 
-def test_no_bar_where_nobody_looks():
+def test_no_bar_without_a_terminal():
     answer = subprocess.run([sys.executable, "-c", FIT], capture_output=True, timeout=TIMEOUT, check=True)
     assert (answer.stdout, answer.stderr) == (b"", b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_a_bar_in_a_terminal():
+def test_bar_in_a_terminal():
     import pty
 
     reader, writer = pty.openpty()
@@ -55,7 +55,7 @@ def test_a_bar_in_a_terminal():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kind", [LHForestClassifier, LHBoostClassifier])
-def test_the_bar_follows_the_trees(monkeypatch, capsys, kind, n_jobs):
+def test_bar_does_not_change_the_model(monkeypatch, capsys, kind, n_jobs):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
     X, y = make_clouds(4000, 8, 3)
     model = kind(8, direction="mixed", verbose=1, n_jobs=n_jobs, random_state=0).fit(X, y)
@@ -65,7 +65,7 @@ def test_the_bar_follows_the_trees(monkeypatch, capsys, kind, n_jobs):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_missing_rich_is_named_in_one_line(monkeypatch, two):
+def test_missing_rich_is_named(monkeypatch, two):
     def find_spec(name, *_):
         if name.partition(".")[0] == "rich":
             raise ModuleNotFoundError("No module named 'rich'", name="rich")
@@ -78,7 +78,7 @@ def test_a_missing_rich_is_named_in_one_line(monkeypatch, two):
         model.fit(*two)
     assert str(caught.value) == "rich is not installed: pip install 'lhtree[progress]'"
     assert not hasattr(model, "classes_")
-    LHForestClassifier(2).fit(*two)  # nobody else needs it
+    assert hasattr(LHForestClassifier(2).fit(*two), "classes_")  # without a bar, rich is not needed
 
 
 OUTLIVED = """
@@ -111,12 +111,12 @@ for method in {methods}:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="reads /proc")
-def test_no_thread_outlives_its_call():
-    """In a fresh interpreter, where nobody else has threads that come and go."""
+def test_threads_end_with_their_call():
+    """In a fresh interpreter, which has no other threads."""
     run(OUTLIVED.format(methods=bridge.MODEL_METHODS))
 
 
-def test_small_batches_do_not_ask_for_threads(monkeypatch, two):
+def test_small_batches_do_not_count_threads(monkeypatch, two):
     model = LHForestClassifier(100, n_jobs=2, random_state=0).fit(*two)
     monkeypatch.setattr("lhtree.estimators.predictor.count_threads", None)
     model.predict(two[0][:63])
@@ -124,7 +124,7 @@ def test_small_batches_do_not_ask_for_threads(monkeypatch, two):
         model.predict(two[0][:64])
 
 
-def test_threads_are_those_of_a_joblib_context(three):
+def test_joblib_contexts_do_not_change_the_model(three):
     X, y = three
     alone = LHForestClassifier(6, random_state=0).fit(X, y)
     for backend in ("loky", "threading"):
@@ -134,7 +134,7 @@ def test_threads_are_those_of_a_joblib_context(three):
         bridge.assert_same_bits(bridge.arrays_of(alone), bridge.arrays_of(model))
 
 
-def test_joblib_processes_agree(three):
+def test_joblib_processes_predict_the_same(three):
     model = LHForestClassifier(6, random_state=0).fit(*three)
     X = three[0]
     answers = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(X[i::2]) for i in range(2))

@@ -1,4 +1,4 @@
-"""Odd but legal input works, and gives what the same data give in their usual form."""
+"""Unusual but valid input gives the same models as the same data in their usual form."""
 
 import numpy as np
 import pandas as pd
@@ -136,7 +136,7 @@ FORMS = {
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("form", FORMS)
-def test_forms_of_the_same_numbers(form, dtype, tmp_path):
+def test_layout_in_memory_does_not_matter(form, dtype, tmp_path):
     X, y = make_clouds(300, 5, 3)
     X = (np.round(X * 8) / 8).astype(dtype)
     other = FORMS[form](X, tmp_path)
@@ -147,7 +147,7 @@ def test_forms_of_the_same_numbers(form, dtype, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "i1", "u1", ">i4", "i8", "u8", "?", "g"])
-def test_kinds_of_numbers(dtype):
+def test_dtypes_of_numbers_do_not_matter(dtype):
     X, y = make_clouds(200, 5, 2)
     X = np.clip(np.abs(X) * 10, 0, 127).astype(dtype)
     same = LHTClassifier().fit(X.astype(np.float64), y)
@@ -155,7 +155,7 @@ def test_kinds_of_numbers(dtype):
     bridge.assert_same_bits(bridge.arrays_of(same), bridge.arrays_of(model))
 
 
-def test_rows_that_share_their_memory():
+def test_broadcast_rows_are_accepted():
     X = np.broadcast_to([1.0, 2.0], (40, 2))
     assert fit({}, X, np.arange(40) % 2).n_leaves_ == 1
 
@@ -163,7 +163,7 @@ def test_rows_that_share_their_memory():
 @pytest.mark.parametrize(
     "y", [list("ab"), [True, False], [-1, 1], [0.0, 1.0], [10**12, -(10**12)], [np.str_("x"), "y"]]
 )
-def test_kinds_of_classes(y):
+def test_classes_keep_their_type(y):
     X, codes = make_clouds(100, 3, 2)
     labels = np.array(y)[codes]
     model = fit({}, X, labels)
@@ -173,7 +173,7 @@ def test_kinds_of_classes(y):
 
 @pytest.mark.parametrize("n_rows", range(90, 110))
 def test_equal_weights_that_sum_to_one_are_no_weights(n_rows):
-    # 1/n is rounded, and so is what makes it 1 again; a row must not weigh less than min_samples_leaf = 1 by that.
+    # 1/n and its inverse are rounded; a row must not weigh less than min_samples_leaf = 1.
     X, y = make_clouds(n_rows, 2, 2)
     plain = LHTClassifier(gamma=1).fit(X, y)
     weighted = LHTClassifier(gamma=1).fit(X, y, np.full(n_rows, 1 / n_rows))
@@ -197,10 +197,10 @@ def test_weights_whose_ratio_is_beyond_every_float(class_weight):
         assert model.trees_[0].n_target[0] == pytest.approx(model.trees_[0].weight[0] / 2)
 
 
-def test_rows_of_no_weight_are_not_there():
+def test_rows_of_no_weight_are_ignored():
     X, y = make_clouds(120, 4, 3)
     weight = np.where(y == 2, 0.0, 1.0)
-    X[y == 2] = np.inf  # not even looked at
+    X[y == 2] = np.inf  # not read
     model = LHTClassifier().fit(X, y, weight)
     assert model.classes_.tolist() == [0, 1]
     bridge.assert_same_bits(
@@ -209,7 +209,7 @@ def test_rows_of_no_weight_are_not_there():
 
 
 @every_setting
-def test_boosting(setting):
+def test_trees_work_in_adaboost(setting):
     X, y = make_clouds(150, 4, 3)
     boosted = AdaBoostClassifier(
         LHTClassifier(**setting).set_params(max_depth=2), n_estimators=5, random_state=0

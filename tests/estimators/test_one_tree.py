@@ -1,4 +1,4 @@
-"""Forests with one tree of all classes: what they learn, and that everything that reads a model knows them."""
+"""Forests with one tree of all classes: fits, scores, explanations, texts and files."""
 
 import pickle
 from dataclasses import replace
@@ -42,42 +42,34 @@ def test_classes_are_learned_with_a_tree_per_estimator():
     np.testing.assert_array_equal(forest.predict(X), forest.classes_[proba.argmax(axis=1)])
 
 
-def test_two_classes_and_other_directions_are_as_before(data):
+def test_two_classes_share_one_tree_anyway(data):
     X, y = data
     one, per_class = (
         fit(X, y > 0, multi_class=how).predict_proba(X) for how in ("one_tree", "one_per_class")
     )
     assert one.tobytes() == per_class.tobytes()
-    with pytest.raises(ValueError, match=r"multi_class='one_tree'.*direction='mixed'"):
-        fit(X, y, direction="fisher")
-    with pytest.raises(ValueError, match=r"multi_class='one_tree'.*least_squares"):
-        fit(X, y, membership="least_squares")
-    with pytest.raises(ValueError, match="multi_class='both'"):
-        fit(X, y, multi_class="both")
 
 
 def test_large_tables_grow_trees_of_all_classes(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(_parameters, "MANY_ROWS", len(X) - 1)
-    for setting, is_joint in [
+    for setting, shares_classes in [
         ({}, True),
         ({"multi_class": "one_per_class"}, False),
         ({"membership": "least_squares"}, False),
         ({"direction": "fisher"}, False),
     ]:
-        assert fit(X, y, 2, **{"multi_class": "auto"} | setting)._model.is_joint == is_joint
+        assert fit(X, y, 2, **{"multi_class": "auto"} | setting)._model.head.shares_classes == shares_classes
     forest = fit(X, y, 2, multi_class="auto", warm_start=True)
     monkeypatch.undo()
-    assert not fit(X, y, 2, multi_class="auto")._model.is_joint
-    assert forest.set_params(n_estimators=3).fit(X, y)._model.is_joint
+    assert not fit(X, y, 2, multi_class="auto")._model.head.shares_classes
+    assert forest.set_params(n_estimators=3).fit(X, y)._model.head.shares_classes
 
 
 def test_warm_start_continues_the_same_kind(data):
     X, y = data
     forest = fit(X, y, 3, warm_start=True).set_params(n_estimators=5).fit(X, y)
     assert forest.predict_proba(X).tobytes() == fit(X, y, 5).predict_proba(X).tobytes()
-    with pytest.raises(ValueError, match=r"multi_class='one_per_class'.*'one_tree'"):
-        forest.set_params(multi_class="one_per_class").fit(X, y)
 
 
 def test_out_of_bag_scores_use_the_trees_that_did_not_see_a_row(data):
@@ -181,7 +173,7 @@ def test_only_trees_of_all_classes_are_smoothed_to_the_prior(data):
 
 
 def build(fitted, arrays):
-    """A model of other arrays, checked as those of files are."""
+    """Build a model from other arrays and check it like the contents of a file."""
     changed = replace(fitted, trees=Trees(**arrays))
     _ = changed.scorer  # its checks
     check_trees(arrays | {"prior": changed.prior}, changed.n_targets)

@@ -1,50 +1,167 @@
-"""Every parameter: what it takes, what it refuses, and what "auto" means."""
+"""Parameters of the classifiers: names, defaults, rejected values, equivalent values and effects."""
 
 import inspect
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 
-from lhtree import LHTClassifier
+import lhtree
+from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from support import bridge
 from support.clouds import make_clouds
-from support.parameters import BAD, DEFAULTS
+
+DEFAULTS = {
+    "alpha": 0.0,
+    "beta": "auto",
+    "gamma": 10,
+    "direction": "mean_difference",
+    "offset": "auto",
+    "membership": "marginal",
+    "confidence": "auto",
+    "normalize": "robust",
+    "min_samples_split": "auto",
+    "min_samples_leaf": "auto",
+    "smoothing": "auto",
+    "max_depth": None,
+    "max_features": "auto",
+    "shrinkage": 1e-3,
+    "class_weight": None,
+    "calibrate": None,
+    "categorical_features": "from_dtype",
+    "max_one_hot": 20,
+    "missing_indicator": "auto",
+    "unseen": "missing",
+    "keep_prototypes": False,
+    "n_jobs": None,
+    "random_state": None,
+}
+FOREST_DEFAULTS = {
+    "n_estimators": 100,
+    "max_samples": "auto",
+    "bootstrap": False,
+    **{name: DEFAULTS[name] for name in list(DEFAULTS)[:-2]},
+    "multi_class": "auto",
+    "oob_score": False,
+    "warm_start": False,
+    "n_jobs": None,
+    "random_state": None,
+    "verbose": 0,
+}
 
 
-def test_names_order_and_defaults():
-    assert list(inspect.signature(LHTClassifier).parameters) == list(DEFAULTS)
-    assert LHTClassifier().get_params() == DEFAULTS
+BAD_TREE = {
+    "alpha": [-0.1, np.nan, np.inf, "0", None, True, 10**400],
+    "beta": [-0.1, 1.0, 2, np.nan, "schedule", "none", None, True],
+    "gamma": [0, -1, 0.0, 1.0, 2.5, 1.5, np.nan, np.inf, "auto", None, True, 10**400],
+    "direction": ["fischer", "", None, 1, ["fisher"]],
+    "offset": ["median", None, 1],
+    "membership": ["linear", None, 0],
+    "confidence": ["first", 1, True],
+    "normalize": ["z", 1, True, False],
+    "min_samples_split": [0, -3, 0.0, 1.0, 2.5, "gamma", None, True],
+    "min_samples_leaf": [0, -3, 0.0, 1.0, 2.5, "small", None, True],
+    "smoothing": [-1, np.nan, np.inf, "none", None, True],
+    "max_depth": [0, -1, 1.5, "auto", True],
+    "max_features": [0, -1, 0.0, 1.5, np.nan, "log2", True],
+    "shrinkage": [-1e-9, np.nan, np.inf, "auto", None, True],
+    "class_weight": ["auto", 3, ("balanced",), {0: 0.0}, {0: -1.0}, {0: np.nan}, {0: "much"}, {7: 1.0}],
+    "calibrate": ["platt", True, 1],
+    "categorical_features": ["auto", 3, True, ["a"], [99], [1.5], [None], [True]],
+    "max_one_hot": [-1, 2.5, "auto", None, True],
+    "missing_indicator": ["yes", None, 1, 0.5],
+    "unseen": ["skip", None, 1, True],
+    "keep_prototypes": ["all", -1, 0, 1, 2.5, None],
+    "n_jobs": [0, 1.5, "all", True],
+    "random_state": ["seed", -1, 1.5],
+}
+BAD_FOREST = BAD_TREE | {
+    "beta": [-0.1, 1.0, 2, np.nan, "scheduled", None, True],
+    "n_estimators": [0, -1, 1.5, "100", None, True, np.nan],
+    "max_samples": [0, -1, 0.0, 1.5, -0.5, 201, 10**400, "all", None, True, np.nan, [1]],
+    "multi_class": ["both", None, 1],
+    **{name: ["no", None, [1]] for name in ("bootstrap", "oob_score", "warm_start", "verbose")},
+}
+BAD_BOOST = {
+    "max_iter": [0, -1, 1.5, "auto", None, True],
+    "learning_rate": [0.0, -0.1, 1.5, np.nan, "fast", None, True],
+    "max_depth": [0, -1, 1.5, "auto", None, True],
+    "min_samples_leaf": [0, -3, 2.5, 0.1, "auto", None, True],
+    "l2_regularization": [-1e-9, np.nan, np.inf, "auto", None, True],
+    "subsample": [0.0, -0.1, 1.5, np.nan, "auto", None, True],
+    "max_features": [0.0, -0.1, 1.5, 2, np.nan, "sqrt", None, True],
+    "n_directed": [-1, 1.5, "auto", None, True],
+    "direction": ["fisher", "", None, 1],
+    "shrinkage": [-1e-9, np.nan, np.inf, "auto", None, True],
+    "max_bins": [0, 1, 256, 2.5, "auto", None, True],
+    "early_stopping": ["yes", None, 1, 0.5],
+    "validation_fraction": [0.0, 1.0, -0.1, 0, -1, np.nan, "auto", True],
+    "n_iter_no_change": [0, -1, 1.5, None, True],
+    "tol": [-1e-9, np.nan, np.inf, "auto", None, True],
+    "leaf": ["fisher", None, 1],
+    "monotonic_cst": [1, "increase", [1], [[0] * 5], [0, 0, 0, 0, 2], [0.5] * 5, {"age": 1}, {"x0": True}],
+    "class_weight": ["balanced_subsample", *BAD_TREE["class_weight"]],
+    "calibrate": BAD_TREE["calibrate"],
+    "categorical_features": BAD_TREE["categorical_features"],
+    "max_one_hot": BAD_TREE["max_one_hot"],
+    "unseen": BAD_TREE["unseen"],
+    "warm_start": ["yes", None, 2],
+    "verbose": [-1, 0.5, "yes", None],
+    "n_jobs": BAD_TREE["n_jobs"],
+    "random_state": BAD_TREE["random_state"],
+}
+
+CASES = [
+    (model, name, value)
+    for model, bad in (
+        (LHTClassifier(), BAD_TREE),
+        (LHForestClassifier(2, random_state=0), BAD_FOREST),
+        (LHBoostClassifier(2), BAD_BOOST),
+    )
+    for name, values in bad.items()
+    for value in values
+]
 
 
-CASES = [(name, value) for name, values in BAD.items() for value in values]
+@pytest.mark.parametrize(
+    ("estimator", "defaults"), [(LHTClassifier, DEFAULTS), (LHForestClassifier, FOREST_DEFAULTS)]
+)
+def test_names_order_and_defaults(estimator, defaults):
+    parameters = inspect.signature(estimator).parameters
+    assert {name: parameter.default for name, parameter in parameters.items()} == defaults
+    assert list(parameters) == list(defaults)
+    positional = {
+        name for name, parameter in parameters.items() if parameter.kind is not parameter.KEYWORD_ONLY
+    }
+    assert positional == {"n_estimators"} & set(defaults)
+    assert estimator().get_params() == defaults
 
 
-@pytest.mark.parametrize(("name", "value"), CASES, ids=[f"{n}-{str(v)[:12]}" for n, v in CASES])
-def test_invalid_values_are_refused_by_name_value_and_remedy(two, name, value):
-    model = LHTClassifier(**{name: value})
-    before = dict(model.__dict__)
+@pytest.mark.parametrize("is_fitted", [False, True])
+@pytest.mark.parametrize(("model", "name", "value"), CASES)
+def test_invalid_values_are_rejected_with_name_value_and_remedy(two, model, name, value, is_fitted):
+    model = type(model)(**model.get_params())
+    if is_fitted:
+        model.fit(*two)
+    model.set_params(**{name: value})
+    before = dict(vars(model))
     with pytest.raises(ValueError, match=rf"(?s)^{name}=.*is not valid: pass ") as caught:
         model.fit(*two)
     assert repr(value) in str(caught.value) or len(repr(value)) > 100
-    assert model.__dict__ == before
+    assert vars(model) == before
 
 
-def test_a_long_value_is_refused_in_one_line(two):
+def test_long_values_are_shown_in_one_line(two):
     with pytest.raises(ValueError, match=r"^alpha=array\(\[ +0\., .*… is not valid: pass ") as caught:
         LHTClassifier(alpha=np.arange(500.0)).fit(*two)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
-def test_every_parameter_is_refused_something():
-    assert list(BAD) == list(DEFAULTS)
-
-
-def test_mixed_goes_with_gini_only(two):
-    with pytest.raises(
-        ValueError, match=r"offset='purity' is not valid: pass 'gini' or 'auto' with direction='mixed'"
-    ):
-        LHTClassifier(direction="mixed", offset="purity").fit(*two)
+def test_every_parameter_has_rejected_values():
+    assert list(BAD_TREE) == list(DEFAULTS)
+    assert set(BAD_FOREST) == set(FOREST_DEFAULTS)
+    assert list(BAD_BOOST) == list(inspect.signature(LHBoostClassifier).parameters)
 
 
 def same_model(two, first, second):
@@ -69,13 +186,13 @@ def test_auto_follows_the_direction(two, direction):
     same_model(two, {"direction": direction, "gamma": 7}, settled)
 
 
-def test_a_share_of_gamma_is_a_count_of_the_training_weight(two):
+def test_shares_are_counts_of_the_training_weight(two):
     same_model(two, {"gamma": 0.1}, {"gamma": 20})  # of 200 rows; min_samples_split follows
     same_model(two, {"min_samples_leaf": 0.05}, {"min_samples_leaf": 10})
     same_model(two, {"min_samples_split": 0.25}, {"min_samples_split": 50})
 
 
-def test_max_features_in_words_counts_and_shares():
+def test_max_features_accepts_words_counts_and_shares():
     data = make_clouds(150, 10, 2)
     fisher = {"direction": "fisher", "random_state": 3}
     same_model(data, {**fisher, "max_features": "sqrt"}, {**fisher, "max_features": 3})
@@ -93,7 +210,7 @@ def test_numpy_numbers_are_numbers(two):
     same_model(two, given, {"gamma": 5, "beta": 0.5, "max_depth": 4})
 
 
-def test_parameters_do_what_they_say(two):
+def test_effects_of_tree_parameters(two):
     X, y = two
     model = LHTClassifier(max_depth=2, gamma=1).fit(X, y)
     assert model.depth_ == 2
@@ -112,10 +229,129 @@ def test_parameters_do_what_they_say(two):
     )
 
 
-def test_max_depth_beyond_any_integer_of_the_machine(two):
+def test_max_depth_may_exceed_64_bits(two):
     same_model(two, {"max_depth": 10**30}, {"max_depth": None})
 
 
-def test_a_random_state_can_be_a_generator(two):
+def test_random_state_may_be_a_generator(two):
     draws = {"direction": "fisher", "max_features": 2}
     same_model(two, {**draws, "random_state": np.random.RandomState(5)}, {**draws, "random_state": 5})
+
+
+def test_names_are_those_of_scikit_learn():
+    """docs/coming_from.md explains the parameters of HistGradientBoosting that are missing."""
+    ours, theirs = set(LHBoostClassifier().get_params()), set(HistGradientBoostingClassifier().get_params())
+    assert theirs - ours == {"loss", "max_leaf_nodes", "interaction_cst", "scoring"}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"direction": "single"}, {"n_directed": 0}),
+        ({"direction": "single"}, {"n_directed": 1}),
+        ({"n_directed": 10**400}, {"n_directed": 5}),
+        ({"max_depth": 10**400, "min_samples_leaf": 40}, {"max_depth": 9, "min_samples_leaf": 40}),
+        ({"n_iter_no_change": 10**400, "early_stopping": True, "tol": 0}, {"early_stopping": True}),
+        (
+            {"learning_rate": np.float64(0.25), "max_iter": np.int64(3)},
+            {"learning_rate": 0.25, "max_iter": 3},
+        ),
+        ({"monotonic_cst": [0] * 5}, {}),
+        ({"monotonic_cst": {"x1": -1}}, {"monotonic_cst": np.array([0.0, -1.0, 0.0, 0.0, 0.0])}),
+        ({"random_state": np.random.RandomState(5)}, {"random_state": 5}),
+        ({"leaf": "constant", "verbose": True}, {"leaf": "auto"}),
+        ({"class_weight": "balanced"}, {"class_weight": {0: 200 / 180, 1: 200 / 220}}),
+    ],
+)
+def test_equivalent_values_of_boosting_parameters(given, meant):
+    X, y = make_clouds(200, 5, 2)
+    y[:] = 1
+    y[:90] = 0
+    own = {"max_iter": 4, "random_state": 0}
+    models = [LHBoostClassifier(**own | some).fit(X, y) for some in (given, meant)]
+    bridge.assert_same_bits(*map(bridge.arrays_of, models))
+
+
+def test_effects_of_boosting_parameters():
+    X, y = make_clouds(400, 6, 2)
+    own = {"max_iter": 6, "random_state": 0}
+
+    def fit(**some):
+        return LHBoostClassifier(**own | some).fit(X, y)._model.trees
+
+    def n_terms(trees):
+        return np.diff(trees.hyperplane_ptr)
+
+    assert fit(max_depth=2).depths().max() == 2
+    assert fit(min_samples_leaf=60, subsample=1.0).weight.min() >= 60
+    assert fit(min_samples_leaf=10**400).n_blocks == 6
+    assert n_terms(fit(direction="single")).max() == 1
+    assert n_terms(fit()).max() == 4
+    assert n_terms(fit(n_directed=2)).max() == 2
+    assert np.abs(fit(l2_regularization=1e6).intercept).max() < 1e-3 < np.abs(fit().intercept).max()
+    half = fit(subsample=0.5).n_samples[fit(subsample=0.5).block_ptr[:-1]]
+    assert (np.abs(half - 200) < 80).all()
+    roots = fit(max_features=0.01, direction="single", max_depth=1)
+    assert len(set(roots.hyperplane_feature.tolist())) > 2  # a block tries one feature, another each time
+    bins = LHBoostClassifier(**own, max_bins=5).fit(X, y)._model.boost.bins
+    assert np.diff(bins.ptr).tolist() == [6] * 6  # and one for missing values
+    assert fit(shrinkage=1e9).hyperplane_weight.tobytes() != fit().hyperplane_weight.tobytes()
+
+
+def test_class_weights_and_a_rare_class():
+    X, y = make_clouds(300, 3, 2)
+    y = np.where(np.arange(300) % 7 == 0, y, 0)
+    plain, balanced = (
+        LHBoostClassifier(8, random_state=0, class_weight=weight).fit(X, y) for weight in (None, "balanced")
+    )
+    assert balanced.predict_proba(X)[:, 1].mean() > 2 * plain.predict_proba(X)[:, 1].mean()
+    weight = np.where(y == 1, 300 / (2 * y.sum()), 300 / (2 * (300 - y.sum())))
+    again = LHBoostClassifier(8, random_state=0).fit(X, y, weight)
+    assert again.predict_proba(X).tobytes() == balanced.predict_proba(X).tobytes()
+
+
+class TestMonotonic:
+    def data(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(600, 4))
+        X[::9, 2] = np.nan
+        raw = np.sin(2 * X[:, 0]) + 0.7 * X[:, 1] - np.nan_to_num(X[:, 2]) * X[:, 3]
+        return X, (raw + rng.normal(0, 0.5, 600) > 0).astype(int)
+
+    def scan(self, model, X, feature):
+        """Steps of the raw score along a feature, of rows that are otherwise as they are."""
+        values = np.concatenate([np.linspace(-12, 12, 80), np.sort(X[:, feature][~np.isnan(X[:, feature])])])
+        rows = np.repeat(X[:25], len(values), axis=0)
+        rows[:, feature] = np.tile(np.sort(values), 25)
+        return np.diff(model.decision_function(rows).reshape(25, -1), axis=1)
+
+    @pytest.mark.parametrize("direction", ["mixed", "single"])
+    def test_no_violation(self, direction):
+        X, y = self.data()
+        signs = [1, -1, 1, 0]  # two contradict the data
+        own = {"direction": direction, "learning_rate": 0.3, "min_samples_leaf": 5, "random_state": 0}
+        model = LHBoostClassifier(20, **own, monotonic_cst=signs).fit(X, y)
+        free = LHBoostClassifier(20, **own).fit(X, y)
+        for feature, sign in enumerate(signs[:3]):
+            assert (sign * self.scan(model, X, feature) >= 0.0).all()
+            assert (sign * self.scan(free, X, feature) < 0.0).any()
+        assert {-1.0, 1.0} < set(np.sign(self.scan(model, X, 3)).ravel().tolist())
+        is_wide = np.diff(model._model.trees.hyperplane_ptr) > 1
+        assert is_wide.any() == (direction == "mixed")
+
+    def test_constraints_by_name_and_position(self, tmp_path):
+        pd = pytest.importorskip("pandas")
+        X, y = self.data()
+        frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v"])[y])
+        model = LHBoostClassifier(3, monotonic_cst={"b": 1, "d": 0}, random_state=0).fit(frame, y)
+        by_place = LHBoostClassifier(3, monotonic_cst=[0, 1, 0, 0, 0], random_state=0).fit(frame, y)
+        bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(by_place))
+        for saved in (model, by_place.set_params(monotonic_cst=np.array([0, 1, 0, 0, 0]))):
+            lhtree.save(saved, tmp_path / "model.lht")
+            kept = lhtree.load(tmp_path / "model.lht").monotonic_cst
+            assert kept == ({"b": 1, "d": 0} if saved is model else [0, 1, 0, 0, 0])
+        three = np.arange(600) % 3
+        none, zeros = (
+            LHBoostClassifier(3, monotonic_cst=cst, random_state=0).fit(X, three) for cst in (None, [0] * 4)
+        )
+        bridge.assert_same_bits(bridge.arrays_of(none), bridge.arrays_of(zeros))

@@ -1,4 +1,4 @@
-"""What a model keeps of its training rows: some of them if asked to, and the range of every feature."""
+"""Stored training rows (prototypes) and the range of every feature."""
 
 import pickle
 
@@ -17,7 +17,7 @@ MAKERS = [LHTClassifier, lambda **params: LHForestClassifier(3, **params)]
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_no_rows_are_kept_unless_asked_for(make):
+def test_no_rows_are_stored_by_default(make):
     X, y = load_wine(return_X_y=True)
     assert read(make().fit(X, y)).prototypes is None
     assert read(make(keep_prototypes=np.False_).fit(X, y)).prototypes is None
@@ -29,7 +29,7 @@ def test_all_rows_are_kept(make, wanted):
     X, y = load_wine(return_X_y=True)
     given_X = X.copy()
     prototypes = read(make(keep_prototypes=wanted).fit(given_X, y)).prototypes
-    given_X[:] = 0.0  # the model has its own
+    given_X[:] = 0.0  # the model has a copy
     np.testing.assert_array_equal(prototypes.X, X)
     np.testing.assert_array_equal(prototypes.codes, y)
     np.testing.assert_array_equal(prototypes.given, np.arange(178))
@@ -53,7 +53,7 @@ def test_some_rows_are_drawn_by_class(problem, more, seed):
     assert set(prototypes.codes) == set(range(len(used)))
 
 
-def test_the_draw_follows_the_seed():
+def test_draw_depends_on_the_seed():
     X, y = load_wine(return_X_y=True)
     draws = [
         tuple(read(LHTClassifier(keep_prototypes=30, random_state=seed).fit(X, y)).prototypes.given)
@@ -63,21 +63,14 @@ def test_the_draw_follows_the_seed():
     assert np.bincount(y[list(draws[0])]).tolist() == [10, 12, 8]  # of 59, 71 and 48
 
 
-@pytest.mark.parametrize("wanted", ["yes", 2, -1, 0.5, None])
-def test_what_is_refused(wanted):
-    X, y = load_wine(return_X_y=True)
-    with pytest.raises(ValueError, match=r"keep_prototypes=.* is not valid: pass False, True .* at least 3"):
-        LHTClassifier(keep_prototypes=wanted).fit(X, y)
-
-
-def test_it_is_refused_before_any_tree_grows(monkeypatch):
+def test_invalid_numbers_are_rejected_before_growth(monkeypatch):
     monkeypatch.setattr(LHForestClassifier, "_grow", lambda *arguments: pytest.fail("trees were grown"))
     with pytest.raises(ValueError, match="keep_prototypes=-1"):
         LHForestClassifier(3, keep_prototypes=-1).fit(*load_wine(return_X_y=True))
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_the_model_is_the_same_with_and_without(make):
+def test_prototypes_do_not_change_the_model(make):
     X, y = load_wine(return_X_y=True)
     plain, keeping = make(random_state=0).fit(X, y), make(random_state=0, keep_prototypes=50).fit(X, y)
     np.testing.assert_array_equal(plain.predict_proba(X), keeping.predict_proba(X))
@@ -86,7 +79,7 @@ def test_the_model_is_the_same_with_and_without(make):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_pickled_model_keeps_rows_and_range(make):
+def test_pickled_models_keep_rows_and_range(make):
     X, y = load_wine(return_X_y=True)
     model = make(keep_prototypes=50).fit(X, y)
     ours, theirs = read(model), read(pickle.loads(pickle.dumps(model)))
@@ -96,7 +89,7 @@ def test_a_pickled_model_keeps_rows_and_range(make):
     np.testing.assert_array_equal(ours.span.high, theirs.span.high)
 
 
-def test_the_trees_of_a_forest_keep_what_the_forest_keeps():
+def test_trees_of_a_forest_share_its_prototypes():
     X, y = load_wine(return_X_y=True)
     model = LHForestClassifier(3, keep_prototypes=True).fit(X, y)
     tree = model.estimators_[1]
@@ -108,7 +101,7 @@ def test_the_trees_of_a_forest_keep_what_the_forest_keeps():
 
 
 @given(strategies.hostile_problems(), st.sampled_from(["robust", "standard", "minmax", None]))
-def test_the_range_is_that_of_the_rows_with_weight(problem, normalize):
+def test_range_ignores_rows_without_weight(problem, normalize):
     weight = problem.weight.copy()
     weight[len(weight) // 2 :: 4] = 0.0
     rest = problem.X[weight > 0]
@@ -118,7 +111,7 @@ def test_the_range_is_that_of_the_rows_with_weight(problem, normalize):
     np.testing.assert_array_equal(fitted.span.high, np.fmax.reduce(rest, axis=0))
 
 
-def test_a_warm_start_widens_the_range():
+def test_warm_start_widens_the_range():
     X, y = load_wine(return_X_y=True)
     model = LHForestClassifier(2, beta=0, warm_start=True, keep_prototypes=True).fit(X[::2], y[::2])
     model.set_params(n_estimators=3).fit(X[1::2], y[1::2])

@@ -1,4 +1,4 @@
-"""LHTClassifier as its users meet it."""
+"""LHTClassifier: public behaviour."""
 
 import joblib
 import numpy as np
@@ -19,7 +19,7 @@ NAMES = ["a", "b", "c", "d", "e"]
 
 @pytest.mark.parametrize(("model", "least"), [(LHTClassifier(), 0.8), (LHForestClassifier(30), 0.92)])
 @pytest.mark.parametrize("direction", strategies.DIRECTIONS)
-def test_it_learns(model, least, direction):
+def test_cross_validated_accuracy(model, least, direction):
     for load in (load_wine, load_iris):
         X, y = load(return_X_y=True)
         model = clone(model).set_params(direction=direction, random_state=0)
@@ -44,7 +44,7 @@ def test_shapes_and_types(model, n_classes):
     assert model.depth_ == max(tree.depth.max() for tree in model.trees_)
 
 
-def test_log_proba(two):
+def test_log_proba_is_the_logarithm_of_proba(two):
     X, y = two
     model = LHTClassifier().fit(X, y)
     with np.errstate(divide="ignore"):
@@ -102,7 +102,7 @@ def test_models_from_read_only_memory_maps(three, tmp_path):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_rows", [1, 2, 63, 64, 240])
-def test_the_fast_path_is_the_slow_path(three, dtype, n_rows):
+def test_fast_and_slow_path_give_the_same_bits(three, dtype, n_rows):
     X, y = three
     X = X.astype(dtype)
     model = LHTClassifier().fit(X, y)
@@ -117,11 +117,12 @@ def test_the_fast_path_is_the_slow_path(three, dtype, n_rows):
         assert one_by_one.tobytes() == fast.tobytes()
 
 
-def test_the_fast_path_does_not_validate_exact_arrays(two, monkeypatch):
+def test_fast_path_does_not_encode_exact_arrays(two, monkeypatch):
     X, y = two
     model = LHTClassifier().fit(X, y)
+    expected = model.predict_proba(X)
     monkeypatch.setattr("lhtree.tables.encoding.Encoding.code", None)
-    model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
     with pytest.raises(TypeError, match="not callable"):
         model.predict_proba(X.tolist())
 
@@ -134,7 +135,7 @@ def test_class_weight_multiplies_into_sample_weight(two):
     bridge.assert_same_bits(bridge.arrays_of(one), bridge.arrays_of(both))
 
 
-def test_refitting_forgets_the_first_fit(two, three):
+def test_second_fit_replaces_the_first(two, three):
     model = LHTClassifier().fit(*two).fit(*three)
     fresh = LHTClassifier().fit(*three)
     bridge.assert_same_bits(bridge.arrays_of(fresh), bridge.arrays_of(model))

@@ -21,7 +21,7 @@ def shap():
 
 
 def find_sum(model, X):
-    """What base and contributions of a model add up to, by class."""
+    """Return the sum of base and contributions, by class."""
     if model._is_regressor:
         return model.predict(X)
     if not isinstance(model, LHBoostClassifier):
@@ -90,7 +90,7 @@ def test_explainers_call_models(shap, n_features):
         np.testing.assert_allclose(explained.values.sum(axis=1) + explained.base_values, wanted, atol=1e-9)
 
 
-def test_without_shap_it_says_how_to_get_it(monkeypatch):
+def test_missing_shap_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     X, y = make_clouds(60, 3, 2)
     with pytest.raises(ModuleNotFoundError, match=r"^shap is not installed: pip install 'lhtree\[shap\]'$"):

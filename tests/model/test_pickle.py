@@ -1,4 +1,4 @@
-"""Pickled models are small and come back with every bit."""
+"""Pickled models are small and load with the same bits."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from support.clouds import make_clouds
 
 
 @given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_models_come_back(data, problem, is_weighted, is_forest):
+def test_models_survive_a_pickle(data, problem, is_weighted, is_forest):
     arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
     model = LHForestClassifier(3, bootstrap=True) if is_forest else LHTClassifier()
     model.set_params(**arguments, random_state=0)
@@ -23,7 +23,7 @@ def test_models_come_back(data, problem, is_weighted, is_forest):
     assert copy.predict_proba(problem.X).tobytes() == model.predict_proba(problem.X).tobytes()
 
 
-def test_deep_and_large_models_come_back():
+def test_deep_and_large_models_survive_a_pickle():
     deep = np.cumsum(np.random.default_rng(0).uniform(0.5, 1.5, 1500))[:, None], np.arange(1500) % 2
     for X, y in (deep, make_clouds(20_000, 9, 5)):
         model = LHTClassifier(gamma=1).fit(X, y)
@@ -31,13 +31,13 @@ def test_deep_and_large_models_come_back():
         bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
 
 
-def test_a_pickle_is_smaller_than_the_arrays():
+def test_pickles_are_smaller_than_the_arrays():
     model = LHTClassifier(gamma=1).fit(*make_clouds(3000, 9, 3))
     assert len(pickle.dumps(model)) < 0.9 * model._model.trees.nbytes
 
 
 @pytest.mark.parametrize("weight", [[0.5, 1.5], [1.25, 0.75]])
-def test_weights_that_add_up_to_the_number_of_samples(weight):
+def test_weights_that_sum_to_the_number_of_rows(weight):
     model = LHTClassifier().fit(np.zeros((2, 1)), [0, 1], weight)
     copy = pickle.loads(pickle.dumps(model))
     assert copy.predict_proba([[0.0]]).tolist() == model.predict_proba([[0.0]]).tolist()

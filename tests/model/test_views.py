@@ -21,7 +21,7 @@ def model(three):
     return LHTClassifier(beta=0.2, gamma=5).fit(frame, np.array(["u", "v", "w"])[y])
 
 
-def test_views(model):
+def test_views_are_a_sequence_of_trees(model):
     views = model.trees_
     assert len(views) == 3
     assert [view.target for view in views] == ["u", "v", "w"]
@@ -36,7 +36,7 @@ def test_views(model):
     assert max(view.depth.max() for view in views) == model.depth_
 
 
-def test_views_hold_what_the_arrays_hold(model):
+def test_views_match_the_arrays(model):
     for view, tree in zip(model.trees_, bridge.trees_of(model), strict=True):
         for name in COLUMNS:
             assert getattr(view, name).tolist() == getattr(tree, name), name
@@ -46,7 +46,7 @@ def test_views_hold_what_the_arrays_hold(model):
             assert view.slopes(block) == {NAMES[f]: float(a) for f, a in tree.slopes[block].items()}
 
 
-def test_views_cannot_be_written_to(model):
+def test_views_are_read_only(model):
     view = model.trees_[0]
     for name in ("left", "n_samples", "weight", "n_target", "offset", "intercept"):
         with pytest.raises(ValueError, match="read-only"):
@@ -54,7 +54,7 @@ def test_views_cannot_be_written_to(model):
 
 
 @pytest.mark.parametrize("block", [-1, 10**6])
-def test_blocks_out_of_range(model, block):
+def test_blocks_out_of_range_are_rejected(model, block):
     view = model.trees_[0]
     for method in (view.weights, view.slopes):
         with pytest.raises(
@@ -63,7 +63,7 @@ def test_blocks_out_of_range(model, block):
             method(block)
 
 
-def test_to_frame(model):
+def test_to_frame_has_one_row_per_block(model):
     for view in model.trees_:
         frame = view.to_frame()
         assert frame.index.name == "block"
@@ -115,7 +115,7 @@ def test_decision_path_agrees_with_apply(model, three):
     assert model.decision_path(frame)[1][-1] > 0
 
 
-def test_counts_and_depths(model):
+def test_counts_and_depths_match_the_trees(model):
     forest = model._model.trees
     trees = bridge.trees_of(model)
     assert forest.n_trees == 3
@@ -124,7 +124,7 @@ def test_counts_and_depths(model):
     assert forest.nbytes == sum(values.nbytes for values in bridge.arrays_of(model).values())
 
 
-def test_depths_where_nothing_branches():
+def test_single_leaves_have_depth_0():
     model = LHTClassifier().fit(np.zeros((6, 2)), [0, 1, 2] * 2)
     assert model._model.trees.depths().tolist() == [0, 0, 0]
     assert (model.depth_, model.n_leaves_) == (0, 3)

@@ -1,0 +1,13 @@
+"""Golden files of error messages: lines of code, each followed by its expected message in an indented line."""
+
+
+def read_cases(path):
+    """Return the messages by line of code."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return dict(zip(lines[::2], [line.removeprefix("    ") for line in lines[1::2]], strict=True))
+
+
+def write_cases(path, find_message):
+    """Write the messages that ``find_message`` returns for the lines of code in the file."""
+    found = [f"{code}\n    {find_message(code)}\n" for code in read_cases(path)]
+    path.write_text("".join(found), encoding="utf-8")
