@@ -3,9 +3,8 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "boosting.hpp"
-#include "lhtree/grow/boost/answers.hpp"
-#include "lhtree/grow/boost/holder.hpp"
-#include "lhtree/grow/boost/remote_rows.hpp"
+#include "lhtree/grow/boost/remote/messages.hpp"
+#include "lhtree/grow/boost/remote/remote_rows.hpp"
 
 namespace lhtree {
 namespace {
@@ -88,10 +87,10 @@ std::optional<nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>> encode_rows(con
 struct BoostRows {
     nb::object kept;
     std::shared_ptr<BoostBins> bins;
-    boost::Holding holding;
-    boost::Holder holder;
+    boost::RowData holding;
+    boost::Partition holder;
 
-    BoostRows(nb::object&& kept_given, std::shared_ptr<BoostBins> bins_given, const boost::Holding& given,
+    BoostRows(nb::object&& kept_given, std::shared_ptr<BoostBins> bins_given, const boost::RowData& given,
               std::size_t n_threads)
         : kept(std::move(kept_given)),
           bins(std::move(bins_given)),
@@ -125,7 +124,7 @@ std::unique_ptr<BoostRows> make_rows(const Bytes& codes, std::shared_ptr<BoostBi
     for (std::size_t row = 0; row < codes.shape(0); ++row)
         for (const std::size_t n : n_codes) is_in_range &= *code++ < n;
     require(is_in_range, "a code is out of range");
-    const boost::Holding holding = take_holding(*bins, codes.data(), codes.shape(0), loss, quantile,
+    const boost::RowData holding = take_holding(*bins, codes.data(), codes.shape(0), loss, quantile,
                                                 n_classes, classes, response, weight, held, first_row);
     nb::object kept = nb::make_tuple(codes, classes, response, weight, held);
     return std::make_unique<BoostRows>(std::move(kept), std::move(bins), holding, n_threads);
@@ -158,7 +157,7 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
     const boost::Plan plan = make_plan(options, bins.n_features(), loss, quantile, n_classes, n_rounds, seed,
                                        patience, tol, earlier, first, trees);
     if (nb::isinstance<BoostRows>(rows)) {
-        const boost::Holding& holding = nb::cast<BoostRows&>(rows).holding;
+        const boost::RowData& holding = nb::cast<BoostRows&>(rows).holding;
         const boost::WeightSurvey survey(holding.weight, holding.labels);
         require(&holding.bins == &bins.bins && holding.loss.index() == plan.loss.index() &&
                     holding.n_classes == n_classes,

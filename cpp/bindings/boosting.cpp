@@ -41,7 +41,7 @@ void check_boosted(const ForestView& trees) {
         require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
 }
 
-void check_classes(const boost::Holding& holding) {
+void check_classes(const boost::RowData& holding) {
     require(holding.n_classes >= 2, "there are fewer than two classes");
     require((holding.n_classes == 2) == std::holds_alternative<boost::Logistic>(holding.loss),
             "two classes need the logistic loss, more the softmax loss");
@@ -191,7 +191,7 @@ void take_bins(const nb::dict& given, BoostBins& into) {
     bins.place(into.levels_or_null());
 }
 
-boost::Holding take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
+boost::RowData take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
                             const std::string& loss, double quantile, std::size_t n_classes,
                             const std::optional<Vector<std::int32_t>>& classes,
                             const std::optional<Vector<double>>& response,
@@ -202,7 +202,7 @@ boost::Holding take_holding(const BoostBins& bins, const std::uint8_t* codes, st
     require(n_rows < (std::size_t{1} << 31), "there are more than 2^31 - 1 rows");
     const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
                                held ? held->data() : nullptr, n_rows};
-    const boost::Holding holding{
+    const boost::RowData holding{
         bins.bins, codes,    labels, weight ? weight->data() : nullptr, boost::make_loss(loss, quantile),
         n_classes, first_row};
     if (is_of_classes(holding.loss)) {
@@ -277,7 +277,7 @@ std::optional<nb::dict> bound_boost(
     if (X_val) take_levels(X_val->shape(0), X.shape(1), codes_val, level_counts);
     require(n > 0, "X needs between 1 and 2^31 - 1 rows");
     require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
-    boost::Holding holding =
+    boost::RowData holding =
         take_holding(made, nullptr, n_rows, loss, quantile, n_classes, classes, response, weight, held);
     const boost::WeightSurvey survey(holding.weight, holding.labels);
     require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");

@@ -31,7 +31,7 @@ nb::dict give_bins(const boost::Bins& bins);
 void take_bins(const nb::dict& given, BoostBins& into);
 
 // The labels and weights of rows, checked; the arrays must outlive it.
-boost::Holding take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
+boost::RowData take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
                             const std::string& loss, double quantile, std::size_t n_classes,
                             const std::optional<Vector<std::int32_t>>& classes,
                             const std::optional<Vector<double>>& response,

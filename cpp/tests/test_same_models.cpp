@@ -173,7 +173,7 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     Watch watch;
     CHECK(boost::make_bins(table, learned, weights.of.data(), 255, 2, watch, bins));
     CHECK(boost::encode(table, bins, 2, watch, codes));
-    const boost::Holding holding{bins, codes.data(), labels, sample.weight.data(), plan.loss, n_classes};
+    const boost::RowData holding{bins, codes.data(), labels, sample.weight.data(), plan.loss, n_classes};
     boost::LocalRows rows(holding, units, 2, watch);
     const boost::Boosted found = boost::boost(plan, rows, 2, watch);
     CHECK(found.forest.n_blocks() > 50);

@@ -55,8 +55,8 @@ def label(y, n_classes, loss):
     return {"loss": loss, "classes": np.asarray(y, dtype=np.int32), "n_classes": n_classes}
 
 
-class Parts:
-    """The rows of a table in parts, cut at some row numbers, each of which answers messages.
+class Partitions:
+    """The rows of a table in partitions, cut at some row numbers, each of which answers messages.
 
     The same as the arguments of ``boost``.
     """
@@ -101,20 +101,20 @@ class Parts:
         )
         self.given = {name: given for name, given in labels.items() if np.ndim(given) == 0}
         self.given["quantile"] = quantile
-        rows = {name: given for name, given in labels.items() if np.ndim(given)}
-        rows |= {"weight": weight, "held": held}
-        self.parts = []
+        given_rows = {name: given for name, given in labels.items() if np.ndim(given)}
+        given_rows |= {"weight": weight, "held": held}
+        self.rows = []
         for first, last in pairwise([0, *cuts, n_rows]):
             some = slice(first, last)
-            own = {name: None if given is None else given[some] for name, given in rows.items()}
+            own = {name: None if given is None else given[some] for name, given in given_rows.items()}
             coded = self.bins.encode(X[some], None if codes is None else codes[some])
-            self.parts.append(_core.BoostRows(coded, self.bins, first_row=first, **self.given, **own))
+            self.rows.append(_core.BoostRows(coded, self.bins, first_row=first, **self.given, **own))
         self.requests = []
 
     def answer(self, requests):
-        """The answers of all parts, two of them merged already."""
+        """Return the answers of all partitions, all but the first of them merged."""
         self.requests += requests
-        answers = [[part.answer(request) for request in requests] for part in self.parts]
+        answers = [[rows.answer(request) for request in requests] for rows in self.rows]
         merged = [_core.merge_answers(list(some)) for some in zip(*answers[1:], strict=True)]
         return [*answers[:1], *([merged] if merged else [])]
 

@@ -29,7 +29,7 @@ Value number_at(const Table<Value>& table, std::size_t row, std::size_t number) 
                         static_cast<std::ptrdiff_t>(number) * table.x.feature_stride];
 }
 
-// Where a column is stored: its place among those of numbers, or among those of levels.
+// The place of every column among the columns of numbers, or among those of levels.
 std::vector<std::size_t> find_places(const Levels* levels, std::size_t n_columns) {
     std::vector<std::size_t> places;
     std::size_t n[2] = {0, 0};
@@ -44,7 +44,8 @@ struct Level {
     std::uint64_t weight;
 };
 
-// Which values end a bin: all but the last, or those at which the weight reaches the next quantile.
+// The last value of every bin but the last: all values, or those at which the weight reaches the next
+// quantile.
 std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t max_bins) {
     std::vector<std::size_t> ends;
     if (levels.size() <= max_bins) {
@@ -57,7 +58,7 @@ std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t
     std::uint64_t reached = 0;  // in the bin at hand
     for (std::size_t i = 0; i + 1 < levels.size() && n_left > 1; ++i) {
         reached += levels[i].weight;
-        // A heavy value takes a bin alone; the others share what it leaves.
+        // A heavy value has a bin of its own; the others share the rest.
         const std::uint64_t share = left / n_left;
         const bool is_next_heavy = levels[i + 1].weight > share && reached > 0;
         if (reached >= share || is_next_heavy) {
@@ -70,7 +71,7 @@ std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t
     return ends;
 }
 
-// The mean of z over a bin, clipped, in units. Added up by value: the order of rows does not matter.
+// The mean of z over a bin, clipped, in units. Summed by value, so the order of rows does not matter.
 std::int32_t represent(const Level* first, const Level* last) {
     double weight = 0.0, sum = 0.0;  // over values in ascending order
     for (const Level* level = first; level != last; ++level) {
@@ -153,7 +154,7 @@ bool cut_numbers(const Table<Value>& table, std::size_t number, std::size_t f,
     return is_finite;
 }
 
-// A column of categories, all of its features: what they weigh says it all.
+// All features of a column of categories, from the weights of its levels.
 template <class Value>
 void cut_levels(const Table<Value>& table, std::size_t place, std::size_t first, std::size_t n_levels,
                 const std::vector<std::int64_t>& rows, const std::uint32_t* weight, std::size_t max_bins,
@@ -187,6 +188,27 @@ void cut_levels(const Table<Value>& table, std::size_t place, std::size_t first,
 }
 
 }  // namespace
+
+Slots::Slots(const std::vector<std::size_t>& bins, const Levels* levels, const std::vector<std::uint8_t>& off,
+             const std::vector<std::uint8_t>& on)
+    : off_(off), on_(on) {
+    const auto add = [&](std::size_t first, std::size_t last, bool is_coded) {
+        slots_.push_back({first, last, is_coded, n_codes_});
+        slot_of_.insert(slot_of_.end(), last - first, slots_.size() - 1);
+        n_codes_ += is_coded ? last - first + 2 : bins[first];
+        any_coded_ = any_coded_ || is_coded;
+    };
+    for (const std::size_t n : bins) missing_.push_back(n - 1);
+    if (!levels) {
+        for (std::size_t feature = 0; feature < bins.size(); ++feature) add(feature, feature + 1, false);
+        return;
+    }
+    for (std::size_t column = 0; column < levels->n_columns(); ++column) {
+        const std::size_t end = levels->first(column + 1);
+        for (std::size_t first = levels->first(column); first < end; first += most_levels)
+            add(first, std::min(first + most_levels, end), levels->is_coded(column));
+    }
+}
 
 void Bins::add(const std::vector<double>& edges, const std::vector<std::int32_t>& values, bool any_missing) {
     edge.insert(edge.end(), edges.begin(), edges.end());

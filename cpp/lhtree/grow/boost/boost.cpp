@@ -27,7 +27,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, st
 namespace {
 
 double mean_loss(const Loss& loss, Rows& rows, bool of_held, double loss_unit) {
-    const SplitSums sums = rows.sum_losses(of_held);
+    const SplitSums sums = rows.ask(SumLosses{of_held});
     return (sums.high.value() * 0x1p16 + sums.low.value()) * LossQuanta(loss).quantum / sums.weight.value() *
            loss_unit;
 }
@@ -45,7 +45,7 @@ std::vector<double> measure_log_shares(const std::vector<WideSum>& weights) {
 // The weighted mean, from integers: the response in units of 2^-52 of a power of two, in two halves.
 double measure_mean(Rows& rows, double largest) {
     const double unit = std::max(least_power_above(largest) * 0x1p-52, 0x1p-1074);
-    const SplitSums sums = rows.sum_responses(unit);
+    const SplitSums sums = rows.ask(SumResponses{unit});
     return (sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() * unit;
 }
 
@@ -55,9 +55,9 @@ std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const Resp
         [&](const auto& one) -> std::vector<double> {
             using One = std::decay_t<decltype(one)>;
             if constexpr (One::is_of_classes) {
-                return one.initial_scores(measure_log_shares(rows.weigh_classes()));
+                return one.initial_scores(measure_log_shares(rows.ask(WeighClasses{})));
             } else if constexpr (One::selects) {
-                rows.begin_all(0);
+                rows.ask(BeginReplay{0});
                 return rows.select(1);
             } else {
                 const double score = one.initial_score(measure_mean(rows, survey.largest));
@@ -73,12 +73,13 @@ std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const Resp
 Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch) {
     Boosted result;
     const Loss& loss = plan.loss;
-    const ResponseSurvey survey = is_of_classes(loss) ? ResponseSurvey{} : rows.survey_responses();
+    const ResponseSurvey survey = is_of_classes(loss) ? ResponseSurvey{} : rows.ask(SurveyResponses{});
     result.first = plan.first.empty() ? find_initial_scores(loss, rows, survey) : plan.first;
-    double loss_unit[2];
+    Begin begin{result.first, {}};
     for (const int of_held : {0, 1})
-        loss_unit[of_held] = find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);
-    rows.begin(result.first, loss_unit);
+        begin.loss_unit[of_held] =
+            find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);
+    rows.ask(begin);
     const std::size_t n_scores = rows.n_scores();
     std::size_t n_earlier = 0;
     if (plan.earlier) {
@@ -87,8 +88,9 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
             replay_tree(rows, *plan.earlier, tree, tree % n_scores);
     }
     const auto take_losses = [&] {
-        result.training_loss.push_back(mean_loss(loss, rows, false, loss_unit[0]));
-        if (rows.has_held()) result.validation_loss.push_back(mean_loss(loss, rows, true, loss_unit[1]));
+        result.training_loss.push_back(mean_loss(loss, rows, false, begin.loss_unit[0]));
+        if (rows.has_held())
+            result.validation_loss.push_back(mean_loss(loss, rows, true, begin.loss_unit[1]));
     };
     if (plan.patience > 0) take_losses();
     const std::vector<double>& judged = rows.has_held() ? result.validation_loss : result.training_loss;
@@ -97,7 +99,7 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
     std::size_t n_since = 0;
     for (std::size_t round = n_earlier; round < n_earlier + plan.n_rounds; ++round) {
         const std::uint64_t round_key = derive(plan.seed, round);
-        rows.begin_round();
+        if (std::holds_alternative<Softmax>(loss)) rows.ask(BeginRound{});
         for (std::size_t score = 0; score < n_scores; ++score) {
             Blocks tree = grow_tree(rows, plan.tree, loss, score, round_key,
                                     derive(round_key, first_score + score), n_threads, watch);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace lhtree::boost {
@@ -27,6 +28,9 @@ struct WeightSurvey {
     WeightSurvey() = default;
     WeightSurvey(const double* weight, const Labels& labels);
     void merge(const WeightSurvey& other);
+    auto fields() {
+        return std::tie(n_rows, has_held, are_ones, is_whole[0], is_whole[1], largest[0], largest[1]);
+    }
 };
 
 // Weights become integers: as they are if they are whole numbers, else in units of a power of two. Rows that
@@ -39,6 +43,7 @@ struct WeightUnits {
 
     WeightUnits() = default;
     explicit WeightUnits(const WeightSurvey& survey);
+    auto fields() { return std::tie(are_ones, unit[0], unit[1], shift); }
 };
 
 // A unit in which weights up to the largest, and the sum of n_rows of them, are whole numbers within bounds.
@@ -57,6 +62,7 @@ struct Sampling {
     std::uint64_t key;
     double share;
 
+    auto fields() { return std::tie(key, share); }
     bool takes(std::uint64_t row) const;
 };
 

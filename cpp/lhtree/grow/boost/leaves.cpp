@@ -13,13 +13,13 @@ constexpr double ridge = 1.0;  // on normalised values
 
 }  // namespace
 
-std::vector<std::int32_t> extend_way(const std::vector<std::int32_t>& of_hyperplane,
-                                     const std::vector<std::int32_t>& of_parent) {
-    std::vector<std::int32_t> way = of_hyperplane;
+std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
+                                      const std::vector<std::int32_t>& of_parent) {
+    std::vector<std::int32_t> path = of_hyperplane;
     for (const std::int32_t feature : of_parent)
-        if (std::find(way.begin(), way.end(), feature) == way.end()) way.push_back(feature);
-    if (way.size() > most_slopes) way.resize(most_slopes);
-    return way;
+        if (std::find(path.begin(), path.end(), feature) == path.end()) path.push_back(feature);
+    if (path.size() > most_slopes) path.resize(most_slopes);
+    return path;
 }
 
 Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,

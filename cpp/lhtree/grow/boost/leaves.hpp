@@ -1,9 +1,9 @@
-// What a leaf adds to the scores of its rows.
+// Leaves: the values that they add to the scores of their rows.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include "lhtree/grow/boost/decisions.hpp"
+#include "lhtree/grow/boost/split_finder.hpp"
 #include "lhtree/shared/blocks.hpp"
 
 namespace lhtree::boost {
@@ -15,14 +15,15 @@ struct Leaf {
 
     static Leaf constant(double value) { return {{value, {}, {}, {}}, value, value}; }
     bool is_constant() const { return line.features.empty(); }
+    auto fields() { return std::tie(line.intercept, line.features, line.slopes, low, high); }
 };
 
 // Features of a leaf at most.
 constexpr std::size_t most_slopes = 12;
 
-// Features on the way to a child: those of the hyperplane first, then those on the way to its parent.
-std::vector<std::int32_t> extend_way(const std::vector<std::int32_t>& of_hyperplane,
-                                     const std::vector<std::int32_t>& of_parent);
+// The features above a child: those of its parent's hyperplane first, then those above the parent.
+std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
+                                      const std::vector<std::int32_t>& of_parent);
 
 // The Newton step of a linear model of these features around the value of the leaf, with a ridge of 1;
 // constant where there is none.
@@ -30,7 +31,7 @@ Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
               const std::vector<std::int32_t>& features, const Rules& rules, const Quanta& quanta,
               double learning_rate);
 
-// What the estimates of a leaf are looked up in: slope × representative by the code of its features' slots.
+// Tables of slope × representative, by the code of the slot of every feature of a leaf.
 class LeafTables {
   public:
     LeafTables(const Leaf& leaf, const Bins& bins);

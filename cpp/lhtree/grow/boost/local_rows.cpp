@@ -1,30 +1,32 @@
 #include "lhtree/grow/boost/local_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lhtree::boost {
 
 namespace {
 
-// Above it derivatives are taken twice a tree instead of being kept: 8 bytes a row count then.
+// With more rows derivatives are computed twice per tree instead of being kept, to save 8 bytes per row.
 constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
 
 }  // namespace
 
-LocalRows::LocalRows(const Holding& holding, const WeightUnits& units, std::size_t n_threads, Watch& watch)
-    : Rows(holding.bins, holding.n_scores()),
-      codes_(holding.codes),
-      labels_(holding.labels),
-      units_(units),
-      weights_(holding.weight, holding.labels, units),
-      loss_(holding.loss),
-      n_classes_(holding.n_classes),
-      first_row_(holding.first_row),
+LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
+    : Rows(data.bins, data.n_scores()),
+      codes_(data.codes),
+      labels_(data.labels),
+      weights_(data.weight, data.labels, units),
+      loss_(data.loss),
+      n_classes_(data.n_classes),
+      first_row_(data.first_row),
       watch_(watch),
       raw_(labels_.n_rows * n_scores(), 0.0) {
+    has_held_ = labels_.held != nullptr;
+    units_ = units;
     if (std::holds_alternative<Softmax>(loss_)) log_sums_.resize(labels_.n_rows);
-    // A pass over fewer rows is over before a thread has started. Chunks of up to 2^16 rows: see add_moments.
+    // A pass over fewer rows ends before a thread has started. Chunks have up to 2^16 rows: see add_moments.
     constexpr std::size_t most = 65536, rows_per_thread = 16384;
     const std::size_t n_rows = labels_.n_rows;
     n_threads_ = std::clamp<std::size_t>(n_rows / rows_per_thread, 1, n_threads);
@@ -41,44 +43,88 @@ LocalRows::LocalRows(const Holding& holding, const WeightUnits& units, std::size
     }
 }
 
-std::vector<WideSum> LocalRows::weigh_classes() {
+template <class Task>
+void LocalRows::each_chunk(const Task& task) {
+    run(chunks_.size(), n_threads_, watch_, [&](std::size_t i) { task(chunks_[i]); });
+}
+
+template <class Make, class Add>
+auto LocalRows::gather(const Make& make, const Add& add) {
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::optional<decltype(make())> all;
+    const std::size_t n_workers = std::min(n_threads_, chunks_.size());
+    run(n_workers, n_workers, watch_, [&](std::size_t) {
+        auto own = make();
+        for (std::size_t i = next++; i < chunks_.size(); i = next++) {
+            watch_.check();
+            add(own, chunks_[i]);
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (all)
+            merge(*all, own);
+        else
+            all = std::move(own);
+    });
+    return all ? std::move(*all) : make();  // a partition may be empty
+}
+
+Answer LocalRows::answer(const Request& request) {
+    return std::visit(
+        [&](const auto& one) -> Answer {
+            using One = std::decay_t<decltype(one)>;
+            if constexpr (std::is_same_v<One, SurveyWeights> || std::is_same_v<One, SetWeightUnits>)
+                throw std::logic_error("weights are already converted to integers");
+            else
+                return perform(one);
+        },
+        request);
+}
+
+std::vector<WideSum> LocalRows::perform(const WeighClasses&) {
     std::vector<WideSum> sums(n_classes_);
     for (std::size_t row = 0; row < labels_.n_rows; ++row)
         if (!labels_.is_held(row)) sums[static_cast<std::size_t>(labels_.classes[row])].add(weights_.at(row));
     return sums;
 }
 
-ResponseSurvey LocalRows::survey_responses() {
-    return gather_one<ResponseSurvey>([&](ResponseSurvey& own, const Chunk& chunk) {
-        for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
-            const double response = labels_.response[row];
-            const bool of_held = labels_.is_held(row);
-            own.low[of_held] = std::min(own.low[of_held], response);
-            own.high[of_held] = std::max(own.high[of_held], response);
-            if (!of_held && weights_.at(row) > 0) own.largest = std::max(own.largest, std::abs(response));
-        }
-    });
+ResponseSurvey LocalRows::perform(const SurveyResponses&) {
+    return gather([] { return ResponseSurvey{}; },
+                  [&](ResponseSurvey& own, const Chunk& chunk) {
+                      for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
+                          const double response = labels_.response[row];
+                          const bool of_held = labels_.is_held(row);
+                          own.low[of_held] = std::min(own.low[of_held], response);
+                          own.high[of_held] = std::max(own.high[of_held], response);
+                          if (!of_held && weights_.at(row) > 0)
+                              own.largest = std::max(own.largest, std::abs(response));
+                      }
+                  });
 }
 
-SplitSums LocalRows::sum_responses(double unit) {
-    return gather_one<SplitSums>([&](SplitSums& own, const Chunk& chunk) {
-        for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
-            const std::int64_t of_row = weights_.at(row);
-            if (labels_.is_held(row) || of_row == 0) continue;
-            const auto whole = static_cast<std::int64_t>(std::nearbyint(labels_.response[row] / unit));
-            own.high.add((whole >> 26) * of_row);
-            own.low.add((whole & 0x3ffffff) * of_row);
-            own.weight.add(of_row);
-        }
-    });
+SplitSums LocalRows::perform(const SumResponses& request) {
+    return gather([] { return SplitSums{}; },
+                  [&](SplitSums& own, const Chunk& chunk) {
+                      for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row) {
+                          const std::int64_t of_row = weights_.at(row);
+                          if (labels_.is_held(row) || of_row == 0) continue;
+                          const auto whole =
+                              static_cast<std::int64_t>(std::nearbyint(labels_.response[row] / request.unit));
+                          own.high.add((whole >> 26) * of_row);
+                          own.low.add((whole & 0x3ffffff) * of_row);
+                          own.weight.add(of_row);
+                      }
+                  });
 }
 
-void LocalRows::begin(const std::vector<double>& first, const double (&loss_unit)[2]) {
-    for (std::size_t i = 0; i < raw_.size(); ++i) raw_[i] = first[i % first.size()];
-    std::copy(loss_unit, loss_unit + 2, loss_unit_);
+Done LocalRows::perform(const Begin& request) {
+    for (std::size_t i = 0; i < raw_.size(); ++i) raw_[i] = request.scores[i % request.scores.size()];
+    std::copy(request.loss_unit, request.loss_unit + 2, loss_unit_);
+    return {};
 }
 
-Part LocalRows::part_of(const Chunk& chunk, const Extent& extent) const {
+BlockRows LocalRows::rows_of(const Chunk& chunk, std::size_t block) const {
+    const Extent& extent = chunk.blocks[block];
     return {chunk.entries.data() + extent.begin, extent.middle - extent.begin,
             codes_ + chunk.begin * bins().slots.size(), bins().slots.size(),
             weights_.of.empty() ? nullptr : weights_.of.data() + chunk.begin};
@@ -93,12 +139,12 @@ Scored LocalRows::scored(const Chunk& chunk) const {
             log_sums_.empty() ? nullptr : &log_sums_[chunk.begin]};
 }
 
-void LocalRows::begin_round() {
-    if (log_sums_.empty()) return;
+Done LocalRows::perform(const BeginRound&) {
     each_chunk([&](Chunk& chunk) {
         for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row)
             log_sums_[row] = Softmax::log_sum(&raw_[row * n_scores()], n_scores());
     });
+    return {};
 }
 
 LocalRows::Kept LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside) const {
@@ -112,53 +158,55 @@ LocalRows::Kept LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside
     return {gradient, hessian};
 }
 
-Steepness LocalRows::differentiate(std::size_t score) {
-    score_ = score;
-    return gather_one<Steepness>([&](Steepness& own, Chunk& chunk) {
-        std::vector<float> aside;
-        const Kept derivatives = differentiate(chunk, aside);
-        float g = 0.0f, h = 0.0f;
-        for (std::size_t row = 0; row < chunk.size; ++row) {
-            if (labels_.is_held(chunk.begin + row) || weights_.at(chunk.begin + row) == 0) continue;
-            g = std::max(g, std::abs(derivatives.gradient[row]));
-            h = std::max(h, derivatives.hessian[row]);
-        }
-        own.merge({static_cast<double>(g), static_cast<double>(h)});
-    });
+Steepness LocalRows::perform(const Differentiate& request) {
+    score_ = request.score;
+    return gather([] { return Steepness{}; },
+                  [&](Steepness& own, Chunk& chunk) {
+                      std::vector<float> aside;
+                      const Kept derivatives = differentiate(chunk, aside);
+                      float g = 0.0f, h = 0.0f;
+                      for (std::size_t row = 0; row < chunk.size; ++row) {
+                          if (labels_.is_held(chunk.begin + row) || weights_.at(chunk.begin + row) == 0)
+                              continue;
+                          g = std::max(g, std::abs(derivatives.gradient[row]));
+                          h = std::max(h, derivatives.hessian[row]);
+                      }
+                      own.merge({static_cast<double>(g), static_cast<double>(h)});
+                  });
 }
 
-Sums LocalRows::begin_tree(const Sampling& sampling, const Quanta& quanta) {
-    const auto by_gradient = static_cast<float>(1.0 / quanta.gradient);
-    const auto by_hessian = static_cast<float>(1.0 / quanta.hessian);
+Sums LocalRows::perform(const BeginTree& request) {
+    const auto by_gradient = static_cast<float>(1.0 / request.quanta.gradient);
+    const auto by_hessian = static_cast<float>(1.0 / request.quanta.hessian);
     n_blocks_ = 1;
-    return gather(
-        [] { return Sums{}; },
-        [&](Sums& own, Chunk& chunk) {
-            std::vector<float> aside;
-            const Kept derivatives = chunk.gradient.empty()
-                                         ? differentiate(chunk, aside)
-                                         : Kept{chunk.gradient.data(), chunk.hessian.data()};
-            std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
-            for (std::uint32_t row = 0; row < chunk.size; ++row) {
-                if (labels_.is_held(chunk.begin + row) || !sampling.takes(first_row_ + chunk.begin + row)) {
-                    chunk.entries[--n_other] = {row, 0, 0};
-                    continue;
-                }
-                const float g = std::nearbyint(derivatives.gradient[row] * by_gradient);
-                const float h = std::nearbyint(derivatives.hessian[row] * by_hessian);
-                const Entry entry{row, static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
-                                  static_cast<std::uint16_t>(std::min(h, 65535.0f))};
-                chunk.entries[n_taken++] = entry;
-                const std::int64_t weight = weights_.at(chunk.begin + row);
-                own += {entry.gradient * weight, entry.hessian * weight, weight};
-            }
-            chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
-        },
-        [](Sums& all, const Sums& own) { all += own; });
+    return gather([] { return Sums{}; },
+                  [&](Sums& own, Chunk& chunk) {
+                      std::vector<float> aside;
+                      const Kept derivatives = chunk.gradient.empty()
+                                                   ? differentiate(chunk, aside)
+                                                   : Kept{chunk.gradient.data(), chunk.hessian.data()};
+                      std::uint32_t n_taken = 0, n_other = static_cast<std::uint32_t>(chunk.size);
+                      for (std::uint32_t row = 0; row < chunk.size; ++row) {
+                          if (labels_.is_held(chunk.begin + row) ||
+                              !request.sampling.takes(first_row_ + chunk.begin + row)) {
+                              chunk.entries[--n_other] = {row, 0, 0};
+                              continue;
+                          }
+                          const float g = std::nearbyint(derivatives.gradient[row] * by_gradient);
+                          const float h = std::nearbyint(derivatives.hessian[row] * by_hessian);
+                          const Entry entry{row,
+                                            static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
+                                            static_cast<std::uint16_t>(std::min(h, 65535.0f))};
+                          chunk.entries[n_taken++] = entry;
+                          const std::int64_t weight = weights_.at(chunk.begin + row);
+                          own += {entry.gradient * weight, entry.hessian * weight, weight};
+                      }
+                      chunk.blocks = {{0, n_taken, static_cast<std::uint32_t>(chunk.size)}};
+                  });
 }
 
-void LocalRows::begin_all(std::size_t score) {
-    score_ = score;
+Done LocalRows::perform(const BeginReplay& request) {
+    score_ = request.score;
     n_blocks_ = 1;
     each_chunk([&](Chunk& chunk) {
         std::uint32_t n_learned = 0, n_other = static_cast<std::uint32_t>(chunk.size);
@@ -166,45 +214,19 @@ void LocalRows::begin_all(std::size_t score) {
             chunk.entries[labels_.is_held(chunk.begin + row) ? --n_other : n_learned++] = {row, 0, 0};
         chunk.blocks = {{0, n_learned, static_cast<std::uint32_t>(chunk.size)}};
     });
-}
-
-Later<std::vector<std::int64_t>> LocalRows::count_rows(std::size_t n_blocks) {
-    return [this, n_blocks] {
-        std::vector<std::int64_t> counts(n_blocks, 0);
-        for (const Chunk& chunk : chunks_)
-            for (std::size_t block = 0; block < n_blocks; ++block)
-                counts[block] += chunk.blocks[block].middle - chunk.blocks[block].begin;
-        return counts;
-    };
+    return {};
 }
 
 // One histogram of each size, filled by add(chunk, histograms).
 template <class Add>
-std::vector<Histogram> LocalRows::gather_sums(const std::vector<std::size_t>& sizes, const Add& add) {
+std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_t>& sizes, const Add& add) {
     return gather(
         [&] {
             std::vector<Histogram> empty;
             for (const std::size_t size : sizes) empty.emplace_back(size, is_lean());
             return empty;
         },
-        [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); },
-        [](std::vector<Histogram>& all, const std::vector<Histogram>& own) {
-            for (std::size_t i = 0; i < all.size(); ++i) all[i].add(own[i]);
-        });
-}
-
-Later<std::vector<Histogram>> LocalRows::count_codes(const std::vector<std::size_t>& blocks,
-                                                     std::size_t first, std::size_t last) {
-    return [this, blocks, first, last] {
-        const Slots& slots = bins().slots;
-        const std::vector<std::size_t> sizes(blocks.size(), slots.begin(last) - slots.begin(first));
-        return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
-            for (std::size_t i = 0; i < blocks.size(); ++i)
-                histograms[i].count([&](auto* sums) {
-                    boost::count_codes(part_of(chunk, chunk.blocks[blocks[i]]), slots, first, last, sums);
-                });
-        });
-    };
+        [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
 }
 
 template <class AnyMoments>
@@ -218,37 +240,61 @@ std::vector<AnyMoments> LocalRows::gather_moments(const std::vector<std::vector<
         [&](std::vector<AnyMoments>& own, const Chunk& chunk) {
             for (std::size_t block = 0; block < features.size(); ++block)
                 if (!features[block].empty())
-                    add_moments(part_of(chunk, chunk.blocks[block]), bins(), features[block], units_.shift,
-                                own[block]);
-        },
-        [](std::vector<AnyMoments>& all, const std::vector<AnyMoments>& own) {
-            for (std::size_t block = 0; block < all.size(); ++block) all[block].merge(own[block]);
+                    add_moments(rows_of(chunk, block), bins(), features[block], units_.shift, own[block]);
         });
 }
 
-Later<std::vector<Moments>> LocalRows::measure(const std::vector<std::vector<std::int32_t>>& drawn) {
-    return [this, drawn] { return gather_moments<Moments>(drawn); };
+LevelStatistics LocalRows::perform(const MeasureLevel& request) {
+    LevelStatistics found;
+    if (request.counts_rows) {
+        found.n_rows.resize(n_blocks_);
+        for (const Chunk& chunk : chunks_)
+            for (std::size_t block = 0; block < n_blocks_; ++block)
+                found.n_rows[block] += chunk.blocks[block].middle - chunk.blocks[block].begin;
+    }
+    if (!request.blocks.empty()) {
+        const Slots& slots = bins().slots;
+        const std::vector<std::size_t> sizes(request.blocks.size(),
+                                             slots.begin(request.last) - slots.begin(request.first));
+        found.histograms = gather_histograms(sizes, [&](const Chunk& chunk,
+                                                        std::vector<Histogram>& histograms) {
+            for (std::size_t i = 0; i < request.blocks.size(); ++i)
+                histograms[i].count([&](auto* sums) {
+                    count_codes(rows_of(chunk, request.blocks[i]), slots, request.first, request.last, sums);
+                });
+        });
+    }
+    if (!request.features.empty()) found.moments = gather_moments<Moments>(request.features);
+    return found;
 }
 
-std::vector<LeafMoments> LocalRows::measure_leaves(const std::vector<std::vector<std::int32_t>>& features) {
-    return gather_moments<LeafMoments>(features);
+std::vector<LeafMoments> LocalRows::perform(const MeasureLeaves& request) {
+    return gather_moments<LeafMoments>(request.features);
 }
 
-std::vector<Histogram> LocalRows::count_steps(const std::vector<Direction>& directions) {
+std::vector<Histogram> LocalRows::perform(const CountSteps& request) {
+    const std::vector<Direction>& directions = request.directions;
     std::vector<SumTables> tables;
     std::vector<std::size_t> sizes;
     for (const Direction& direction : directions) {
         tables.emplace_back(direction, bins());
         sizes.push_back(direction.empty() ? 0 : n_steps);
     }
-    return gather_sums(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
+    return gather_histograms(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
         for (std::size_t block = 0; block < directions.size(); ++block)
             if (!directions[block].empty())
                 histograms[block].count([&](auto* sums) {
-                    boost::count_steps(part_of(chunk, chunk.blocks[block]), directions[block], tables[block],
-                                       sums);
+                    count_steps(rows_of(chunk, block), directions[block], tables[block], sums);
                 });
     });
+}
+
+template <class Use>
+void LocalRows::each_residual(const Chunk& chunk, std::size_t block, const Use& use) const {
+    for (std::uint32_t i = chunk.blocks[block].begin; i < chunk.blocks[block].middle; ++i) {
+        const std::size_t row = chunk.begin + chunk.entries[i].row;
+        use(row, labels_.response[row] - raw_[row]);
+    }
 }
 
 std::vector<double> LocalRows::select(std::size_t n_blocks) {
@@ -256,16 +302,16 @@ std::vector<double> LocalRows::select(std::size_t n_blocks) {
     run(n_blocks, n_threads_, watch_, [&](std::size_t block) {
         Selection residuals;
         for (const Chunk& chunk : chunks_)
-            for (std::uint32_t i = chunk.blocks[block].begin; i < chunk.blocks[block].middle; ++i) {
-                const std::size_t row = chunk.begin + chunk.entries[i].row;
-                residuals.add(labels_.response[row] - raw_[row], weights_.at(row));
-            }
+            each_residual(chunk, block, [&](std::size_t row, double residual) {
+                residuals.add(residual, weights_.at(row));
+            });
         values[block] = residuals.find(selected_share(loss_));
     });
     return values;
 }
 
-std::vector<DigitWeights> LocalRows::weigh_digits(const std::vector<Digits>& digits) {
+std::vector<DigitWeights> LocalRows::perform(const WeighDigits& request) {
+    const std::vector<Digits>& digits = request.digits;
     return gather(
         [&] {
             std::vector<DigitWeights> empty;
@@ -275,30 +321,112 @@ std::vector<DigitWeights> LocalRows::weigh_digits(const std::vector<Digits>& dig
         },
         [&](std::vector<DigitWeights>& own, const Chunk& chunk) {
             for (std::size_t block = 0; block < digits.size(); ++block)
-                for (std::uint32_t i = chunk.blocks[block].begin; i < chunk.blocks[block].middle; ++i) {
-                    const std::size_t row = chunk.begin + chunk.entries[i].row;
-                    digits[block].with_next(labels_.response[row] - raw_[row], [&](std::uint64_t digit) {
-                        own[block].of[digit] += weights_.at(row);
-                    });
-                }
-        },
-        [](std::vector<DigitWeights>& all, const std::vector<DigitWeights>& own) {
-            for (std::size_t block = 0; block < all.size(); ++block) all[block].merge(own[block]);
+                each_residual(chunk, block, [&](std::size_t row, double residual) {
+                    digits[block].with_next(
+                        residual, [&](std::uint64_t digit) { own[block].of[digit] += weights_.at(row); });
+                });
         });
 }
 
-SplitSums LocalRows::sum_losses(bool of_held) {
+SplitSums LocalRows::perform(const SumLosses& request) {
+    const bool of_held = request.of_held;
     const LossQuanta quanta(loss_);
-    return gather_one<SplitSums>([&](SplitSums& own, const Chunk& chunk) {
-        const auto is_wanted = [&](std::size_t row) { return labels_.is_held(chunk.begin + row) == of_held; };
-        each_row_loss(loss_, scored(chunk), is_wanted, [&](std::size_t row, double value) {
-            const std::int64_t weight = weights_.at(chunk.begin + row);
-            const std::int64_t n_quanta = quanta.count(value, loss_unit_[of_held]);
-            own.high.add(n_quanta * (weight >> 16));  // 46 bits times 31 are too many for one product
-            own.low.add(n_quanta * (weight & 0xffff));
-            own.weight.add(weight);
+    return gather(
+        [] { return SplitSums{}; },
+        [&](SplitSums& own, const Chunk& chunk) {
+            const auto is_wanted = [&](std::size_t row) {
+                return labels_.is_held(chunk.begin + row) == of_held;
+            };
+            each_row_loss(loss_, scored(chunk), is_wanted, [&](std::size_t row, double value) {
+                const std::int64_t weight = weights_.at(chunk.begin + row);
+                const std::int64_t n_quanta = quanta.count(value, loss_unit_[of_held]);
+                own.high.add(n_quanta * (weight >> 16));  // 46 bits times 31 are too many for one product
+                own.low.add(n_quanta * (weight & 0xffff));
+                own.weight.add(weight);
+            });
         });
+}
+
+// Splits both ranges of a block, each in its order.
+void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
+                            std::vector<Entry>& aside, Extent (&children)[2]) const {
+    const std::size_t m = bins().slots.size();
+    const std::uint8_t* const codes = codes_ + chunk.begin * m;
+    const auto split_by = [&](const auto& is_left) {
+        aside.resize(extent.end - extent.begin);
+        std::uint32_t to = extent.begin, n_aside = 0, n_right = 0;
+        for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
+            if (i == extent.middle) children[0].middle = to, n_right = n_aside;
+            const Entry entry = chunk.entries[i];
+            const bool goes_left = is_left(codes + entry.row * m);
+            chunk.entries[to] = entry;
+            aside[n_aside] = entry;
+            to += goes_left;
+            n_aside += !goes_left;
+        }
+        if (extent.middle == extent.end) children[0].middle = to, n_right = n_aside;
+        std::copy(aside.begin(), aside.begin() + n_aside, chunk.entries.begin() + to);
+        children[0].begin = extent.begin;
+        children[0].end = children[1].begin = to;
+        children[1].middle = to + n_right;
+        children[1].end = extent.end;
+    };
+    if (!cut.is_single())
+        tables.with_size([&](auto size) {
+            split_by([&](const std::uint8_t* row) { return tables.sum<size>(row) < cut.sum; });
+        });
+    else {
+        const auto feature = static_cast<std::size_t>(cut.direction.features[0]);
+        const std::size_t slot = bins().slots.of(feature);
+        std::array<bool, 256> goes_left{};
+        for (std::size_t code = 0; code < bins().slots.n_codes(slot); ++code) {
+            const std::size_t bin = bins().slots.bin(feature, code);
+            goes_left[code] = bin <= cut.code || (cut.is_missing_left && bin == bins().missing(feature));
+        }
+        split_by([&](const std::uint8_t* row) { return goes_left[row[slot]]; });
+    }
+}
+
+// Adds a leaf to the scores of all rows of a block, whether they take part or not.
+void LocalRows::add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf,
+                         const LeafTables& tables) {
+    const std::size_t m = bins().slots.size();
+    const std::uint8_t* const codes = codes_ + chunk.begin * m;
+    for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
+        const std::size_t row = chunk.entries[i].row;
+        raw_[(chunk.begin + row) * n_scores() + score_] +=
+            leaf.is_constant() ? leaf.line.intercept : tables.estimate(codes + row * m);
+    }
+}
+
+Done LocalRows::perform(const SplitLevel& request) {
+    const std::vector<std::optional<Cut>>& cuts = request.cuts;
+    const std::vector<Leaf>& leaves = request.leaves;
+    std::vector<SumTables> tables;
+    std::vector<LeafTables> of_leaves;
+    for (std::size_t block = 0; block < cuts.size(); ++block) {
+        const auto& cut = cuts[block];
+        tables.emplace_back(cut && !cut->is_single() ? cut->direction : Direction{}, bins());
+        of_leaves.emplace_back(leaves[block], bins());
+    }
+    n_blocks_ = 0;
+    for (const auto& cut : cuts) n_blocks_ += cut ? 2 : 0;
+    each_chunk([&](Chunk& chunk) {
+        std::vector<Entry> aside;
+        std::vector<Extent> next;
+        for (std::size_t block = 0; block < cuts.size(); ++block) {
+            const Extent& extent = chunk.blocks[block];
+            if (cuts[block]) {
+                Extent children[2];
+                split_block(chunk, extent, *cuts[block], tables[block], aside, children);
+                next.insert(next.end(), children, children + 2);
+            } else {
+                add_leaf(chunk, extent, leaves[block], of_leaves[block]);
+            }
+        }
+        chunk.blocks = std::move(next);
     });
+    return {};
 }
 
 }  // namespace lhtree::boost

@@ -1,22 +1,26 @@
-// What growing asks of the rows, wherever they are: every answer is made of integers that merge exactly, so
-// the model does not depend on how the rows are split.
+// Rows as growing sees them: requests that change them or ask for statistics, and the answers. Statistics are
+// integers that merge exactly, so a model does not depend on how the rows are partitioned, or where they are.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <variant>
 #include <vector>
 
 #include "lhtree/grow/boost/labels.hpp"
 #include "lhtree/grow/boost/leaves.hpp"
+#include "lhtree/grow/boost/selection.hpp"
 
 namespace lhtree::boost {
 
-// Sums of whole numbers times weights, where a product would leave 64 bits: those of two halves, and the
-// weight.
+// Sums of integers times weights, whose products would leave 64 bits: those of the two halves of the integers
+// or of the weights, and the sum of the weights.
 struct SplitSums {
     WideSum high, low, weight;
 
+    auto fields() { return std::tie(high, low, weight); }
     void merge(const SplitSums& other) {
         high.add(other.high);
         low.add(other.low);
@@ -24,26 +28,218 @@ struct SplitSums {
     }
 };
 
-// The range of the responses of rows that are learned from, and of those held back.
+// The range of the responses: of training rows, and of validation rows.
 struct ResponseSurvey {
     double low[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     double high[2] = {-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-    double largest = 0.0;  // size, of rows that are learned from and weigh something
+    double largest = 0.0;  // absolute value of training rows with a positive weight
 
-    void merge(const ResponseSurvey& other);
+    auto fields() { return std::tie(low[0], low[1], high[0], high[1], largest); }
+    void merge(const ResponseSurvey& other) {
+        for (const int of_held : {0, 1}) {
+            low[of_held] = std::min(low[of_held], other.low[of_held]);
+            high[of_held] = std::max(high[of_held], other.high[of_held]);
+        }
+        largest = std::max(largest, other.largest);
+    }
 };
 
-// The largest size of the derivatives of rows that are learned from.
+// The largest absolute derivatives of training rows.
 struct Steepness {
     double gradient = 0.0, hessian = 0.0;
 
-    void merge(const Steepness& other);
+    auto fields() { return std::tie(gradient, hessian); }
+    void merge(const Steepness& other) {
+        gradient = std::max(gradient, other.gradient);
+        hessian = std::max(hessian, other.hessian);
+    }
 };
 
-// An answer that is called for before the rows change. What is asked of rows elsewhere travels when the first
-// answer is called for, so several questions take one exchange.
-template <class Answer>
-using Later = std::function<Answer()>;
+struct LevelStatistics {
+    std::vector<std::int64_t> n_rows;   // of every block
+    std::vector<Histogram> histograms;  // of some blocks, by the codes of slots
+    std::vector<Moments> moments;       // of every block
+
+    auto fields() { return std::tie(n_rows, histograms, moments); }
+};
+
+struct Done {};
+
+// Requests. Those that change the rows have to be repeated, in their order, for a partition that is replaced.
+// fields() of requests and answers are those that messages contain.
+struct SurveyWeights {
+    using Answer = WeightSurvey;
+    static constexpr bool changes_rows = false;
+};
+// Converts the weights to integers. All requests below need it.
+struct SetWeightUnits {
+    using Answer = Done;
+    static constexpr bool changes_rows = true;
+    WeightUnits units;
+
+    auto fields() { return std::tie(units); }
+};
+// The weight of every class in the training rows.
+struct WeighClasses {
+    using Answer = std::vector<WideSum>;
+    static constexpr bool changes_rows = false;
+};
+struct SurveyResponses {
+    using Answer = ResponseSurvey;
+    static constexpr bool changes_rows = false;
+};
+// Adds up the responses of training rows, in units, in halves of 26 bits.
+struct SumResponses {
+    using Answer = SplitSums;
+    static constexpr bool changes_rows = false;
+    double unit = 1.0;
+
+    auto fields() { return std::tie(unit); }
+};
+// Sets the scores of all rows, and the units of the losses of training rows and of validation rows.
+struct Begin {
+    using Answer = Done;
+    static constexpr bool changes_rows = true;
+    std::vector<double> scores;
+    double loss_unit[2] = {1.0, 1.0};
+
+    auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
+};
+// Prepares what the trees of a round of softmax share.
+struct BeginRound {
+    using Answer = Done;
+    static constexpr bool changes_rows = true;
+};
+// Computes the derivatives by one score.
+struct Differentiate {
+    using Answer = Steepness;
+    static constexpr bool changes_rows = true;
+    std::size_t score = 0;
+
+    auto fields() { return std::tie(score); }
+};
+// Begins a tree of that score: puts all rows into the root, samples those that take part, and returns their
+// sums.
+struct BeginTree {
+    using Answer = Sums;
+    static constexpr bool changes_rows = true;
+    Sampling sampling;
+    Quanta quanta;
+
+    auto fields() { return std::tie(sampling, quanta); }
+};
+// Puts all rows into the root of a tree that needs no derivatives.
+struct BeginReplay {
+    using Answer = Done;
+    static constexpr bool changes_rows = true;
+    std::size_t score = 0;
+
+    auto fields() { return std::tie(score); }
+};
+// Statistics of the blocks of the level.
+struct MeasureLevel {
+    using Answer = LevelStatistics;
+    static constexpr bool changes_rows = false;
+    bool counts_rows = false;
+    std::vector<std::size_t> blocks;  // that need histograms of slots first … last - 1
+    std::size_t first = 0, last = 0;
+    std::vector<std::vector<std::int32_t>> features;  // of moments, of every block; empty: no moments
+
+    auto fields() { return std::tie(counts_rows, blocks, first, last, features); }
+};
+// Counts the rows of every block by steps along its direction.
+struct CountSteps {
+    using Answer = std::vector<Histogram>;
+    static constexpr bool changes_rows = false;
+    std::vector<Direction> directions;
+
+    auto fields() { return std::tie(directions); }
+};
+// Moments of the features of every block that becomes a linear leaf.
+struct MeasureLeaves {
+    using Answer = std::vector<LeafMoments>;
+    static constexpr bool changes_rows = false;
+    std::vector<std::vector<std::int32_t>> features;
+
+    auto fields() { return std::tie(features); }
+};
+// Splits every block of the level into two of the next, or adds its leaf to the scores of its rows.
+struct SplitLevel {
+    using Answer = Done;
+    static constexpr bool changes_rows = true;
+    std::vector<std::optional<Cut>> cuts;
+    std::vector<Leaf> leaves;
+
+    auto fields() { return std::tie(cuts, leaves); }
+};
+// The weights of the residuals of every block by the digit that follows the known ones.
+struct WeighDigits {
+    using Answer = std::vector<DigitWeights>;
+    static constexpr bool changes_rows = false;
+    std::vector<Digits> digits;
+
+    auto fields() { return std::tie(digits); }
+};
+// Adds up losses in quanta of the loss unit, in parts of 16 bits of the weight.
+struct SumLosses {
+    using Answer = SplitSums;
+    static constexpr bool changes_rows = false;
+    bool of_held = false;
+
+    auto fields() { return std::tie(of_held); }
+};
+
+using Request = std::variant<SurveyWeights, SetWeightUnits, WeighClasses, SurveyResponses, SumResponses,
+                             Begin, BeginRound, Differentiate, BeginTree, BeginReplay, MeasureLevel,
+                             CountSteps, MeasureLeaves, SplitLevel, WeighDigits, SumLosses>;
+using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSurvey, SplitSums, Steepness,
+                            Sums, LevelStatistics, std::vector<Histogram>, std::vector<LeafMoments>,
+                            std::vector<DigitWeights>>;
+
+// Adds the statistics of other rows, which must have the same sizes.
+inline void require_same_size(std::size_t one, std::size_t other) {
+    if (one != other) throw std::invalid_argument("malformed message: answers differ in size");
+}
+inline void merge(Done&, const Done&) {}
+inline void merge(std::int64_t& all, std::int64_t own) {
+    all += own;
+}
+inline void merge(WideSum& all, const WideSum& own) {
+    all.add(own);
+}
+inline void merge(Sums& all, const Sums& own) {
+    all += own;
+}
+inline void merge(Histogram& all, const Histogram& own) {
+    require_same_size(all.size(), own.size());
+    all.add(own);
+}
+inline void merge(Moments& all, const Moments& own) {
+    require_same_size(all.products.size(), own.products.size());
+    all.merge(own);
+}
+inline void merge(LeafMoments& all, const LeafMoments& own) {
+    require_same_size(all.products.size(), own.products.size());
+    all.merge(own);
+}
+inline void merge(DigitWeights& all, const DigitWeights& own) {
+    require_same_size(all.of.size(), own.of.size());
+    all.merge(own);
+}
+template <class Statistics>
+void merge(Statistics& all, const Statistics& own) {
+    all.merge(own);
+}
+template <class Item>
+void merge(std::vector<Item>& all, const std::vector<Item>& own) {
+    require_same_size(all.size(), own.size());
+    for (std::size_t i = 0; i < all.size(); ++i) merge(all[i], own[i]);
+}
+inline void merge(LevelStatistics& all, const LevelStatistics& own) {
+    merge(all.n_rows, own.n_rows);
+    merge(all.histograms, own.histograms);
+    merge(all.moments, own.moments);
+}
 
 class Rows {
   public:
@@ -54,51 +250,20 @@ class Rows {
 
     const Bins& bins() const { return bins_; }
     std::size_t n_scores() const { return n_scores_; }
-    virtual bool has_held() const = 0;
-    virtual const WeightUnits& units() const = 0;
+    bool has_held() const { return has_held_; }  // validation rows
+    const WeightUnits& units() const { return units_; }
 
-    // The weight of every class in the rows that are learned from.
-    virtual std::vector<WideSum> weigh_classes() = 0;
-    virtual ResponseSurvey survey_responses() = 0;
-    // Responses of the rows that are learned from, in units, in halves of 26 bits.
-    virtual SplitSums sum_responses(double unit) = 0;
-    // Sets the scores of all rows, and the units of losses: of rows that are learned from, and of those held
-    // back.
-    virtual void begin(const std::vector<double>& first, const double (&loss_unit)[2]) = 0;
-
-    // Begins a round: what all trees of it have in common.
-    virtual void begin_round() = 0;
-    // Takes the derivatives by one score, and …
-    virtual Steepness differentiate(std::size_t score) = 0;
-    // … begins its tree with all rows in the root; returns its totals.
-    virtual Sums begin_tree(const Sampling& sampling, const Quanta& quanta) = 0;
-    // Begins with all rows in the root without derivatives: of those that are learned from, all take part.
-    virtual void begin_all(std::size_t score) = 0;
-
-    // Rows that take part in every block of the level.
-    virtual Later<std::vector<std::int64_t>> count_rows(std::size_t n_blocks) = 0;
-    // Histograms of features first … last - 1 of some blocks of the level.
-    Later<std::vector<Histogram>> count_bins(const std::vector<std::size_t>& blocks, std::size_t first,
-                                             std::size_t last);
-    // Moments of the features drawn for every block; none where none are drawn.
-    virtual Later<std::vector<Moments>> measure(const std::vector<std::vector<std::int32_t>>& drawn) = 0;
-    // The same for leaves.
-    virtual std::vector<LeafMoments> measure_leaves(
-        const std::vector<std::vector<std::int32_t>>& features) = 0;
-    virtual std::vector<Histogram> count_steps(const std::vector<Direction>& directions) = 0;
-    // Parts every block of the level into two of the next, or adds what the leaf says to the scores of its
-    // rows.
-    virtual void part(const std::vector<std::optional<Cut>>& cuts, const std::vector<Leaf>& leaves) = 0;
-    // Of every block of the level, the quantile of the residuals of its rows that the objective asks for.
+    template <class OneRequest>
+    typename OneRequest::Answer ask(OneRequest request) {
+        return std::get<typename OneRequest::Answer>(answer(Request(std::move(request))));
+    }
+    virtual Answer answer(const Request& request) = 0;
+    // Of every block of the level, the quantile of the residuals of its rows that the loss selects.
     virtual std::vector<double> select(std::size_t n_blocks) = 0;
-    // Losses in units of the loss unit and quantum, in parts of 16 bits of the weight: of the rows that are
-    // held back, or of the others.
-    virtual SplitSums sum_losses(bool of_held) = 0;
 
   protected:
-    // Histograms of the codes of slots first … last - 1 of some blocks of the level.
-    virtual Later<std::vector<Histogram>> count_codes(const std::vector<std::size_t>& blocks,
-                                                      std::size_t first, std::size_t last) = 0;
+    bool has_held_ = false;
+    WeightUnits units_;
 
   private:
     const Bins& bins_;

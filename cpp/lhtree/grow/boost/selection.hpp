@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Digits {
     std::uint64_t prefix = 0;  // the digits that are known
     int n_left = 64;           // bits behind them
 
+    auto fields() { return std::tie(prefix, n_left); }
     int n_bits() const { return n_left < 12 ? n_left : 12; }  // of the next digit
     // Calls use(digit) if a number begins with the digits known.
     template <class Use>
@@ -41,6 +43,7 @@ struct DigitWeights {
     std::vector<std::int64_t> of;
 
     void merge(const DigitWeights& other);
+    auto fields() { return std::tie(of); }
 };
 
 class DigitSearch {

@@ -9,30 +9,31 @@ namespace lhtree::boost {
 
 namespace {
 
-void add_entry(const Part&, const Entry& entry, LeanSums& to) {
+void add_entry(const BlockRows&, const Entry& entry, LeanSums& to) {
     to.gradient += entry.gradient;
     to.both += std::int64_t{entry.hessian} << 24 | 1;
 }
-void add_entry(const Part& part, const Entry& entry, Sums& to) {
-    const std::int64_t weight = part.weight ? part.weight[entry.row] : 1;
+void add_entry(const BlockRows& rows, const Entry& entry, Sums& to) {
+    const std::int64_t weight = rows.weight ? rows.weight[entry.row] : 1;
     to += {entry.gradient * weight, entry.hessian * weight, weight};
 }
 
 }  // namespace
 
 template <class AnySums>
-void count_codes(const Part& part, const Slots& slots, std::size_t first, std::size_t last, AnySums* sums) {
+void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
+                 AnySums* sums) {
     std::vector<std::size_t> place;  // of the first code of every slot
     for (std::size_t slot = first; slot < last; ++slot)
         place.push_back(slots.begin(slot) - slots.begin(first));
     const std::size_t* const places = place.data();
     const std::size_t n_counted = last - first;
     constexpr std::size_t ahead = 16;
-    for (std::size_t i = 0; i < part.size; ++i) {
-        if (i + ahead < part.size) prefetch(part.codes + part.entries[i + ahead].row * part.n_slots + first);
+    for (std::size_t i = 0; i < rows.size; ++i) {
+        if (i + ahead < rows.size) prefetch(rows.codes + rows.entries[i + ahead].row * rows.n_slots + first);
         AnySums one;
-        add_entry(part, part.entries[i], one);
-        const std::uint8_t* const codes = part.codes + part.entries[i].row * part.n_slots + first;
+        add_entry(rows, rows.entries[i], one);
+        const std::uint8_t* const codes = rows.codes + rows.entries[i].row * rows.n_slots + first;
         for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[s]] += one;
     }
 }
@@ -85,13 +86,13 @@ SumTables::SumTables(const Direction& direction, const Bins& bins)
 }
 
 template <class AnySums>
-void count_steps(const Part& part, const Direction& direction, const SumTables& tables, AnySums* sums) {
+void count_steps(const BlockRows& rows, const Direction& direction, const SumTables& tables, AnySums* sums) {
     const double inverse = 1.0 / direction.step;
     tables.with_size([&](auto size) {
-        for (std::size_t i = 0; i < part.size; ++i) {
+        for (std::size_t i = 0; i < rows.size; ++i) {
             AnySums one;
-            add_entry(part, part.entries[i], one);
-            const double sum = tables.sum<size>(part.codes + part.entries[i].row * part.n_slots);
+            add_entry(rows, rows.entries[i], one);
+            const double sum = tables.sum<size>(rows.codes + rows.entries[i].row * rows.n_slots);
             // Sums and steps are whole numbers: half a unit keeps the rounding of the quotient off the
             // borders.
             const double step = (sum - direction.low + 0.5) * inverse;
@@ -147,7 +148,7 @@ struct Values {
 
 // Unweighted: the sums of a chunk stay below 2^62.
 template <std::size_t fixed>
-void add_plain(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features,
+void add_plain(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
                Moments& moments) {
     constexpr std::size_t most = 16;
     const std::size_t p = fixed ? fixed : features.size();
@@ -161,9 +162,9 @@ void add_plain(const Part& part, const Bins& bins, const std::vector<std::int32_
     std::int64_t hessian = 0, gradient = 0;
     std::array<std::int64_t, most> h{}, g{}, r{};
     std::array<std::int64_t, most*(most + 1) / 2> products{};
-    for (std::size_t row = 0; row < part.size; ++row) {
-        const Entry& entry = part.entries[row];
-        const std::uint8_t* const codes = part.codes + entry.row * part.n_slots;
+    for (std::size_t row = 0; row < rows.size; ++row) {
+        const Entry& entry = rows.entries[row];
+        const std::uint8_t* const codes = rows.codes + entry.row * rows.n_slots;
         hessian += entry.hessian;
         gradient += entry.gradient;
         for (std::size_t i = 0; i < p; ++i) r[i] = value[i][codes[slot[i]]];
@@ -183,15 +184,15 @@ void add_plain(const Part& part, const Bins& bins, const std::vector<std::int32_
     for (std::size_t at = 0; at < p * (p + 1) / 2; ++at) moments.products[at].add(products[at]);
 }
 
-void add_any(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
+void add_any(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
              Moments& moments) {
     const std::size_t p = features.size();
     const Values values(bins, features);
     std::vector<std::int64_t> r(p);
-    for (std::size_t row = 0; row < part.size; ++row) {
-        const Entry& entry = part.entries[row];
-        const std::int64_t weight = part.weight ? part.weight[entry.row] >> shift : 1;
-        const std::uint8_t* const codes = part.codes + entry.row * part.n_slots;
+    for (std::size_t row = 0; row < rows.size; ++row) {
+        const Entry& entry = rows.entries[row];
+        const std::int64_t weight = rows.weight ? rows.weight[entry.row] >> shift : 1;
+        const std::uint8_t* const codes = rows.codes + entry.row * rows.n_slots;
         for (std::size_t i = 0; i < p; ++i) r[i] = values.of[i][codes[values.slot[i]]];
         const std::int64_t hessian = entry.hessian * weight, gradient = entry.gradient * weight;
         moments.hessian.add(hessian);
@@ -206,30 +207,30 @@ void add_any(const Part& part, const Bins& bins, const std::vector<std::int32_t>
 
 }  // namespace
 
-void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
-                 Moments& moments) {
+void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
+                 int shift, Moments& moments) {
     const std::size_t p = features.size();
-    if (part.weight || p > 16) return add_any(part, bins, features, shift, moments);
-    with_constant(p, [&](auto size) { add_plain<size>(part, bins, features, moments); });
+    if (rows.weight || p > 16) return add_any(rows, bins, features, shift, moments);
+    with_constant(p, [&](auto size) { add_plain<size>(rows, bins, features, moments); });
 }
 
-void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
-                 LeafMoments& moments) {
-    add_moments(part, bins, features, shift, static_cast<Moments&>(moments));
-    for (std::size_t row = 0; row < part.size; ++row) {
-        const Entry& entry = part.entries[row];
-        if (entry.hessian == 0 || (part.weight && part.weight[entry.row] == 0)) continue;
+void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
+                 int shift, LeafMoments& moments) {
+    add_moments(rows, bins, features, shift, static_cast<Moments&>(moments));
+    for (std::size_t row = 0; row < rows.size; ++row) {
+        const Entry& entry = rows.entries[row];
+        if (entry.hessian == 0 || (rows.weight && rows.weight[entry.row] == 0)) continue;
         const double step = -static_cast<double>(entry.gradient) / static_cast<double>(entry.hessian);
         moments.least = std::min(moments.least, step);
         moments.largest = std::max(moments.largest, step);
     }
 }
 
-template void count_codes(const Part&, const Slots&, std::size_t, std::size_t, Sums*);
-template void count_codes(const Part&, const Slots&, std::size_t, std::size_t, LeanSums*);
+template void count_codes(const BlockRows&, const Slots&, std::size_t, std::size_t, Sums*);
+template void count_codes(const BlockRows&, const Slots&, std::size_t, std::size_t, LeanSums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const Sums*, Sums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const LeanSums*, LeanSums*);
-template void count_steps(const Part&, const Direction&, const SumTables&, Sums*);
-template void count_steps(const Part&, const Direction&, const SumTables&, LeanSums*);
+template void count_steps(const BlockRows&, const Direction&, const SumTables&, Sums*);
+template void count_steps(const BlockRows&, const Direction&, const SumTables&, LeanSums*);
 
 }  // namespace lhtree::boost

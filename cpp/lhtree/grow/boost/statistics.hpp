@@ -1,8 +1,9 @@
-// What growing a boosted tree knows of its rows: integers added up over them. Sums of parts of the rows merge
-// by adding, in any order, to the same bits.
+// Statistics of the rows of a block: sums of integers, so that those of partitions of the rows merge by
+// adding, in any order, to the same bits.
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -18,8 +19,8 @@ struct Entry {
     std::uint16_t hessian;
 };
 
-// Some rows of a chunk.
-struct Part {
+// The rows of a block within a chunk.
+struct BlockRows {
     const Entry* entries;
     std::size_t size;
     const std::uint8_t* codes;  // of the chunk, n_slots to a row
@@ -31,6 +32,7 @@ struct Part {
 struct Sums {
     std::int64_t gradient = 0, hessian = 0, weight = 0;
 
+    auto fields() { return std::tie(gradient, hessian, weight); }
     Sums& operator+=(const Sums& other) {
         gradient += other.gradient;
         hessian += other.hessian;
@@ -97,9 +99,10 @@ class Histogram {
     std::vector<Sums> full_;
 };
 
-// Adds a part's rows to the sums of the codes of slots first … last - 1.
+// Adds rows to the sums of the codes of slots first … last - 1.
 template <class AnySums>
-void count_codes(const Part& part, const Slots& slots, std::size_t first, std::size_t last, AnySums* sums);
+void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
+                 AnySums* sums);
 
 // Adds the sums of the codes of slots, of which the first is that of feature `first`, to those of the bins of
 // features first … last - 1: a level that a row does not have is what its level and missing ones leave.
@@ -114,6 +117,7 @@ struct Direction {
     double low = 0.0, step = 1.0;  // whole numbers
 
     bool empty() const { return features.empty(); }
+    auto fields() { return std::tie(features, weights, low, step); }
 };
 constexpr std::size_t n_steps = 255;
 
@@ -132,7 +136,7 @@ void with_constant(std::size_t number, const Use& use) {
     }
 }
 
-// What the sums of a direction are looked up in: weight × representative by the code of its features' slots.
+// Tables of weight × representative, by the code of the slot of every feature of a direction.
 class SumTables {
   public:
     SumTables(const Direction& direction, const Bins& bins);
@@ -157,9 +161,9 @@ class SumTables {
     std::vector<double> tables_;
 };
 
-// Adds a part's rows to the sums of the n_steps steps of a direction.
+// Adds rows to the sums of the n_steps steps of a direction.
 template <class AnySums>
-void count_steps(const Part& part, const Direction& direction, const SumTables& tables, AnySums* sums);
+void count_steps(const BlockRows& rows, const Direction& direction, const SumTables& tables, AnySums* sums);
 
 // Sums of products of representatives r with gradients and hessians: 1, r_i and r_i · r_j.
 struct Moments {
@@ -172,6 +176,7 @@ struct Moments {
           gradient_value(n_features),
           products(n_features * (n_features + 1) / 2) {}
     void merge(const Moments& other);
+    auto fields() { return std::tie(hessian, gradient, hessian_value, gradient_value, products); }
 };
 
 // Moments of a leaf, and the least and the largest -g / h of its rows, in quanta.
@@ -180,13 +185,14 @@ struct LeafMoments : Moments {
     double least = std::numeric_limits<double>::infinity(), largest = -least;
 
     void merge(const LeafMoments& other);
+    auto fields() { return std::tuple_cat(Moments::fields(), std::tie(least, largest)); }
 };
 
-// Adds a part's rows; weights count as weight >> shift, so that no product leaves 64 bits.
-void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
-                 Moments& moments);
-void add_moments(const Part& part, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
-                 LeafMoments& moments);
+// Adds rows; weights count as weight >> shift, so that no product leaves 64 bits.
+void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
+                 int shift, Moments& moments);
+void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
+                 int shift, LeafMoments& moments);
 constexpr int most_moment_bits = 17;  // of a weight
 
 }  // namespace lhtree::boost

@@ -1,15 +1,14 @@
-#include "lhtree/grow/boost/tree.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "lhtree/grow/boost/boost.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
 
 namespace {
 
-// Above every z: where all values go left, and missing ones right.
+// An offset above every z: all values go left, and missing ones right.
 constexpr double beyond = 1e31;
 constexpr std::size_t most_histogram_bytes = std::size_t{1} << 27;
 
@@ -17,9 +16,9 @@ struct Block {
     Totals totals;
     std::uint64_t key;
     double value;
-    std::vector<std::int32_t> way;  // features on the way to it, the nearest block's first
-    // Of values that are selected: between what they must stay, and whether they must rise or fall from a
-    // left child to the right one.
+    std::vector<std::int32_t> path;  // features of the blocks above it, those of its parent first
+    // With a loss that selects: the bounds of the value, and whether values must rise (1) or fall (-1) from
+    // the left child to the right one.
     Bounds range{};
     int sign = 0;
 };
@@ -43,7 +42,7 @@ class Grower {
           bins_(rows.bins()),
           options_(options),
           quanta_(quanta),
-          judge_(options.rules, quanta),
+          finder_(options.rules, quanta),
           selects_(selects),
           n_threads_(n_threads),
           watch_(watch) {
@@ -54,11 +53,11 @@ class Grower {
     }
 
     Blocks grow(const Sums& root, std::uint64_t key) {
-        level_ = {{{root, {}}, key, judge_.value(root, {}), {}}};
+        level_ = {{{root, {}}, key, finder_.value(root, {}), {}}};
         if (selects_) level_[0].value = rows_.select(1)[0];
         for (std::size_t depth = 0; !level_.empty(); ++depth) {
             cuts_.assign(level_.size(), std::nullopt);
-            count_rows_ = count_rows();
+            n_rows_.clear();
             if (depth < options_.max_depth && !usable_.empty()) decide();
             finish_level();
         }
@@ -70,35 +69,26 @@ class Grower {
     const Bins& bins_;
     const TreeOptions& options_;
     Quanta quanta_;
-    Judge judge_;
-    bool selects_;  // values are selected from residuals
+    SplitFinder finder_;
+    bool selects_;  // values are quantiles of residuals
     std::size_t n_threads_;
     Watch& watch_;
     std::vector<std::int32_t> usable_;
     std::size_t n_tried_;
     Blocks blocks_;
     std::vector<Block> level_;
-    Later<std::vector<std::int64_t>> count_rows_;  // of the blocks of the level
-    std::vector<std::optional<Cut>> cuts_;         // of the blocks of the level
-    std::vector<Histogram> histograms_;            // of the blocks of the level; empty: not known
+    // Of the blocks of the level:
+    std::vector<std::int64_t> n_rows_;  // empty: not known
+    std::vector<std::optional<Cut>> cuts_;
+    std::vector<Histogram> histograms_;  // empty: not known
 
-    // Rows of the blocks of the level; where each weighs 1, their sums say it.
-    Later<std::vector<std::int64_t>> count_rows() {
-        if (!rows_.units().are_ones) return rows_.count_rows(level_.size());
-        return [this] {
-            std::vector<std::int64_t> counts;
-            for (const Block& block : level_) counts.push_back(block.totals.sums.weight);
-            return counts;
-        };
-    }
-
-    bool may_part(std::size_t block) const { return judge_.may_part(level_[block].totals.sums); }
+    bool may_split(std::size_t block) const { return finder_.may_split(level_[block].totals.sums); }
 
     void decide() {
         std::vector<std::vector<std::int32_t>> tried(level_.size()), drawn(level_.size());
         std::vector<std::size_t> open;
         for (std::size_t block = 0; block < level_.size(); ++block) {
-            if (!may_part(block)) continue;
+            if (!may_split(block)) continue;
             open.push_back(block);
             tried[block] = draw(usable_, n_tried_, level_[block].key, feature_draws);
             if (options_.n_directed > 1)
@@ -106,20 +96,27 @@ class Grower {
             if (drawn[block].size() < 2) drawn[block].clear();
         }
         if (open.empty()) return;
+        MeasureLevel request;
+        request.counts_rows = !rows_.units().are_ones;
         const bool is_directed = options_.n_directed > 1;
-        const auto measure = is_directed ? rows_.measure(drawn) : Later<std::vector<Moments>>();
-        cut_features(open, tried);
-        if (is_directed) cut_directions(open, drawn, measure());
+        if (is_directed) request.features = drawn;
+        const std::vector<Moments> moments = cut_features(open, tried, std::move(request));
+        if (is_directed) cut_directions(open, drawn, moments);
     }
 
-    void cut_features(const std::vector<std::size_t>& open,
-                      const std::vector<std::vector<std::int32_t>>& tried) {
+    // Cuts at single features. Measures the level with the request and returns the moments.
+    std::vector<Moments> cut_features(const std::vector<std::size_t>& open,
+                                      const std::vector<std::vector<std::int32_t>>& tried,
+                                      MeasureLevel request) {
         const std::size_t m = bins_.n_features();
+        std::vector<Moments> moments;
         const bool fits = 2 * level_.size() * bins_.n_bins() * sizeof(Sums) <= most_histogram_bytes;
         if (fits) {
-            count_level(open);
+            const std::vector<std::size_t> counted = find_counted(open);
+            auto found = measure(counted, 0, m, std::move(request), moments);
+            complete_level(counted, std::move(found));
             scan(open, tried, histograms_, 0, m);
-            return;
+            return moments;
         }
         histograms_.clear();
         for (std::size_t first = 0; first < m;) {
@@ -129,34 +126,59 @@ class Grower {
             };
             while (last < m && bytes(last + 1) <= most_histogram_bytes) ++last;
             std::vector<Histogram> some(level_.size());
-            auto counted = rows_.count_bins(open, first, last)();
+            auto counted = measure(open, first, last, std::move(request), moments);
             for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
             scan(open, tried, some, first, last);
             first = last;
+            request = {};
         }
+        return moments;
     }
 
-    // Histograms of the level: of two children, the lighter is counted, the other is what it leaves of the
-    // parent's, which finish_level has left in the place of both.
-    void count_level(const std::vector<std::size_t>& open) {
-        std::vector<std::size_t> counted;
-        const bool has_parents = !histograms_.empty();
-        if (has_parents) {
-            for (std::size_t left = 0; left < level_.size(); left += 2)
-                if (may_part(left) || may_part(left + 1)) counted.push_back(lighter(left));
-        } else {
-            counted = open;
+    // Histograms of features first … last - 1 of some blocks. Row counts and moments are set if they are
+    // requested.
+    std::vector<Histogram> measure(const std::vector<std::size_t>& blocks, std::size_t first,
+                                   std::size_t last, MeasureLevel request, std::vector<Moments>& moments) {
+        request.blocks = blocks;
+        request.first = bins_.slots.of(first);
+        request.last = bins_.slots.of(last - 1) + 1;
+        const bool counts_rows = request.counts_rows, measures = !request.features.empty();
+        LevelStatistics found = rows_.ask(std::move(request));
+        if (counts_rows) n_rows_ = std::move(found.n_rows);
+        if (measures) moments = std::move(found.moments);
+        if (!bins_.slots.any_coded()) return std::move(found.histograms);
+        std::vector<Histogram> histograms;
+        for (const Histogram& codes : found.histograms) {
+            histograms.emplace_back(bins_.ptr[last] - bins_.ptr[first], codes.is_lean());
+            histograms.back().spread(
+                codes, [&](const auto* from, auto* to) { spread_codes(bins_, first, last, from, to); });
         }
-        auto found = rows_.count_bins(counted, 0, bins_.n_features())();
+        return histograms;
+    }
+
+    // Blocks whose histograms are counted: of two children the lighter one, because the other has what the
+    // parent's histogram leaves.
+    std::vector<std::size_t> find_counted(const std::vector<std::size_t>& open) const {
+        if (histograms_.empty()) return open;
+        std::vector<std::size_t> counted;
+        for (std::size_t left = 0; left < level_.size(); left += 2)
+            if (may_split(left) || may_split(left + 1)) counted.push_back(lighter(left));
+        return counted;
+    }
+
+    // Derives the histograms of the other children from those of the parents, which finish_level left in
+    // histograms_.
+    void complete_level(const std::vector<std::size_t>& counted, std::vector<Histogram> found) {
+        const bool has_parents = !histograms_.empty();
         std::vector<Histogram> histograms(level_.size());
         for (std::size_t i = 0; i < counted.size(); ++i) {
             const std::size_t block = counted[i], other = block ^ 1;
-            if (has_parents && may_part(other)) {
+            if (has_parents && may_split(other)) {
                 Histogram& parent = histograms_[block / 2];
                 parent.subtract(found[i]);
                 histograms[other] = std::move(parent);
             }
-            if (may_part(block)) histograms[block] = std::move(found[i]);
+            if (may_split(block)) histograms[block] = std::move(found[i]);
         }
         histograms_ = std::move(histograms);
     }
@@ -174,8 +196,8 @@ class Grower {
             for (const std::int32_t feature : tried[block]) {
                 const auto f = static_cast<std::size_t>(feature);
                 if (f < first || f >= last) continue;
-                judge_.cut_feature(level_[block].totals, feature, bins_, histograms[block],
-                                   bins_.ptr[f] - bins_.ptr[first], cuts_[block]);
+                finder_.cut_feature(level_[block].totals, feature, bins_, histograms[block],
+                                    bins_.ptr[f] - bins_.ptr[first], cuts_[block]);
             }
         });
     }
@@ -185,27 +207,38 @@ class Grower {
                         const std::vector<Moments>& moments) {
         std::vector<Direction> directions(level_.size());
         for (const std::size_t block : open)
-            if (!drawn[block].empty()) directions[block] = judge_.direct(moments[block], drawn[block]);
-        const std::vector<Histogram> steps = rows_.count_steps(directions);
+            if (!drawn[block].empty()) directions[block] = finder_.direct(moments[block], drawn[block]);
+        const std::vector<Histogram> steps = rows_.ask(CountSteps{directions});
         for (const std::size_t block : open)
             if (!directions[block].empty())
-                judge_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
+                finder_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
     }
 
-    // What the blocks of the level say; lines in leaves, if asked for.
-    std::vector<Leaf> settle_leaves() {
+    // Rows of every block, if they are not known yet. Where every weight is 1, they are the sums of weights.
+    void count_rows() {
+        if (rows_.units().are_ones) {
+            for (const Block& block : level_) n_rows_.push_back(block.totals.sums.weight);
+        } else if (n_rows_.empty()) {
+            MeasureLevel request;
+            request.counts_rows = true;
+            n_rows_ = rows_.ask(std::move(request)).n_rows;
+        }
+    }
+
+    // The leaves that the blocks of the level would be; linear ones if the options say so.
+    std::vector<Leaf> fit_leaves() {
         std::vector<Leaf> leaves;
         std::vector<std::vector<std::int32_t>> features(level_.size());
         bool is_any = false;
         for (std::size_t i = 0; i < level_.size(); ++i) {
             leaves.push_back(Leaf::constant(level_[i].value * options_.learning_rate));
-            if (!options_.has_linear_leaves || cuts_[i] || level_[i].way.empty()) continue;
-            features[i] = level_[i].way;
+            if (!options_.has_linear_leaves || cuts_[i] || level_[i].path.empty()) continue;
+            features[i] = level_[i].path;
             std::sort(features[i].begin(), features[i].end());
             is_any = true;
         }
         if (!is_any) return leaves;
-        const std::vector<LeafMoments> moments = rows_.measure_leaves(features);
+        const std::vector<LeafMoments> moments = rows_.ask(MeasureLeaves{features});
         for (std::size_t i = 0; i < level_.size(); ++i)
             if (!features[i].empty())
                 leaves[i] = fit_leaf(level_[i].value, level_[i].totals.bounds, moments[i], features[i],
@@ -213,36 +246,36 @@ class Grower {
         return leaves;
     }
 
-    // Notes the blocks of the level, parts their rows, and goes on to their children.
+    // Stores the blocks of the level, splits their rows, and makes their children the next level.
     void finish_level() {
-        const std::vector<Leaf> leaves = settle_leaves();
-        const std::vector<std::int64_t> n_rows = count_rows_();
+        const std::vector<Leaf> leaves = fit_leaves();
+        count_rows();
         auto left = static_cast<std::int32_t>(blocks_.size() + level_.size());
         std::vector<Block> next;
         std::vector<Histogram> parents;
         for (std::size_t i = 0; i < level_.size(); ++i) {
             const Block& block = level_[i];
-            add(block, n_rows[i], cuts_[i], leaves[i], cuts_[i] ? left : -1);
+            add(block, n_rows_[i], cuts_[i], leaves[i], cuts_[i] ? left : -1);
             if (!cuts_[i]) continue;
             left += 2;
             const Sums& sums = block.totals.sums;
             Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
-            if (!selects_) judge_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
+            if (!selects_) finder_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
             for (const std::uint64_t side : {left_side, right_side})
                 next.push_back({totals[side], derive(block.key, side),
-                                judge_.value(totals[side].sums, totals[side].bounds),
-                                extend_way(cuts_[i]->direction.features, block.way), block.range,
-                                judge_.sign_of(cuts_[i]->direction)});
+                                finder_.value(totals[side].sums, totals[side].bounds),
+                                extend_path(cuts_[i]->direction.features, block.path), block.range,
+                                finder_.sign_of(cuts_[i]->direction)});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
-        rows_.part(cuts_, leaves);
+        rows_.ask(SplitLevel{cuts_, leaves});
         level_ = std::move(next);
         histograms_ = std::move(parents);
         if (selects_) select_values();
     }
 
-    // Derivatives say where to cut, but not how far to go: values are quantiles of residuals, kept in order
-    // where a constraint asks for it.
+    // Values are quantiles of residuals, kept in order where a feature is monotonic. Derivatives only decide
+    // the cuts.
     void select_values() {
         const std::vector<double> found = rows_.select(level_.size());
         for (std::size_t i = 0; i < level_.size(); i += 2) {
@@ -301,16 +334,67 @@ double quantum_of(double largest) {
     return std::ldexp(1.0, std::max(exponent, -100) - 15);
 }
 
+// The cut of a block of a finished tree.
+Cut read_cut(const Bins& bins, const ForestView& forest, std::int64_t block) {
+    Cut cut;
+    for (std::int64_t i = forest.hyperplane_ptr[block]; i < forest.hyperplane_ptr[block + 1]; ++i) {
+        cut.direction.features.push_back(forest.hyperplane_feature[i]);
+        cut.direction.weights.push_back(static_cast<std::int32_t>(
+            std::nearbyint(static_cast<double>(forest.hyperplane_weight[i]) / weight_unit)));
+    }
+    cut.sum = forest.offset[block] / sum_unit;
+    if (!cut.is_single()) return cut;
+    const auto f = static_cast<std::size_t>(cut.direction.features[0]);
+    const auto first = bins.edge.begin() + bins.ptr[f],
+               last = first + static_cast<std::ptrdiff_t>(bins.n_bins(f) - 1);
+    cut.code = static_cast<std::uint32_t>(std::lower_bound(first, last, forest.offset[block]) - first);
+    cut.is_missing_left = forest.missing[block] < 0;
+    return cut;
+}
+
+// The leaf of a block of a finished tree.
+Leaf read_leaf(const ForestView& forest, std::int64_t block) {
+    Leaf leaf = Leaf::constant(forest.intercept[block]);
+    for (std::int64_t i = forest.membership_ptr[block]; i < forest.membership_ptr[block + 1]; ++i) {
+        leaf.line.features.push_back(forest.membership_feature[i]);
+        leaf.line.slopes.push_back(forest.membership_slope[i]);
+    }
+    leaf.low = forest.low[block];
+    leaf.high = forest.high[block];
+    return leaf;
+}
+
 }  // namespace
 
 Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
-    const Steepness steepest = rows.differentiate(score);
+    const Steepness steepest = rows.ask(Differentiate{score});
     const WeightUnits& units = rows.units();
     const Quanta quanta{quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                         std::ldexp(units.unit[0], units.shift)};
-    const Sums root = rows.begin_tree({derive(round_key, row_draws), options.subsample}, quanta);
+    const Sums root = rows.ask(BeginTree{{derive(round_key, row_draws), options.subsample}, quanta});
     return Grower(rows, options, quanta, boost::selects(loss), n_threads, watch).grow(root, key);
+}
+
+void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score) {
+    rows.ask(BeginReplay{score});
+    std::vector<std::int64_t> level{forest.block_ptr[tree]};
+    while (!level.empty()) {
+        std::vector<std::optional<Cut>> cuts;
+        std::vector<Leaf> leaves;
+        std::vector<std::int64_t> next;
+        for (const std::int64_t block : level) {
+            leaves.push_back(read_leaf(forest, block));
+            cuts.emplace_back();
+            if (forest.left[block] < 0) continue;
+            cuts.back() = read_cut(rows.bins(), forest, block);
+            const std::int64_t left = forest.block_ptr[tree] + forest.left[block];
+            next.push_back(left);
+            next.push_back(left + 1);
+        }
+        rows.ask(SplitLevel{std::move(cuts), std::move(leaves)});
+        level = std::move(next);
+    }
 }
 
 }  // namespace lhtree::boost

@@ -1,4 +1,4 @@
-#include "lhtree/grow/boost/decisions.hpp"
+#include "lhtree/grow/boost/split_finder.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,16 +27,16 @@ std::vector<std::size_t> Centred::varying() const {
 }
 
 // The least hessian is that of HistGradientBoosting: below it, a step would be a guess.
-Judge::Judge(const Rules& rules, const Quanta& quanta)
+SplitFinder::SplitFinder(const Rules& rules, const Quanta& quanta)
     : rules_(rules), quanta_(quanta), l2_(rules.l2 / quanta.weight), least_hessian_(1e-3 / quanta.weight) {}
 
-double Judge::value(const Sums& sums, const Bounds& bounds) const {
+double SplitFinder::value(const Sums& sums, const Bounds& bounds) const {
     const double h = static_cast<double>(sums.hessian) * quanta_.hessian + l2_;
     const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
     return h > 0.0 ? std::clamp(-g / h, bounds.low, bounds.high) : std::clamp(0.0, bounds.low, bounds.high);
 }
 
-double Judge::earn(const Sums& sums, const Bounds& bounds) const {
+double SplitFinder::reduction(const Sums& sums, const Bounds& bounds) const {
     const double h = static_cast<double>(sums.hessian) * quanta_.hessian + l2_;
     const double g = static_cast<double>(sums.gradient) * quanta_.gradient;
     if (!(h > 0.0)) return 0.0;
@@ -45,33 +45,34 @@ double Judge::earn(const Sums& sums, const Bounds& bounds) const {
     return -(2.0 * g * step + h * step * step);
 }
 
-bool Judge::may_stand(const Sums& sums) const {
+bool SplitFinder::may_be_child(const Sums& sums) const {
     return static_cast<double>(sums.weight) * quanta_.weight >= rules_.min_weight && sums.weight > 0 &&
            static_cast<double>(sums.hessian) * quanta_.hessian >= least_hessian_;
 }
 
-bool Judge::may_part(const Sums& sums) const {
+bool SplitFinder::may_split(const Sums& sums) const {
     return static_cast<double>(sums.weight) * quanta_.weight >= 2.0 * rules_.min_weight;
 }
 
-bool Judge::is_better(const Totals& totals, double earned, const Sums& left, int sign, double& gain) const {
+bool SplitFinder::is_better(const Totals& totals, double unsplit, const Sums& left, int sign,
+                            double& gain) const {
     const Sums right = totals.sums - left;
-    if (!may_stand(left) || !may_stand(right)) return false;
-    const double found = earn(left, totals.bounds) + earn(right, totals.bounds) - earned;
+    if (!may_be_child(left) || !may_be_child(right)) return false;
+    const double found = reduction(left, totals.bounds) + reduction(right, totals.bounds) - unsplit;
     if (!(found > gain)) return false;
     if (sign != 0 && sign * (value(right, totals.bounds) - value(left, totals.bounds)) < 0.0) return false;
     gain = found;
     return true;
 }
 
-void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins,
-                        const Histogram& histogram, std::size_t first, std::optional<Cut>& best) const {
+void SplitFinder::cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins,
+                              const Histogram& histogram, std::size_t first, std::optional<Cut>& best) const {
     const auto f = static_cast<std::size_t>(feature);
     const std::size_t n_bins = bins.n_bins(f);
     const Sums missing = histogram[first + n_bins];
     const bool any_missing = missing.weight > 0;
     const int sign = rules_.monotonic.empty() ? 0 : rules_.monotonic[f];
-    const double earned = earn(totals.sums, totals.bounds);
+    const double unsplit = reduction(totals.sums, totals.bounds);
     double gain = best ? best->gain : 0.0;
     Cut cut;
     bool is_found = false;
@@ -81,7 +82,7 @@ void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& 
         left += sums;
         if (sums.weight == 0 && bin + 1 < n_bins) continue;
         if (bin + 1 == n_bins && !any_missing) break;
-        if (is_better(totals, earned, left, sign, gain)) {  // missing values, if any, go right
+        if (is_better(totals, unsplit, left, sign, gain)) {  // missing values, if any, go right
             is_found = true;
             cut.code = static_cast<std::uint32_t>(bin);
             cut.is_missing_left = false;
@@ -90,7 +91,7 @@ void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& 
         if (!any_missing || bin + 1 == n_bins) continue;
         Sums with_missing = left;
         with_missing += missing;
-        if (is_better(totals, earned, with_missing, sign, gain)) {
+        if (is_better(totals, unsplit, with_missing, sign, gain)) {
             is_found = true;
             cut.code = static_cast<std::uint32_t>(bin);
             cut.is_missing_left = true;
@@ -106,7 +107,7 @@ void Judge::cut_feature(const Totals& totals, std::int32_t feature, const Bins& 
     best = std::move(cut);
 }
 
-Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>& features) const {
+Direction SplitFinder::direct(const Moments& moments, const std::vector<std::int32_t>& features) const {
     const Centred centred(moments);
     const double hessian = centred.hessian();
     if (!(hessian > 0.0)) return {};
@@ -159,7 +160,7 @@ Direction Judge::direct(const Moments& moments, const std::vector<std::int32_t>&
     return direction;
 }
 
-int Judge::sign_of(const Direction& direction) const {
+int SplitFinder::sign_of(const Direction& direction) const {
     if (rules_.monotonic.empty()) return 0;
     for (std::size_t i = 0; i < direction.features.size(); ++i)
         if (const int sign = rules_.monotonic[static_cast<std::size_t>(direction.features[i])])
@@ -167,16 +168,16 @@ int Judge::sign_of(const Direction& direction) const {
     return 0;
 }
 
-void Judge::cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
-                          std::optional<Cut>& best) const {
-    const double earned = earn(totals.sums, totals.bounds);
+void SplitFinder::cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
+                                std::optional<Cut>& best) const {
+    const double unsplit = reduction(totals.sums, totals.bounds);
     const int sign = sign_of(direction);
     double gain = best ? best->gain : 0.0;
     std::size_t found = n_steps;
     Sums left, found_left;
     for (std::size_t step = 0; step + 1 < n_steps; ++step) {
         left += sums[step];
-        if (sums[step].weight == 0 || !is_better(totals, earned, left, sign, gain)) continue;
+        if (sums[step].weight == 0 || !is_better(totals, unsplit, left, sign, gain)) continue;
         found = step;
         found_left = left;
     }
@@ -189,7 +190,7 @@ void Judge::cut_direction(const Totals& totals, const Direction& direction, cons
     best = std::move(cut);
 }
 
-void Judge::pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const {
+void SplitFinder::pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const {
     left = right = totals.bounds;
     const int sign = sign_of(cut.direction);
     if (sign == 0) return;

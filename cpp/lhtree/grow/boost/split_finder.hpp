@@ -1,4 +1,4 @@
-// What is decided from merged statistics: pure functions, in floating point from here on.
+// Split finding: cuts, directions and values from merged statistics, in floating point.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -9,10 +9,12 @@
 
 namespace lhtree::boost {
 
-// What a quantum of the sums of a tree is worth; those of gradients and hessians for a weight of 1.
+// The value of a quantum of the sums of a tree; those of gradients and hessians for a weight of 1.
 struct Quanta {
     double gradient = 1.0, hessian = 1.0, weight = 1.0;
     double moment = 1.0;  // the weight of moments
+
+    auto fields() { return std::tie(gradient, hessian, weight, moment); }
 };
 
 // Moments about the means of the representatives, weighted by the hessian; in quanta.
@@ -34,7 +36,7 @@ class Centred {
     std::vector<double> mean_;  // of the features
 };
 
-// Between which values of a block its rows must stay, so that the tree is monotonic.
+// Bounds of the values below a block, so that the tree is monotonic.
 struct Bounds {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
@@ -44,7 +46,7 @@ struct Rules {
     std::vector<std::int8_t> monotonic;  // of every feature: -1, 0 or 1; empty: no feature is constrained
 };
 
-// How a block is parted: rows whose feature sum lies below the offset go left.
+// The split of a block: rows whose feature sum lies below the offset go left.
 struct Cut {
     Direction direction;           // a single feature with weight 1, or several
     std::uint32_t code = 0;        // single: the last code that goes left
@@ -54,21 +56,23 @@ struct Cut {
     Sums left;
 
     bool is_single() const { return direction.features.size() == 1; }
+    // Without what only the split finder needs.
+    auto fields() { return std::tie(direction, code, is_missing_left, sum); }
 };
 
-// A block, before it is known whether it is parted.
+// The sums of a block and the bounds of its value.
 struct Totals {
     Sums sums;
     Bounds bounds;
 };
 
-class Judge {
+class SplitFinder {
   public:
-    Judge(const Rules& rules, const Quanta& quanta);
+    SplitFinder(const Rules& rules, const Quanta& quanta);
 
     // -G / (H + λ), within bounds.
     double value(const Sums& sums, const Bounds& bounds) const;
-    bool may_part(const Sums& sums) const;
+    bool may_split(const Sums& sums) const;
     // Finds a better cut at a feature than `best`; its bins begin at `first` of the histogram.
     void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Histogram& histogram,
                      std::size_t first, std::optional<Cut>& best) const;
@@ -76,8 +80,8 @@ class Judge {
     Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
     void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;
-    // 1 where the right side of a direction must have the larger value, -1 where the left one must, 0 where
-    // no feature asks for either.
+    // 1 if the right side of a direction must have the larger value, -1 if the left side must, 0 if no
+    // feature is monotonic.
     int sign_of(const Direction& direction) const;
     // Bounds of the children of a block.
     void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;
@@ -89,10 +93,10 @@ class Judge {
     // so large that its squares leave the range.
     double l2_, least_hessian_;
 
-    // What a block of these sums takes off the loss, twice; nothing where it may not stand alone.
-    double earn(const Sums& sums, const Bounds& bounds) const;
-    bool may_stand(const Sums& sums) const;
-    bool is_better(const Totals& totals, double earned, const Sums& left, int sign, double& gain) const;
+    // Twice the reduction of the loss by a block of these sums.
+    double reduction(const Sums& sums, const Bounds& bounds) const;
+    bool may_be_child(const Sums& sums) const;
+    bool is_better(const Totals& totals, double unsplit, const Sums& left, int sign, double& gain) const;
 };
 
 }  // namespace lhtree::boost

@@ -1,0 +1,119 @@
+#include "lhtree/grow/boost/remote/remote_rows.hpp"
+
+#include <algorithm>
+
+namespace lhtree::boost {
+
+namespace {
+
+// Whether an answer has an item for every block or class that a request is about.
+template <class OneRequest>
+bool fits(const OneRequest& request, const Answer& answer) {
+    const auto* const found = std::get_if<typename OneRequest::Answer>(&answer);
+    require_message(found != nullptr, "it answers another message");
+    if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
+        return found->histograms.size() == request.blocks.size() &&
+               found->moments.size() == request.features.size();
+    else if constexpr (std::is_same_v<OneRequest, CountSteps>)
+        return found->size() == request.directions.size();
+    else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
+        return found->size() == request.features.size();
+    else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
+        return found->size() == request.digits.size();
+    else
+        return true;
+}
+
+// Whether a request has an item for every block of the level, and no number of a block, slot or score is too
+// large.
+template <class OneRequest>
+bool fits(const OneRequest& request, const LocalRows& rows) {
+    const std::size_t n_blocks = rows.n_blocks();
+    if constexpr (std::is_same_v<OneRequest, Begin>)
+        return request.scores.size() == rows.n_scores();
+    else if constexpr (std::is_same_v<OneRequest, Differentiate> || std::is_same_v<OneRequest, BeginReplay>)
+        return request.score < rows.n_scores();
+    else if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
+        return request.first <= request.last && request.last <= rows.bins().slots.size() &&
+               std::all_of(request.blocks.begin(), request.blocks.end(),
+                           [&](std::size_t block) { return block < n_blocks; }) &&
+               (request.features.empty() || request.features.size() == n_blocks);
+    else if constexpr (std::is_same_v<OneRequest, CountSteps>)
+        return request.directions.size() == n_blocks;
+    else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
+        return request.features.size() == n_blocks;
+    else if constexpr (std::is_same_v<OneRequest, SplitLevel>)
+        return request.cuts.size() == n_blocks && request.leaves.size() == n_blocks;
+    else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
+        return request.digits.size() == n_blocks;
+    else
+        return true;
+}
+
+}  // namespace
+
+RemoteRows::RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes, const Exchange& exchange,
+                       Watch& watch)
+    : Rows(bins, n_classes > 2 ? n_classes : 1), loss_(loss), exchange_(exchange), watch_(watch) {
+    const WeightSurvey survey = ask(SurveyWeights{});
+    if (!(survey.largest[0] > 0.0))
+        throw std::invalid_argument("there is no row to learn from: all are held back or weigh nothing");
+    has_held_ = survey.has_held;
+    units_ = WeightUnits(survey);
+    ask(SetWeightUnits{units_});
+}
+
+Answer RemoteRows::answer(const Request& request) {
+    waiting_.push_back(write_request(request));
+    const bool can_wait = std::visit(
+        [](const auto& one) { return std::is_same_v<typename std::decay_t<decltype(one)>::Answer, Done>; },
+        request);
+    if (can_wait) return Done{};
+    watch_.check();
+    std::optional<Answer> all;
+    for (const std::vector<std::string>& answers : exchange_(waiting_)) {
+        require_message(answers.size() == waiting_.size(), "an answer is not to all messages");
+        Answer own = read_answer(answers.back());
+        if (all)
+            merge_answer(*all, own);
+        else
+            all = std::move(own);
+    }
+    require_message(all.has_value(), "there is no answer");
+    require_message(std::visit([&](const auto& one) { return fits(one, *all); }, request),
+                    "an answer is not of all blocks");
+    waiting_.clear();
+    return std::move(*all);
+}
+
+std::vector<double> RemoteRows::select(std::size_t n_blocks) {
+    std::vector<DigitSearch> searches(n_blocks, DigitSearch(selected_share(loss_)));
+    while (n_blocks > 0 && !searches[0].is_done()) {
+        WeighDigits request;
+        for (const DigitSearch& search : searches) request.digits.push_back(search.known());
+        const std::vector<DigitWeights> weights = ask(std::move(request));
+        for (std::size_t i = 0; i < n_blocks; ++i) searches[i].take(weights[i]);
+    }
+    std::vector<double> values;
+    for (const DigitSearch& search : searches) values.push_back(search.value());
+    return values;
+}
+
+std::string Partition::answer(const std::string& request) {
+    return write_answer(answer(read_request(request)));
+}
+
+Answer Partition::answer(const Request& request) {
+    if (std::holds_alternative<SurveyWeights>(request)) return WeightSurvey(data_.weight, data_.labels);
+    if (const auto* const given = std::get_if<SetWeightUnits>(&request)) {
+        rows_.reset();
+        rows_.emplace(data_, given->units, n_threads_, quiet_);
+        return Done{};
+    }
+    require_message(rows_.has_value(), "the units of weights are not known yet");
+    require_message(std::visit([&](const auto& one) { return fits(one, *rows_); }, request),
+                    "a request is not of all blocks");
+    return rows_->answer(request);
+}
+
+}  // namespace lhtree::boost
