@@ -1,4 +1,4 @@
-"""The models that are compared, each at its defaults and on one thread."""
+"""Compared models, each at its defaults and on one thread."""
 
 import functools
 import hashlib
@@ -8,9 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lhtree.selection import comparison
+
 PACKAGES = ("numpy", "scikit-learn", "xgboost", "lightgbm", "catboost", "onnxruntime", "lhtree")
-# Rooms of the package that no fit and no prediction needs: they do not change its results.
-_OUTER_ROOMS = {"cli", "describe", "draw", "explain", "export", "plot", "reports"}
+# Folders of the package that no fit and no prediction needs: results do not depend on them.
+_OUTER_FOLDERS = {"cli", "describe", "draw", "explain", "export", "plot", "reports"}
 
 
 class Model(NamedTuple):
@@ -48,6 +50,13 @@ def _logistic(seed: int, **params: Any) -> Any:
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000, random_state=seed, **params))
 
 
+def _compared(name: str, ending: str = "Classifier") -> Model:
+    """Return a peer of ``lhtree bench``."""
+    peer = comparison.PEERS[name]
+    package = peer.package.replace("sklearn", "scikit-learn")
+    return Model(peer.title, package, functools.partial(peer.build, ending))
+
+
 def _cart(title: str, **params: Any) -> Model:
     path = "sklearn.tree.DecisionTreeClassifier"
     return _model(title, path, count=lambda model: model.tree_.node_count, **params)
@@ -61,18 +70,14 @@ def _tree(title: str, **params: Any) -> Model:
 
 
 _forest = functools.partial(_model, path="lhtree.LHForestClassifier", n_jobs=1)
-_quiet = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
 PEERS = {
     "cart": _cart("CART"),
     "cart_10": _cart("CART, split ≥ 10", min_samples_split=10),
     "cart_50": _cart("CART, split ≥ 50", min_samples_split=50),
     "logistic": Model("logistic regression", "scikit-learn", _logistic),
-    "rf": _model("RandomForest", "sklearn.ensemble.RandomForestClassifier", n_jobs=1),
+    "rf": _compared("rf"),
     "extra_trees": _model("ExtraTrees", "sklearn.ensemble.ExtraTreesClassifier", n_jobs=1),
-    "hist_gb": _model("HistGradientBoosting", "sklearn.ensemble.HistGradientBoostingClassifier"),
-    "xgboost": _model("XGBoost", "xgboost.XGBClassifier", n_jobs=1),
-    "lightgbm": _model("LightGBM", "lightgbm.LGBMClassifier", n_jobs=1, verbose=-1),
-    "catboost": _model("CatBoost", "catboost.CatBoostClassifier", "random_seed", **_quiet),
+    **{name: _compared(name) for name in ("hist_gb", "xgboost", "lightgbm", "catboost")},
 }
 # Chosen by cross-validation on rows that the benchmark's splits test on too: optimistic.
 _READABLE = {
@@ -102,7 +107,7 @@ def _chosen_cart(seed: int, **params: Any) -> Any:
     return GridSearchCV(DecisionTreeClassifier(random_state=seed, **params), leaves)
 
 
-# What people read, beside the models above; benchmarks/readable counts its numbers.
+# Models that people can read, besides those above; benchmarks/readable counts their numbers.
 READABLE = {
     "cart_chosen": Model("CART, 16 to 64 leaves", "scikit-learn", _chosen_cart),
     "cart_16": _cart("CART, 16 leaves", max_leaf_nodes=16),
@@ -142,7 +147,6 @@ def _pruned(seed: int, **params: Any) -> Any:
     return TransformedTargetRegressor(search, transformer=StandardScaler())
 
 
-_boosted = functools.partial(_model, path="lightgbm.LGBMRegressor", n_jobs=1, verbose=-1)
 REGRESSORS = {
     "linear_regressor": Model("linear regression", "scikit-learn", _linear),
     "cart_regressor": Model(
@@ -151,13 +155,13 @@ REGRESSORS = {
         _pruned,
         lambda model: model.regressor_.best_estimator_.tree_.node_count,
     ),
-    "rf_regressor": _model("RandomForest", "sklearn.ensemble.RandomForestRegressor", n_jobs=1),
+    "rf_regressor": _compared("rf", "Regressor"),
     "extra_trees_regressor": _model("ExtraTrees", "sklearn.ensemble.ExtraTreesRegressor", n_jobs=1),
-    "hist_gb_regressor": _model("HistGradientBoosting", "sklearn.ensemble.HistGradientBoostingRegressor"),
-    "xgboost_regressor": _model("XGBoost", "xgboost.XGBRegressor", n_jobs=1),
-    "lightgbm_regressor": _boosted("LightGBM"),
-    "lightgbm_linear_regressor": _boosted("LightGBM, linear trees", linear_tree=True),
-    "catboost_regressor": _model("CatBoost", "catboost.CatBoostRegressor", "random_seed", **_quiet),
+    **{f"{name}_regressor": _compared(name, "Regressor") for name in ("hist_gb", "xgboost", "lightgbm")},
+    "lightgbm_linear_regressor": _model(
+        "LightGBM, linear trees", "lightgbm.LGBMRegressor", n_jobs=1, verbose=-1, linear_tree=True
+    ),
+    "catboost_regressor": _compared("catboost", "Regressor"),
     "tree_regressor": _model(
         "readable tree", "lhtree.LHTRegressor", count=lambda model: 2 * model.n_leaves_ - 1, n_jobs=1
     ),
@@ -177,7 +181,7 @@ def fit(name: str, X: Any, y: Any, **params: Any) -> Any:
 
 
 def fit_100(name: str, X: Any, y: Any, **params: Any) -> Any:
-    """Build a model and fit it; all have 100 trees, whatever their default."""
+    """Build a model of 100 trees and fit it."""
     return fit(name, X, y, **_HUNDRED.get(name, {}) | params)
 
 
@@ -194,13 +198,13 @@ _chosen_build: list[str] = []
 
 
 def choose_build(digest: str) -> None:
-    """Look up results of another build of ours; nothing may be fitted after that."""
+    """Read results of another build of lhtree; nothing may be fitted afterwards."""
     _chosen_build[:] = [digest]
 
 
 @functools.cache
 def _digest_ours() -> str:
-    """Digest of the extension and of the modules that a fit or a prediction may load, loaded or not."""
+    """Return a digest of the extension and of all modules that a fit or a prediction may import."""
     if _chosen_build:
         return _chosen_build[0]
     import lhtree._core
@@ -209,14 +213,14 @@ def _digest_ours() -> str:
     modules = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
     digest = hashlib.sha256(Path(lhtree._core.__file__).read_bytes())
     for name, path in sorted(modules.items()):
-        if name.partition("/")[0] not in _OUTER_ROOMS:
+        if name.partition("/")[0] not in _OUTER_FOLDERS:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
 @functools.cache
 def version_key(name: str) -> str:
-    """What the results of a model, or of a setting of ours, depend on; ours change with every build."""
+    """Return the version that results of a model depend on; ours changes with every build."""
     package = ALL_MODELS[name].package if name in ALL_MODELS else "lhtree"
     own = f"-{_digest_ours()}" if package == "lhtree" else ""
     return f"{package}-{version(package)}{own}"

@@ -22,8 +22,7 @@ _MODULES = {
     ".estimators.persist": ["load", "save"],
     ".estimators.tree": ["LHTClassifier", "LHTRegressor"],
     ".evaluation": ["Evaluation", "RegressionEvaluation", "evaluate"],
-    ".evaluation.abstain": ["coverage_curve"],
-    ".evaluation.threshold": ["choose_threshold"],
+    ".evaluation.decisions": ["choose_threshold", "coverage_curve"],
     ".export": ["export_c", "export_onnx", "export_sql"],
     ".files": ["ModelFileError", "inspect"],
     ".plot": [
@@ -66,8 +65,8 @@ if TYPE_CHECKING:  # the same names for type checkers and editors
     from .evaluation import Evaluation as Evaluation
     from .evaluation import RegressionEvaluation as RegressionEvaluation
     from .evaluation import evaluate as evaluate
-    from .evaluation.abstain import coverage_curve as coverage_curve
-    from .evaluation.threshold import choose_threshold as choose_threshold
+    from .evaluation.decisions import choose_threshold as choose_threshold
+    from .evaluation.decisions import coverage_curve as coverage_curve
     from .export import export_c as export_c
     from .export import export_onnx as export_onnx
     from .export import export_sql as export_sql

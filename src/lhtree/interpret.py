@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .describe.rules import Rules
-    from .evaluation.abstain import Decisions
+    from .evaluation.decisions import Decisions
     from .explain import Effects, Explanation, Importances
     from .explain._contributions import Contributions
 
@@ -243,7 +243,7 @@ class Interpretable:
         >>> model.predict_or_abstain(X[400:], coverage=0.9)
         153 of 169 rows decided (coverage 0.905); the others have a WOLF value below 0.3311
         """
-        from .evaluation.abstain import decide
+        from .evaluation.decisions import decide
 
         return decide(self, X, threshold, coverage)
 

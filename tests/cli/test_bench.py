@@ -1,10 +1,10 @@
-"""``lhtree bench``; the comparison itself is tested in ``tests/evaluate``."""
+"""``lhtree bench``; the comparison itself is tested in ``tests/selection``."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-import lhtree
 from lhtree.selection.comparison import PEERS, Peer
 from support.shop import fail, shop, succeed  # noqa: F401
 
@@ -13,7 +13,7 @@ QUICK = ("bench", "data.csv", "--target", "y", "--folds", 2, "--only", "cart", "
 
 @pytest.mark.usefixtures("shop")
 class TestBench:
-    def test_the_table(self, capsys):
+    def test_table(self, capsys):
         ran = succeed(capsys, *QUICK)
         title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
         assert title == "300 rows of 4 columns, 2 folds, accuracy in % with 95 % interval"
@@ -22,9 +22,9 @@ class TestBench:
         assert "nothing is imputed" in ran.out
         assert ran.err == ""
 
-    def test_the_boosted_model_comes_first(self, capsys, monkeypatch):
-        peer = PEERS["boost"]._replace(build=lambda seed: lhtree.LHBoostClassifier(5, random_state=seed))
-        monkeypatch.setitem(PEERS, "boost", peer)
+    def test_boosted_model_comes_first(self, capsys, monkeypatch):
+        peer = PEERS["boost"]
+        monkeypatch.setitem(PEERS, "boost", replace(peer, parameters={"max_iter": 5}))
         facts = json.loads(succeed(capsys, *QUICK, "--only", "boost", "--json").out)
         assert [model["model"] for model in facts["models"]] == ["boost", "tree", "cart"]
         assert next(iter(PEERS)) == "boost"
@@ -37,12 +37,13 @@ class TestBench:
             assert model["row_seconds"] > 0
             assert model["failure"] is None
 
-    def test_what_is_not_installed_and_what_fails(self, capsys, monkeypatch):
-        def build(seed):
-            raise ValueError("no such luck")
+    def test_missing_packages_and_failures_are_listed(self, capsys, monkeypatch):
+        class Unlucky(Peer):
+            def build(self, ending, seed, **others):
+                raise ValueError("no such luck")
 
-        monkeypatch.setitem(PEERS, "rf", Peer("RandomForest", "sklearn", build))
-        monkeypatch.setitem(PEERS, "xgboost", Peer("XGBoost", "no_such_package", build))
+        monkeypatch.setitem(PEERS, "rf", Unlucky("RandomForest", "sklearn"))
+        monkeypatch.setitem(PEERS, "xgboost", Unlucky("XGBoost", "no_such_package"))
         shown = succeed(capsys, *QUICK, "--only", "rf").out
         assert "\nRandomForest failed: no such luck\n" in shown
         assert "Not installed: " in shown
@@ -64,6 +65,6 @@ class TestBench:
         ran = fail(capsys, *QUICK, *arguments)
         assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
 
-    def test_a_bar_where_somebody_looks(self, capsys, monkeypatch):
+    def test_progress_bar_in_terminals(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
         assert "CART" in succeed(capsys, *QUICK).err

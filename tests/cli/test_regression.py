@@ -234,5 +234,5 @@ class TestChoose:
 
     def test_every_model_has_a_regressor(self):
         for name, peer in PEERS.items():
-            if peer.is_there and name != "mixed":
-                assert type(peer.build_regressor(0)).__name__.endswith("Regressor")
+            if peer.is_installed and name != "mixed":
+                assert type(peer.build("Regressor", 0)).__name__.endswith("Regressor")

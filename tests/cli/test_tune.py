@@ -1,4 +1,4 @@
-"""``lhtree tune``; the search itself is tested in ``tests/evaluate``."""
+"""``lhtree tune``; the search itself is tested in ``tests/selection``."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ QUICK = ("tune", *TABLE, "--candidates", 3, "--folds", 3, "--model", "tree", "--
 
 @pytest.mark.usefixtures("shop")
 class TestTune:
-    def test_the_table(self, capsys):
+    def test_table(self, capsys):
         ran = succeed(capsys, *QUICK)
         title, header, _, *rows = ran.out.partition("\n\n")[0].splitlines()
         assert title == "Settings for 300 rows of 4 columns by accuracy over 3 folds, best first"
@@ -35,7 +35,7 @@ class TestTune:
         assert facts["metric"] == "roc_auc"
         assert ran.out.splitlines()[3].startswith(f"{facts['best_score']:.4f} ± ")
 
-    def test_the_best_is_fitted_and_saved(self, capsys):
+    def test_best_setting_is_fitted_and_saved(self, capsys):
         ran = succeed(capsys, *QUICK, "--out", "tuned.lht", "--json", "--seed", 3)
         best = json.loads(ran.out)["best"]
         assert ran.err == "tuned.lht written: the best setting, fitted on all rows\n"
@@ -47,7 +47,7 @@ class TestTune:
         assert (model.predict_proba(X) == expected.predict_proba(X)).all()
 
     @pytest.mark.parametrize("kind", ["tree", "forest", "boost"])
-    def test_the_command_fits_what_was_saved(self, capsys, monkeypatch, kind):
+    def test_command_fits_the_saved_model(self, capsys, monkeypatch, kind):
         setting = {"direction": "mixed", "min_samples_leaf": 7, "max_depth": 6}
         if kind == "boost":
             setting |= {"direction": "single", "max_iter": 9, "learning_rate": 0.3}
@@ -68,18 +68,18 @@ class TestTune:
         X = make_table().drop(columns="y")
         assert (fitted.predict_proba(X) == tuned.predict_proba(X)).all()
 
-    def test_what_was_said_about_the_table_is_in_the_command(self, capsys):
+    def test_command_repeats_the_options_of_the_table(self, capsys):
         table = make_table().rename(columns={"shop": "the shop"})
         table.loc[3, "y"] = None
         table.to_csv("odd table.csv", index=False, sep="|", decimal=",")
-        said = ["--drop", "the shop", "--categorical", "colour", "--drop-missing-target", "--format", "csv"]
-        said += ["--delimiter", "|", "--encoding", "utf-8", "--decimal", ","]
+        given = ["--drop", "the shop", "--categorical", "colour", "--drop-missing-target", "--format", "csv"]
+        given += ["--delimiter", "|", "--encoding", "utf-8", "--decimal", ","]
         asked = ["--candidates", 1, "--folds", 2, "--json"]
-        facts = json.loads(succeed(capsys, "tune", "odd table.csv", "-t", "y", *said, *asked).out)
+        facts = json.loads(succeed(capsys, "tune", "odd table.csv", "-t", "y", *given, *asked).out)
         assert (facts["n_rows"], facts["n_columns"]) == (299, 3)
         command = shlex.split(facts["command"])
         assert command[:3] == ["lhtree", "fit", "odd table.csv"]
-        for option in said:
+        for option in given:
             assert option in command
 
     @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ class TestTune:
         ran = fail(capsys, *QUICK, *arguments)
         assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
 
-    def test_interrupted_it_reports_the_best_so_far(self, capsys, monkeypatch):
+    def test_best_so_far_is_printed_after_an_interrupt(self, capsys, monkeypatch):
         n_fits = 0
 
         def fit(self, X, y):
@@ -119,7 +119,7 @@ class TestTune:
         n_fits = 3
         assert run(capsys, *QUICK).out == ""
 
-    def test_a_bar_where_somebody_looks(self, capsys, monkeypatch):
+    def test_progress_bar_in_terminals(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
         shown = succeed(capsys, *QUICK).err
         assert "candidate 3, best so far" in shown

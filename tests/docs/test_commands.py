@@ -28,10 +28,12 @@ def test_commands(
     table[:300].to_csv("data.csv", index=False)
     table[300:].to_csv("test.csv", index=False)
     table[300:].drop(columns="y").to_csv("new.csv", index=False)
-    search = tuning.search
-    monkeypatch.setattr(
-        tuning, "search", lambda task, settings, seconds, tell: search(task, settings, math.inf, tell)
-    )  # on a very busy machine the limit would be reached
+    run = tuning.Search.run
+    monkeypatch.setattr(  # without a time limit, which a busy machine might reach
+        tuning.Search,
+        "run",
+        lambda search, settings, seconds, report: run(search, settings, math.inf, report),
+    )
     checker = doctest.OutputChecker()
     for command, expected in find_commands():
         shown = call(command, capsys)

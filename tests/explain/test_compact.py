@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, weight_table
-from lhtree.evaluation.abstain import decide
+from lhtree.evaluation.decisions import decide
 from lhtree.scorer import Scorer
 
 

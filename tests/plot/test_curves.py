@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from lhtree import plot_coverage, plot_sparsity
-from lhtree.evaluation.abstain import coverage_curve
+from lhtree.evaluation.decisions import coverage_curve
 from lhtree.plot._curves import find_limits
 from lhtree.selection.sparsity import sparsity_curve
 from support import pictures

@@ -11,7 +11,6 @@ from ..evaluation.measures import write_number
 from ..io.read import Training, read_training
 from ..io.source import Reading
 from ..selection.comparison import PEERS, Result, compare
-from ..selection.folds import split_folds
 from ..tables.errors import find_nearest
 from . import _options
 from ._errors import ExitCode, Problem
@@ -67,14 +66,11 @@ def bench(
         task=task and task.value,
     )
     names = _choose(only, training.task)
-    splits = split_folds(training.y, folds, seed)
     with show_bar(len(names) * folds, "comparing", quiet=quiet) as move:
-
-        def tell(title: str, n_done: int) -> None:
-            move(n_done, title)
-
-        results = compare(names, training.X, training.y, splits, seed, tell)
-    absent = [peer.title for peer in PEERS.values() if not peer.is_there]
+        results = compare(
+            names, training.X, training.y, folds, seed, lambda title, n_done: move(n_done, title)
+        )
+    absent = [peer.title for peer in PEERS.values() if not peer.is_installed]
     if is_json:
         show_json(_list_facts(training, results, absent, folds))
     else:
@@ -87,16 +83,16 @@ def _check_only(only: list[str] | None) -> None:
             raise Problem(
                 f"--only {name} is not a known model ({find_nearest(name, list(PEERS))})", ExitCode.USAGE
             )
-        if not PEERS[name].is_there:
+        if not PEERS[name].is_installed:
             raise Problem(f"--only {name} is not installed: pip install {PEERS[name].package}")
 
 
 def _choose(only: list[str] | None, task: str) -> list[str]:
-    fitting = [name for name, peer in PEERS.items() if task == "classification" or peer.build_regressor]
+    fitting = [name for name, peer in PEERS.items() if task == "classification" or peer.has_regressor]
     for name in only or ():
         if name not in fitting:
             raise Problem(f"--only {name} has no regressor of its own: pass one of {', '.join(fitting)}")
-    return [name for name in fitting if (name in only if only else PEERS[name].is_there)]
+    return [name for name in fitting if (name in only if only else PEERS[name].is_installed)]
 
 
 def _show(training: Training, results: list[Result], absent: list[str], n_folds: int) -> None:

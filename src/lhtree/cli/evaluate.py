@@ -8,8 +8,9 @@ import numpy as np
 import typer
 
 from ..evaluation import Evaluation, Measured, RegressionEvaluation
-from ..evaluation.judge import judge, judge_numbers
+from ..evaluation.classification import judge
 from ..evaluation.measures import write_number, write_percent
+from ..evaluation.regression import judge_numbers
 from ..io.source import Reading
 from ..io.streams import open_stream
 from ..io.target import match_classes, read_response, refuse_missing

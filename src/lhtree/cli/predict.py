@@ -9,7 +9,7 @@ import typer
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from ..evaluation.judge import has_intervals
+from ..evaluation.regression import has_intervals
 from ..io.source import FORMATS, Reading
 from ..io.streams import open_stream
 from ..scorer import Scorer

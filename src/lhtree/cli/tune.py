@@ -19,8 +19,7 @@ from ._files import check_place
 from ._show import clean, note, show_bar, show_json, show_table, write_seconds
 
 if TYPE_CHECKING:
-    from ..selection.race import Candidate
-    from ..selection.tuning import Tuning
+    from ..selection.tuning import Candidate, Tuning
 
 EXAMPLES = (
     "lhtree tune data.csv --target y",
@@ -126,7 +125,7 @@ def tune(
     try:
         with show_bar(candidates, "candidate 1", quiet=quiet) as move:
 
-            def hear(tuned: Tuning) -> None:
+            def advance(tuned: Tuning) -> None:
                 so_far[:] = [tuned]
                 best = f"best so far {_write_score(tuned, tuned.best_score_)}"
                 move(tuned.n_done, f"candidate {len(tuned.candidates)}, {best}")
@@ -142,7 +141,7 @@ def tune(
                 random_state=seed,
                 n_jobs=n_threads,
                 refit=out is not None,
-                callback=hear,
+                callback=advance,
             )
     except KeyboardInterrupt:
         if so_far:
@@ -156,7 +155,7 @@ def tune(
 
 
 def _check_metric(metric: Metric | None, task: str) -> None:
-    from ..selection.race import METRICS, NUMBER_METRICS
+    from ..selection.tuning import METRICS, NUMBER_METRICS
 
     kind, fitting = ("numbers", NUMBER_METRICS) if task == "regression" else ("classes", METRICS)
     if metric is not None and metric.value not in fitting:
@@ -200,7 +199,7 @@ def _write_score(tuned: Tuning, value: float) -> str:
 
 
 def _write_options(tuned: Tuning, candidate: Candidate) -> list[str]:
-    """Options of ``lhtree fit`` for a setting."""
+    """Return the options of ``lhtree fit`` for a setting."""
     options = []
     for name, value in tuned.find_changes(candidate).items():
         options += [OPTIONS[name], str(value)]
@@ -226,7 +225,7 @@ def _write_table_options(
     how: Reading,
     task: _options.TaskName | None,
 ) -> list[str]:
-    """The options for reading the table, for the fit command."""
+    """Return the options for reading the table, for the fit command."""
     options = ["--target", target]
     for option, names in (("--drop", drop), ("--categorical", categorical)):
         for name in names or ():

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..model.model import read
 from ..tables.labels import check_sample_weight, encode_known, take_numbers
-from .classification import Evaluation
-from .judge import judge, judge_numbers
-from .regression import RegressionEvaluation
+from .classification import Evaluation, judge
+from .measures import find_quantile, predicts_number
+from .regression import RegressionEvaluation, judge_numbers
 
-__all__ = ["Evaluation", "Measured", "RegressionEvaluation", "evaluate", "is_regressor"]
+__all__ = ["Evaluation", "Measured", "RegressionEvaluation", "evaluate", "find_quantile", "predicts_number"]
 
 Measured = Evaluation | RegressionEvaluation
 
@@ -49,7 +48,7 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage:
     (3, 3)
     """
     n_rows = len(X) if hasattr(X, "__len__") else np.shape(X)[0]
-    if is_regressor(model):
+    if predicts_number(model):
         actual = take_numbers(y, n_rows)
         number_part = judge_numbers(model, X, actual, check_sample_weight(sample_weight, n_rows), coverage)
         return RegressionEvaluation.from_parts([number_part], find_quantile(model))
@@ -63,19 +62,3 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage:
     codes = encode_known(y, model.classes_, n_rows, is_strict=True)
     part = judge(model, X, codes, check_sample_weight(sample_weight, n_rows))
     return Evaluation.from_parts([part], model.classes_.tolist())
-
-
-def is_regressor(model: Any) -> bool:
-    """Whether a model of any library predicts a number."""
-    if hasattr(type(model), "_is_regressor"):  # an estimator, which need not be fitted
-        return bool(model._is_regressor)
-    if hasattr(type(model), "_read"):
-        return read(model, takes_numbers=True).is_regression
-    tags = getattr(model, "__sklearn_tags__", None)
-    return tags is not None and tags().estimator_type == "regressor"
-
-
-def find_quantile(model: Any) -> float | None:
-    """The quantile that a model predicts; None if it predicts something else."""
-    quantile = getattr(model, "quantile", None)
-    return None if quantile is None else float(quantile)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .curves import CoverageCurve, measure_coverage
-from .judge import Part
+from .curves import CoverageCurve, find_sureness, measure_coverage
 from .measures import (
     Bin,
     calibrate,
@@ -30,7 +29,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN = 20  # classes
-_RARE = 0.1  # share of the rarest class below which accuracy says little
+_RARE = 0.1  # a class with a smaller share is rare, and accuracy is not informative
+
+
+class ClassPart(NamedTuple):
+    """Rows with their true classes and predictions; a table may consist of many parts."""
+
+    codes: NDArray[np.int32]  # number of the true class, shape (n,)
+    predicted: NDArray[np.int32]  # number of the predicted class
+    proba: NDArray[np.float64]  # probabilities, shape (n, K)
+    sureness: NDArray[np.float64]  # largest WOLF value or probability; orders the coverage curve
+    weight: NDArray[np.float64] | None = None
 
 
 class ClassScores(NamedTuple):
@@ -110,7 +119,7 @@ class Evaluation:
     coverage: CoverageCurve
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Part], labels: Sequence[Any]) -> Evaluation:
+    def from_parts(cls, parts: Sequence[ClassPart], labels: Sequence[Any]) -> Evaluation:
         """Measure the rows of all parts; ``labels`` are the K classes.
 
         Probabilities are joined one class at a time, so that this takes little more memory than the parts.
@@ -166,8 +175,8 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics as plain values that can be written as JSON."""
-        told = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return told | {
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {
             "classes": [
                 {"class": _name(one.label)}
                 | {name: value for name, value in one._asdict().items() if name != "label"}
@@ -179,7 +188,7 @@ class Evaluation:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """The measures of each class, one row per class."""
+        """Return a row per class with its measures."""
         pandas = import_extra("pandas", "pandas")
         frame: pd.DataFrame = pandas.DataFrame(self.classes, columns=ClassScores._fields).set_index("label")
         return frame
@@ -191,7 +200,7 @@ class Evaluation:
         return bool((share[share > 0.0] < _RARE).any())
 
     def figures(self) -> list[tuple[str, str]]:
-        """The main measures, as names and text; those that suit rare classes first if there is one."""
+        """Return names and texts of the main measures; with a rare class, measures for rare classes come first."""
         rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
         interval = f"95 % interval {100 * self.accuracy_low:.2f} to {100 * self.accuracy_high:.2f}"
         figures = {
@@ -227,10 +236,34 @@ class Evaluation:
 
 
 def find_rarer(confusion: NDArray[Any]) -> int:
-    """Number of the rarer of two classes, the second if they are equally frequent."""
+    """Return the index of the rarer class; the second if both classes are equally frequent."""
     first, second = confusion.sum(axis=1)
     return 0 if first < second else 1
 
 
 def _name(label: Any) -> Any:
     return label if isinstance(label, (str, int, float, bool)) else str(label)
+
+
+def judge(
+    model: Any,
+    X: Any,
+    codes: NDArray[np.integer[Any]],
+    weight: NDArray[np.float64] | None = None,
+    **options: Any,
+) -> ClassPart:
+    """Predict rows of the classes ``codes``; ``options`` are passed to the model's methods."""
+    proba = model.predict_proba(X, **options)
+    if len(proba) != len(codes):
+        raise ValueError(f"y has {len(codes)} values, but X has {len(proba)} rows: pass one class per row.")
+    place = {label: number for number, label in enumerate(model.classes_.tolist())}
+    predicted = np.array([place[label] for label in model.predict(X, **options).tolist()], dtype=np.int32)
+    sureness = find_sureness(model, X, proba, **options).values
+    rows = slice(None) if weight is None else weight > 0.0
+    return ClassPart(
+        codes[rows].astype(np.int32),
+        predicted[rows],
+        proba[rows],
+        sureness[rows],
+        None if weight is None else weight[rows],
+    )

@@ -20,7 +20,7 @@ _N_EVEN = 200  # points of a thinned curve
 
 
 class Sureness(NamedTuple):
-    """How sure a model is of its predictions, shape (n,), and what that is: "wolf" or "proba"."""
+    """Sureness of predictions, shape (n,), and its kind: "wolf" or "proba"."""
 
     kind: str
     values: NDArray[np.float64]
@@ -92,7 +92,7 @@ class CoverageCurve:
 
 
 def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None, **options: Any) -> Sureness:
-    """What coverage is measured by: the largest WOLF value of every row, or without these the largest probability."""
+    """Return the largest WOLF value of every row; for a model without WOLF, its largest probability."""
     if has_wolf(model):
         return Sureness("wolf", model.predict_wolf(X, **options).max(axis=1))
     return Sureness("proba", (model.predict_proba(X, **options) if proba is None else proba).max(axis=1))
@@ -101,12 +101,11 @@ def find_sureness(model: Any, X: Any, proba: NDArray[np.float64] | None = None, 
 def measure_coverage(
     sureness: NDArray[np.float64], is_right: NDArray[np.bool_], weight: NDArray[np.float64] | None = None
 ) -> CoverageCurve:
-    """The curve of rows that are decided in the order of ``sureness``, largest first; arrays of shape (n,)."""
+    """Return the curve of rows that are decided in the order of ``sureness``, largest first; arrays of shape (n,)."""
     order = np.argsort(-sureness, kind="stable")
     ordered = sureness[order]
-    last = np.append(
-        np.flatnonzero(np.diff(ordered) < 0.0), len(order) - 1
-    )  # equal rows are decided together
+    # Rows of equal sureness are decided together.
+    last = np.append(np.flatnonzero(np.diff(ordered) < 0.0), len(order) - 1)
     mass = (np.ones(len(order)) if weight is None else weight)[order]
     decided = np.cumsum(mass)[last]
     right = np.cumsum(mass * is_right[order])[last]

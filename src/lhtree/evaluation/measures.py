@@ -1,4 +1,4 @@
-"""Measures of predicted classes and probabilities, in plain NumPy; ``weight`` is None where every row weighs 1."""
+"""Measures of predictions in plain NumPy; ``weight`` is None if every row has weight 1."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.model import read
+
 Weight = NDArray[np.float64] | None
 _N_BINS = 10
-_LEAST = np.finfo(
-    np.float64
-).eps  # as in scikit-learn's log_loss: a class that was ruled out costs 36, not infinity
+_LEAST = np.finfo(np.float64).eps  # smallest probability, as in scikit-learn's log_loss
 
 
 class Bin(NamedTuple):
@@ -24,7 +24,7 @@ class Bin(NamedTuple):
 
 
 def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of an accuracy, which stays within 0 and 1."""
+    """Return Wilson's 95 % interval of an accuracy."""
     z = 1.959964
     spare = z * z / n_rows
     centre = (accuracy + spare / 2) / (1 + spare)
@@ -33,7 +33,7 @@ def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
 
 
 def count_rows(n_rows: int, weight: Weight) -> float:
-    """Number of rows of equal weight that would be as informative (Kish's effective sample size)."""
+    """Return the effective number of weighted rows (Kish)."""
     if weight is None:
         return n_rows
     share = weight / weight.max()  # whose squares are finite
@@ -43,27 +43,27 @@ def count_rows(n_rows: int, weight: Weight) -> float:
 def count_confusion(
     codes: NDArray[Any], predicted: NDArray[Any], n_classes: int, weight: Weight
 ) -> NDArray[Any]:
-    """Rows, or their weights, by true class (down) and predicted class (across), shape (K, K)."""
+    """Return counts, or sums of weights, by true class (rows) and predicted class (columns), shape (K, K)."""
     pairs = codes.astype(np.int64) * n_classes + predicted
     return np.bincount(pairs, weight, n_classes**2).reshape(n_classes, n_classes)
 
 
 def find_log_loss(of_truth: NDArray[np.float64], weight: Weight) -> float:
-    """Mean negative logarithm of the probabilities of the true classes."""
+    """Return the mean negative logarithm of the probabilities of the true classes."""
     return float(-np.average(np.log(np.maximum(of_truth, _LEAST)), weights=weight))
 
 
 def find_brier(squares: NDArray[np.float64], of_truth: NDArray[np.float64], weight: Weight) -> float:
-    """Mean squared error of probabilities, summed over the classes; ``squares`` are the sums of their squares."""
+    """Return the mean squared error of probabilities, summed over the classes; ``squares`` are sums of squares."""
     return float(np.average(squares - 2.0 * of_truth + 1.0, weights=weight))
 
 
 def rank(
     score: NDArray[np.float64], is_class: NDArray[np.bool_], weight: Weight
 ) -> tuple[float | None, float | None]:
-    """ROC AUC and average precision of a score that should be larger on rows of a class.
+    """Return the ROC AUC and the average precision of a score for one class.
 
-    None where the rows, or all others, are absent; average precision needs rows of the class only.
+    A value is None if rows of the class, or for ROC AUC of the other classes, are missing.
     """
     order = np.argsort(-score, kind="stable")
     ordered = score[order]
@@ -82,7 +82,7 @@ def rank(
 def calibrate(
     probability: NDArray[np.float64], is_right: NDArray[np.bool_], weight: Weight
 ) -> tuple[Bin, ...]:
-    """Probability of the predicted class against accuracy, in ten bins of equal width; empty bins are left out."""
+    """Return probability and accuracy of the predicted class in ten bins of equal width, without empty bins."""
     bin_of = np.minimum((probability * _N_BINS).astype(np.int64), _N_BINS - 1)
     mass = np.ones(len(bin_of)) if weight is None else weight
     n_rows, total, promised, right = (
@@ -94,25 +94,41 @@ def calibrate(
 
 
 def divide(part: NDArray[Any], whole: NDArray[Any]) -> list[float | None]:
-    """Ratios, None where there is nothing to divide by."""
+    """Return ratios, None where the denominator is 0."""
     return [float(p / w) if w else None for p, w in zip(part, whole, strict=True)]
 
 
 def mean(values: list[float | None]) -> float | None:
-    """The mean, None where a value is None."""
+    """Return the mean, or None if a value is None."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
 def write_percent(share: float | None) -> str:
-    """A share in percent; None is a dash."""
+    """Write a share in percent; None as a dash."""
     return "–" if share is None else f"{100 * share:.2f} %"
 
 
 def write_number(value: float) -> str:
-    """A number of any unit to four digits: 214,000 and 0.01234, not 2.14e+05."""
+    """Write a number with four digits: 214,000 and 0.01234, not 2.14e+05."""
     rounded = float(f"{value:.4g}")
     if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e12:
         return f"{rounded:.4g}"
     n_decimals = max(0, 3 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{n_decimals}f}"
+
+
+def predicts_number(model: Any) -> bool:
+    """Whether a model of any library is a regressor."""
+    if hasattr(type(model), "_is_regressor"):  # an estimator, which need not be fitted
+        return bool(model._is_regressor)
+    if hasattr(type(model), "_read"):
+        return not read(model, takes_numbers=True).head.predicts_classes
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags is not None and tags().estimator_type == "regressor"
+
+
+def find_quantile(model: Any) -> float | None:
+    """Return the quantile that a model predicts; None if it predicts something else."""
+    quantile = getattr(model, "quantile", None)
+    return None if quantile is None else float(quantile)

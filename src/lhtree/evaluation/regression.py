@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .judge import NumberPart
+from ..model.model import read
 from .measures import Weight, count_rows, find_interval, write_number, write_percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _N_RANGES = 10
+
+
+class NumberPart(NamedTuple):
+    """Rows with their responses and predicted numbers; a table may consist of many parts."""
+
+    actual: NDArray[np.float64]  # shape (n,)
+    predicted: NDArray[np.float64]
+    interval: NDArray[np.float64] | None = None  # ends of the prediction intervals, shape (n, 2)
+    coverage: float = 0.0  # share of the responses that they should contain
+    weight: NDArray[np.float64] | None = None
 
 
 class PredictedRange(NamedTuple):
@@ -30,9 +40,9 @@ class PredictedRange(NamedTuple):
 
 
 class IntervalScores(NamedTuple):
-    """How many responses the prediction intervals hold; ``low`` and ``high`` are Wilson's 95 % interval of that."""
+    """Share of the responses inside the prediction intervals; ``low`` and ``high`` are its 95 % interval (Wilson)."""
 
-    coverage: float  # what was asked for
+    coverage: float  # requested
     share: float
     low: float
     high: float
@@ -40,7 +50,7 @@ class IntervalScores(NamedTuple):
 
 
 class QuantileScores(NamedTuple):
-    """Of a model that predicts a quantile: the pinball loss, and the share of responses up to the prediction."""
+    """Scores of a predicted quantile: the pinball loss, and the share of responses up to the prediction."""
 
     quantile: float
     pinball: float
@@ -99,7 +109,7 @@ class RegressionEvaluation:
 
     @classmethod
     def from_parts(cls, parts: Sequence[NumberPart], quantile: float | None = None) -> RegressionEvaluation:
-        """Measure the rows of all parts; ``quantile`` is what the model predicts, if it is one."""
+        """Measure the rows of all parts; ``quantile`` is the predicted quantile, if any."""
         actual, predicted = (
             np.concatenate([getattr(part, name) for part in parts]) for name in ("actual", "predicted")
         )
@@ -131,14 +141,14 @@ class RegressionEvaluation:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """The measures of each range of predictions, one row per range."""
+        """Return a row per range of predictions with its measures."""
         frame: pd.DataFrame = import_extra("pandas", "pandas").DataFrame(
             self.ranges, columns=PredictedRange._fields
         )
         return frame
 
     def figures(self) -> list[tuple[str, str]]:
-        """The main measures, as names and text; the pinball loss first if the model predicts a quantile."""
+        """Return names and texts of the main measures; for a predicted quantile, the pinball loss comes first."""
         figures = [("rows", f"{self.n_rows:,}")]
         if self.quantile is not None:
             level, loss, baseline, share = self.quantile
@@ -177,26 +187,26 @@ class RegressionEvaluation:
 
 
 def average(values: NDArray[np.float64], weight: Weight) -> float:
-    """The weighted mean; the sum does not overflow."""
+    """Return the weighted mean without overflow."""
     unit = np.abs(values).max() or 1.0
     return float(unit * np.average(values / unit, weights=weight))
 
 
 def find_rmse(error: NDArray[np.float64], weight: Weight) -> float:
-    """Root mean squared error; squares do not overflow."""
+    """Return the root mean squared error without overflow."""
     unit = np.abs(error).max() or 1.0
     return float(unit * np.sqrt(np.average((error / unit) ** 2, weights=weight)))
 
 
 def find_quantile(values: NDArray[np.float64], quantile: float, weight: Weight) -> float:
-    """The smallest value up to which a share ``quantile`` of the weight is."""
+    """Return the weighted quantile: the smallest value with this share of the weight up to it."""
     return float(np.quantile(values, quantile, method="inverted_cdf", weights=weight))
 
 
 def find_pinball(
     actual: NDArray[np.float64], predicted: NDArray[np.float64] | float, quantile: float, weight: Weight
 ) -> float:
-    """Mean pinball loss, as scikit-learn's ``mean_pinball_loss``."""
+    """Return the mean pinball loss, as scikit-learn's ``mean_pinball_loss``."""
     above = actual - predicted
     return average(np.maximum(quantile * above, (quantile - 1.0) * above), weight)
 
@@ -242,3 +252,36 @@ def _find_ranges(
             )
         )
     return tuple(found)
+
+
+def judge_numbers(
+    model: Any,
+    X: Any,
+    actual: NDArray[np.float64],
+    weight: NDArray[np.float64] | None = None,
+    coverage: float = 0.9,
+    **options: Any,
+) -> NumberPart:
+    """Predict rows of the responses ``actual``, with intervals if the model has them."""
+    predicted = np.asarray(model.predict(X, **options), dtype=np.float64)
+    if predicted.shape != actual.shape:
+        raise ValueError(
+            f"the model predicts numbers of shape {predicted.shape} for {len(actual)} responses: pass one per row."
+        )
+    interval = model.predict_interval(X, coverage, **options) if has_intervals(model) else None
+    rows = slice(None) if weight is None else weight > 0.0
+    return NumberPart(
+        actual[rows],
+        predicted[rows],
+        None if interval is None else interval[rows],
+        coverage,
+        None if weight is None else weight[rows],
+    )
+
+
+def has_intervals(model: Any) -> bool:
+    """Whether a model is a regressor of lhtree with prediction intervals."""
+    if not hasattr(type(model), "_read"):
+        return False
+    response = read(model, takes_numbers=True).response
+    return response is not None and response.residual is not None

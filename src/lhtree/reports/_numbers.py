@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation.judge import NumberPart
+from ..evaluation.regression import NumberPart
 from ..model.model import Model
 from ._rows import space
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._parameters import refuse
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
-from ..evaluation.judge import NumberPart, judge
+from ..evaluation.classification import judge
+from ..evaluation.regression import NumberPart
 from ..explain._importances import find_importances
 from ..model.model import Model, read
 from ..model.response import ResponseRecord

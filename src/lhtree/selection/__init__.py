@@ -1,1 +1,1 @@
-"""Choosing a model: tuning one by cross-validation, and comparing several."""
+"""Model selection: tuning, comparison and sparsity by cross-validation."""

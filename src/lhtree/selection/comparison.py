@@ -1,4 +1,4 @@
-"""The comparison of ``lhtree bench``: the models, each at its defaults, and the same folds and features for all."""
+"""Comparison of models at their defaults, on the same folds and features: ``lhtree bench`` and the benchmarks."""
 
 from __future__ import annotations
 
@@ -7,97 +7,85 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Evaluation, Measured, RegressionEvaluation
-from ..evaluation.judge import NumberPart, Part
+from ..evaluation import Measured
 from ..tables.learn import learn_encoding
-from .folds import Split, judge_fold
+from .folds import ClassTarget, Split, Target, make_target
 
 _MOST_ONE_HOT = 255
-_ROW_SECONDS = 0.05  # of a fold
+_ROW_SECONDS = 0.05  # per fold
 _ROW_CALLS = 500
 
 
-class Peer(NamedTuple):
-    """A model to compare: how to build it from a seed, and its name."""
+@dataclass(frozen=True)
+class Peer:
+    """A model to compare: its name, and how to import and build its classifier and regressor."""
 
     title: str
-    package: str
-    build: Callable[[int], Any]
-    error: str | None = None  # the package's own exception, where it is no ValueError
-    options: Mapping[str, Any] = MappingProxyType({})  # of every call of predict_proba or predict
-    build_regressor: Callable[[int], Any] | None = None  # None: it has none, or no other
+    path: str  # of the classes, without the ending Classifier or Regressor
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None  # exception of the package that is not a ValueError
+    options: Mapping[str, Any] = field(default_factory=dict)  # for every call of predict_proba or predict
+    has_regressor: bool = True
 
     @property
-    def is_there(self) -> bool:
+    def package(self) -> str:
+        """Name of the package to import."""
+        return self.path.partition(".")[0]
+
+    @property
+    def is_installed(self) -> bool:
         """Whether the package is installed."""
         return find_spec(self.package) is not None
 
+    def build(self, ending: str, seed: int, **others: Any) -> Any:
+        """Import the class with the ending "Classifier" or "Regressor" and return an estimator."""
+        module, _, name = self.path.rpartition(".")
+        found = getattr(importlib.import_module(module), name + ending)
+        return found(random_state=seed, **self.parameters | others)
+
     def errors(self) -> tuple[type[BaseException], ...]:
-        """Errors of the estimator for unsuitable data."""
+        """Exceptions of the estimator for unsuitable data."""
         if self.error is None:
             return (ValueError,)
         module, _, name = self.error.rpartition(".")
         return (ValueError, getattr(importlib.import_module(module), name))
 
 
-def _build(path: str, parameters: Mapping[str, Any]) -> Callable[[int], Any]:
-    """Import a class when it is needed and make one with a seed."""
-
-    def build(seed: int) -> Any:
-        module, _, name = path.rpartition(".")
-        return getattr(importlib.import_module(module), name)(random_state=seed, **parameters)
-
-    return build
-
-
-def _peer(title: str, path: str, error: str | None = None, options: Any = None, **parameters: Any) -> Peer:
-    """A model whose classifier and regressor have the same name but for the ending."""
-    return Peer(
-        title,
-        path.partition(".")[0],
-        _build(f"{path}Classifier", parameters),
-        error,
-        MappingProxyType(options or {}),
-        _build(f"{path}Regressor", parameters),
-    )
-
-
+_ONE_THREAD = {"n_jobs": 1}
+_CATBOOST = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
 PEERS = {
-    "boost": _peer("lhtree: boosted", "lhtree.LHBoost", n_jobs=1),
-    "tree": _peer("lhtree: tree", "lhtree.LHT"),
-    "compact": _peer("lhtree: compact tree", "lhtree.CompactLHT"),
-    "forest": _peer("lhtree: forest", "lhtree.LHForest", n_jobs=1),
-    # A regression forest is mixed already.
-    "mixed": _peer("lhtree: mixed forest", "lhtree.LHForest", direction="mixed", n_jobs=1)._replace(
-        build_regressor=None
+    "boost": Peer("lhtree: boosted", "lhtree.LHBoost", _ONE_THREAD),
+    "tree": Peer("lhtree: tree", "lhtree.LHT"),
+    "compact": Peer("lhtree: compact tree", "lhtree.CompactLHT"),
+    "forest": Peer("lhtree: forest", "lhtree.LHForest", _ONE_THREAD),
+    # The regression forest is mixed by default.
+    "mixed": Peer(
+        "lhtree: mixed forest", "lhtree.LHForest", {"direction": "mixed", "n_jobs": 1}, has_regressor=False
     ),
-    "cart": _peer("CART", "sklearn.tree.DecisionTree"),
-    "rf": _peer("RandomForest", "sklearn.ensemble.RandomForest", n_jobs=1),
-    "hist_gb": _peer("HistGradientBoosting", "sklearn.ensemble.HistGradientBoosting"),
-    "xgboost": _peer("XGBoost", "xgboost.XGB", n_jobs=1),
-    "lightgbm": _peer("LightGBM", "lightgbm.LGBM", "lightgbm.basic.LightGBMError", n_jobs=1, verbose=-1),
-    "catboost": _peer(
-        "CatBoost",
-        "catboost.CatBoost",
-        "catboost.CatBoostError",
-        {"thread_count": 1},  # a call uses all cores unless it limits itself
-        thread_count=1,
-        verbose=False,
-        allow_writing_files=False,
+    "cart": Peer("CART", "sklearn.tree.DecisionTree"),
+    "rf": Peer("RandomForest", "sklearn.ensemble.RandomForest", _ONE_THREAD),
+    "hist_gb": Peer("HistGradientBoosting", "sklearn.ensemble.HistGradientBoosting"),
+    "xgboost": Peer("XGBoost", "xgboost.XGB", _ONE_THREAD),
+    "lightgbm": Peer(
+        "LightGBM", "lightgbm.LGBM", {"n_jobs": 1, "verbose": -1}, error="lightgbm.basic.LightGBMError"
+    ),
+    # A call of CatBoost uses all cores unless it is limited.
+    "catboost": Peer(
+        "CatBoost", "catboost.CatBoost", _CATBOOST, "catboost.CatBoostError", {"thread_count": 1}
     ),
 }
 
 
 class Result(NamedTuple):
-    """How well a model did, or why it failed; times are medians over the folds and over single rows."""
+    """Metrics of a model, or the reason of its failure; times are medians over the folds and over single rows."""
 
     name: str
     measured: Measured | None = None  # on the rows of all folds
@@ -110,114 +98,84 @@ def compare(
     names: Sequence[str],
     X: Any,
     y: NDArray[Any],
-    splits: Sequence[Split],
+    n_folds: int,
     seed: int,
-    tell: Callable[[str, int], None] = lambda title, n_done: None,
+    callback: Callable[[str, int], None] = lambda title, n_done: None,
 ) -> list[Result]:
-    """Fit every model on every fold; ``tell`` is called with the model at work and the number of fits done.
+    """Fit every model on every fold; ``callback`` gets the title of the current model and the number of fits done.
 
     If ``y`` are floats, they are responses, and the regressors are compared.
     """
     features = encode(X)
-    truth = _Truth.of(y)
+    target = make_target(y)
+    splits = target.split(n_folds, seed)
     results = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peers have much to say about themselves
+        warnings.simplefilter("ignore")  # some peers print many warnings
         for number, name in enumerate(names):
-            first = number * len(splits)
-            heard = _after(first, PEERS[name], tell)
-            results.append(_measure(name, features, truth, splits, seed, heard))
+
+            def show(n_done: int, number: int = number, title: str = PEERS[name].title) -> None:
+                callback(title, number * n_folds + n_done)
+
+            results.append(_measure(name, features, target, splits, seed, show))
     return results
 
 
-class _Truth(NamedTuple):
-    """What the rows have as target: numbers of classes, with these labels, or responses."""
-
-    values: NDArray[Any]
-    labels: list[Any] | None
-
-    @classmethod
-    def of(cls, y: NDArray[Any]) -> _Truth:
-        if y.dtype.kind == "f":
-            return cls(y, None)
-        classes, codes = np.unique(y, return_inverse=True)
-        return cls(codes, classes.tolist())
-
-    @property
-    def method(self) -> str:
-        """What to ask models for."""
-        return "predict" if self.labels is None else "predict_proba"
-
-    def measure(self, parts: list[Any]) -> Measured:
-        """Measure the rows of all folds."""
-        if self.labels is None:
-            return RegressionEvaluation.from_parts(parts)
-        return Evaluation.from_parts(parts, self.labels)
-
-
 def encode(X: Any) -> NDArray[np.float64]:
-    """Features without the classes' help: numbers as they are, a column per category, NaN where missing.
+    """Encode without the target: numbers as they are, one column per category, NaN for missing values.
 
-    Of more than 255 categories they are numbered, one column for all.
+    A column with more than 255 categories becomes one column of numbers.
     """
     return learn_encoding(X, "from_dtype", max_one_hot=_MOST_ONE_HOT).encode(X)
-
-
-def _after(first: int, peer: Peer, tell: Callable[[str, int], None]) -> Callable[[int], None]:
-    return lambda n_done: tell(peer.title, first + n_done)
 
 
 def _measure(
     name: str,
     X: NDArray[np.float64],
-    truth: _Truth,
+    target: Target,
     splits: Sequence[Split],
     seed: int,
-    tell: Callable[[int], None],
+    callback: Callable[[int], None],
 ) -> Result:
     from threadpoolctl import threadpool_limits
 
     peer = PEERS[name]
-    build = peer.build if truth.labels is not None else peer.build_regressor
-    if build is None:
+    ending = "Classifier" if isinstance(target, ClassTarget) else "Regressor"
+    if ending == "Regressor" and not peer.has_regressor:
         return Result(name, failure="it has no regressor of its own")
-    parts: list[Part | NumberPart] = []
+    parts: list[Any] = []
     seconds, row_seconds = [], []
     for number, (train, test) in enumerate(splits):
-        tell(number)
-        known, trained = np.empty(0), truth.values[train]
-        if truth.labels is not None:  # XGBoost wants the classes of its training rows numbered without gaps
-            known, trained = np.unique(trained, return_inverse=True)
+        callback(number)
+        known, trained = np.empty(0), target.take(train)
+        if isinstance(target, ClassTarget):  # XGBoost needs classes 0 … K-1 without gaps
+            known, trained = np.unique(target.codes[train], return_inverse=True)
         try:
             # HistGradientBoosting has no option for its threads, and linear algebra has threads of its own. A limit
-            # holds for libraries that are loaded, so the package comes first.
-            model = build(seed)
+            # applies to libraries that are loaded, so the package is imported first.
+            model = peer.build(ending, seed)
             with threadpool_limits(1):
                 begin = time.perf_counter()
                 model.fit(X[train], trained)
                 seconds.append(time.perf_counter() - begin)
-                ask = partial(getattr(model, truth.method), **peer.options)
-                predicted = ask(X[test])
-                row_seconds.append(_time_row(ask, X[test]))
+                predict = partial(getattr(model, target.method), **peer.options)
+                predicted = predict(X[test])
+                row_seconds.append(_time_row(predict, X[test]))
         except peer.errors() as error:
             return Result(name, failure=str(error).partition("\n")[0])
-        parts.append(
-            NumberPart(truth.values[test], np.asarray(predicted, dtype=np.float64))
-            if truth.labels is None
-            else judge_fold(predicted, known, truth.values[test], len(truth.labels))
-        )
-    return Result(name, truth.measure(parts), statistics.median(seconds), statistics.median(row_seconds))
+        parts.append(target.join(predicted, known, test))
+    return Result(name, target.measure(parts), statistics.median(seconds), statistics.median(row_seconds))
 
 
-def _time_row(ask: Callable[[Any], Any], X: NDArray[np.float64]) -> float:
-    """Median time of one row, one row after the other; the first call is cold and does not count."""
+def _time_row(predict: Callable[[Any], Any], X: NDArray[np.float64]) -> float:
+    """Return the median time of predicting one row; the first call is not counted, because caches are cold."""
     times: list[float] = []
-    ask(X[:1].copy())
+    predict(X[:1].copy())
     end = time.perf_counter() + _ROW_SECONDS
     while len(times) < _ROW_CALLS and (not times or time.perf_counter() < end):
         at = len(times) % len(X)
-        row = X[at : at + 1].copy()  # CatBoost leaves what it was given read-only
+        row = X[at : at + 1].copy()  # CatBoost makes its input read-only
         begin = time.perf_counter()
-        ask(row)
+        predict(row)
         times.append(time.perf_counter() - begin)
     return statistics.median(times)

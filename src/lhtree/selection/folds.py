@@ -1,27 +1,102 @@
-"""Cross-validation: every row is held back once, and the model of the other rows is measured on it."""
+"""Cross-validation: folds, and the targets of their rows: classes or numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation.judge import Part
+from ..evaluation import Evaluation, RegressionEvaluation
+from ..evaluation.classification import ClassPart
+from ..evaluation.regression import NumberPart
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]  # rows to train on, rows to test on
 
 
-def split_folds(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
-    """Stratified folds; a class may have fewer rows than there are folds. Of responses, the folds are random."""
-    if codes.dtype.kind == "f":
-        return _deal(np.zeros(len(codes)), n_folds, seed)
-    sizes = np.sort(np.unique_counts(codes).counts)
-    if len(sizes) < 2 or sizes[-2] < 2:
-        raise ValueError(
-            "cross-validation needs two classes of at least two rows each: collect more rows, or choose another target"
-        )
-    return _deal(codes, n_folds, seed)
+class ClassTarget:
+    """Classes of rows: ``codes`` (n,) are indices into ``classes`` (K,)."""
+
+    method = "predict_proba"
+
+    def __init__(self, classes: NDArray[Any], codes: NDArray[Any]) -> None:
+        self.classes, self.codes = classes, codes
+
+    def split(self, n_folds: int, seed: int) -> list[Split]:
+        """Return stratified folds; a class may have fewer rows than there are folds."""
+        sizes = np.sort(np.unique_counts(self.codes).counts)
+        if len(sizes) < 2 or sizes[-2] < 2:
+            raise ValueError(
+                "cross-validation needs two classes of at least two rows each: collect more rows, or choose another "
+                "target"
+            )
+        return _deal(self.codes, n_folds, seed)
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the labels of some rows."""
+        return self.classes[self.codes[rows]]
+
+    def join(self, proba: NDArray[np.float64], known: NDArray[Any], rows: NDArray[np.int64]) -> ClassPart:
+        """Join the probabilities of held-out rows with their classes.
+
+        ``known`` has the codes of the training classes; a class without training rows has probability 0.
+        """
+        full = np.zeros((len(rows), len(self.classes)))
+        full[:, known] = proba
+        codes = self.codes[rows].astype(np.int32)
+        return ClassPart(codes, full.argmax(axis=1).astype(np.int32), full, full.max(axis=1))
+
+    def measure(self, parts: Sequence[Any]) -> Evaluation:
+        """Evaluate the rows of all parts."""
+        return Evaluation.from_parts(parts, self.classes.tolist())
+
+    def score(self, measured: Any, metric: str) -> float:
+        """Return a metric; the average precision of two classes is that of the class that is rarer in all rows."""
+        if metric == "average_precision" and len(self.classes) == 2:
+            measured = measured.classes[int(2 * self.codes.sum() <= len(self.codes))]
+        score = getattr(measured, metric)
+        assert score is not None  # every class is in every fold
+        return float(score)
+
+
+class NumberTarget:
+    """Responses of rows, shape (n,); ``quantile`` is the quantile to predict, if any."""
+
+    method = "predict"
+
+    def __init__(self, values: NDArray[np.float64], quantile: float | None = None) -> None:
+        self.values, self.quantile = values, quantile
+
+    def split(self, n_folds: int, seed: int) -> list[Split]:
+        """Return random folds."""
+        return _deal(np.zeros(len(self.values)), n_folds, seed)
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the responses of some rows."""
+        return self.values[rows]
+
+    def join(self, predicted: Any, known: Any, rows: NDArray[np.int64]) -> NumberPart:
+        """Join the predictions of held-out rows with their responses."""
+        return NumberPart(self.values[rows], np.asarray(predicted, dtype=np.float64))
+
+    def measure(self, parts: Sequence[Any]) -> RegressionEvaluation:
+        """Evaluate the rows of all parts."""
+        return RegressionEvaluation.from_parts(parts, self.quantile)
+
+    def score(self, measured: Any, metric: str) -> float:
+        """Return a metric."""
+        return float(measured.quantile.pinball if metric == "pinball" else getattr(measured, metric))
+
+
+Target = ClassTarget | NumberTarget
+
+
+def make_target(y: NDArray[Any]) -> Target:
+    """Return the responses of floats, or the classes of other labels."""
+    if y.dtype.kind == "f":
+        return NumberTarget(y)
+    return ClassTarget(*np.unique(y, return_inverse=True))
 
 
 def _deal(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
@@ -29,8 +104,8 @@ def _deal(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
         raise ValueError(
             f"{len(codes)} rows cannot be split into {n_folds} folds: choose at most {len(codes)} folds"
         )
-    # The rows of a class are dealt in a random order to one fold after the other, each class going on where the last
-    # one stopped, so that the folds are of the same size and two rows of a class never share a fold needlessly.
+    # Rows in random order, sorted by class, are assigned to the folds in turn. So folds have equal sizes, and two rows
+    # of a class share a fold only if the class has more rows than there are folds.
     rows = np.random.default_rng(seed).permutation(len(codes))
     rows = rows[np.argsort(codes[rows], kind="stable")]
     fold = np.empty(len(codes), dtype=np.int64)
@@ -39,17 +114,7 @@ def _deal(codes: NDArray[Any], n_folds: int, seed: int) -> list[Split]:
 
 
 def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of a frame, an array or a list."""
+    """Return some rows of a frame, an array or a list."""
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
-
-
-def judge_fold(proba: NDArray[np.float64], known: NDArray[Any], codes: NDArray[Any], n_classes: int) -> Part:
-    """Judge held-out rows of the classes ``codes``; ``known`` has the codes of the training classes.
-
-    A class without training rows has probability 0.
-    """
-    full = np.zeros((len(codes), n_classes))
-    full[:, known] = proba
-    return Part(codes.astype(np.int32), full.argmax(axis=1).astype(np.int32), full, full.max(axis=1))

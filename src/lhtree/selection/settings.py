@@ -1,4 +1,4 @@
-"""The settings that ``lhtree.tune`` tries: the defaults first, then random ones."""
+"""Settings that ``lhtree.tune`` tries: the defaults first, then random ones."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 _OF_TREES = (
     *("direction", "n_estimators", "beta", "gamma", "min_samples_leaf", "membership", "max_depth"),
-    "pruning",  # of a regression tree
+    "pruning",  # regression trees only
 )
 _PRUNING = (0.5, 1.0, 2.0, 4.0)
 _DIRECTIONS = {"mean_difference": 0.3, "fisher": 0.2, "mixed": 0.5}
 _MEMBERSHIPS = {"marginal": 0.5, "least_squares": 0.2, "constant": 0.3}
 _TREES = (50, 100, 200, 400)
-_LEAVES = (1, 5, 20, 50)  # round numbers that are tried more often than those between them
+_LEAVES = (1, 5, 20, 50)  # values that are tried more often than others
 _DEPTHS = (3, 5, 8, 12)
-_MOST = 100  # of gamma and min_samples_leaf
+_MOST = 100  # largest gamma and min_samples_leaf
 
 _BOOST_DIRECTIONS = {"mixed": 0.85, "single": 0.15}
 _BOOST_ROUNDS = (100, 200, 400, 800)
@@ -36,9 +36,9 @@ Setting = dict[str, Any]  # values of the searched parameters that the estimator
 
 
 def draw_settings(params: Setting, n_rows: int, n_settings: int, seed: int) -> Iterator[Setting]:
-    """The parameters as given, the same with another direction ("mixed", unless it is given), then random ones.
+    """Yield the parameters as given, then with another direction ("mixed" by default), then random ones.
 
-    They are the same for a seed, and none comes twice.
+    Settings depend on the seed only and are distinct.
     """
     return islice(_find_different(params, n_rows, n_settings, seed), n_settings)
 
@@ -48,7 +48,7 @@ def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) ->
     generator = np.random.default_rng(seed)
     is_compact = "max_terms" in params
     draw = _draw_compact if is_compact else _draw_boost if "max_iter" in params else _draw_trees
-    # There may be few different ones.
+    # More than needed, because some are equal.
     draws = [draw(generator, params, n_rows) for _ in range(20 * n_settings)]
     given = {name: params[name] for name in draws[0]}
     first = [given] if is_compact else [given, given | {"direction": _choose_other(params)}]
@@ -59,7 +59,7 @@ def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) ->
 
 
 def _choose_other(params: Setting) -> str:
-    """Another direction than the one given, if there is one."""
+    """Return another direction than the given one, if the estimator has one."""
     if params.get("multi_class") == "one_tree":
         return "mixed"
     if params["direction"] != "mixed" and params.get("offset") != "purity":
@@ -71,7 +71,7 @@ def _draw_trees(generator: np.random.Generator, params: Setting, n_rows: int) ->
     most = max(1, min(_MOST, n_rows // 10))
     shares = _DIRECTIONS if params.get("offset") != "purity" else _DIRECTIONS | {"mixed": 0.0}
     direction, membership = _choose(generator, shares), _choose(generator, _MEMBERSHIPS)
-    # No other direction has trees of all classes, nor have they slopes.
+    # Trees of all classes have no other direction and no slopes.
     if params.get("multi_class") == "one_tree":
         direction, membership = "mixed", params["membership"]
     is_pure = direction == "mean_difference" and params.get("offset") != "gini"
@@ -82,7 +82,7 @@ def _draw_trees(generator: np.random.Generator, params: Setting, n_rows: int) ->
         "direction": direction,
         "n_estimators": int(generator.choice(_TREES)),
         "beta": "auto" if generator.random() < 0.4 else round(0.05 * int(generator.integers(1, 19)), 2),
-        "gamma": gamma if is_pure else params.get("gamma"),  # to cuts by Gini impurity it means nothing
+        "gamma": gamma if is_pure else params.get("gamma"),  # without effect on cuts by Gini impurity
         "min_samples_leaf": leaf,
         "membership": membership,
         "max_depth": None if generator.random() < 0.75 else int(generator.choice(_DEPTHS)),
@@ -124,5 +124,5 @@ def _choose(generator: np.random.Generator, shares: dict[str, float]) -> str:
 
 
 def _draw_count(generator: np.random.Generator, most: int) -> int:
-    """A whole number from 1 to ``most``, small ones as likely as large ones."""
+    """Draw a whole number from 1 to ``most``, uniformly on a logarithmic scale."""
     return int(np.rint(2.0 ** generator.uniform(0.0, math.log2(most))))

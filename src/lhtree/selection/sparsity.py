@@ -1,4 +1,4 @@
-"""What sparser hyperplanes cost: accuracy, features and blocks against beta."""
+"""Sparsity: accuracy, number of features and number of blocks against beta."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _check_betas(betas: ArrayLike) -> NDArray[np.float64]:
 
 
 def _measure(model: WolfClassifier, X: Any, y: Any, split: Any) -> tuple[float, float, int, float, int]:
-    """Accuracy on the rows held back and on the others, features, features per branching block, blocks."""
+    """Return accuracy on held-out and training rows, features, features per branching block, and blocks."""
     result = cross_validate(
         model,
         X,

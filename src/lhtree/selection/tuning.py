@@ -1,32 +1,41 @@
-"""Settings that suit some rows: the defaults first, then random ones, raced fold by fold within a time limit."""
+"""Tuning: the default settings and random ones, compared fold by fold within a time limit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._extras import import_extra, show_progress
 from .._parameters import check_count, is_integer, is_real, refuse
-from ..evaluation import find_quantile
+from ..evaluation import Measured, RegressionEvaluation, find_quantile, predicts_number
 from ..evaluation.measures import write_number
 from ..grow.training import encode
 from ..tables.labels import take_numbers
-from .folds import Split, split_folds
-from .race import METRICS, NUMBER_METRICS, Candidate, Task, find_rank, search
+from .folds import ClassTarget, NumberTarget, Split, Target, take_rows
 from .settings import Setting, draw_settings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_SHOWN = 10
-METRIC_NAMES = {  # in words, where they are others
+METRICS = {  # 1 where larger is better
+    "accuracy": 1,
+    "balanced_accuracy": 1,
+    "log_loss": -1,
+    "brier": -1,
+    "roc_auc": 1,
+    "average_precision": 1,
+}
+NUMBER_METRICS = {"r2": 1, "rmse": -1, "mae": -1, "pinball": -1}  # for regressors
+METRIC_NAMES = {  # names in texts, where they differ
     "roc_auc": "ROC AUC",
     "brier": "Brier score",
     "r2": "R²",
@@ -34,6 +43,154 @@ METRIC_NAMES = {  # in words, where they are others
     "mae": "MAE",
     "pinball": "pinball loss",
 }
+_SIGNS = METRICS | NUMBER_METRICS
+_N_DEFAULTS = 2  # settings that take turns
+_MOST_SHOWN = 10
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A setting, and for every fold a score, an evaluation and the seconds of the fit."""
+
+    params: Setting
+    scores: list[float] = field(default_factory=list)
+    evaluations: list[Measured] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    is_behind: bool = False  # abandoned before its last fold
+
+    def copy(self) -> Candidate:
+        """Return a snapshot that later measurements do not change."""
+        return replace(self, scores=[*self.scores], evaluations=[*self.evaluations], seconds=[*self.seconds])
+
+    def cut(self, n_folds: int) -> None:
+        """Forget all folds but the first ones."""
+        del self.scores[n_folds:], self.evaluations[n_folds:], self.seconds[n_folds:]
+
+    @property
+    def score(self) -> float:
+        """Mean score over the folds so far."""
+        return statistics.mean(self.scores)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the scores, 0 after one fold."""
+        return statistics.stdev(self.scores) if len(self.scores) > 1 else 0.0
+
+    @property
+    def loss_name(self) -> str:
+        """Measure shown beside the metric: the log loss, or the RMSE of a regressor."""
+        return "rmse" if isinstance(self.evaluations[0], RegressionEvaluation) else "log_loss"
+
+    @property
+    def loss(self) -> float:
+        """Mean log loss or RMSE over the folds so far."""
+        return float(statistics.mean(getattr(measured, self.loss_name) for measured in self.evaluations))
+
+    @property
+    def fit_seconds(self) -> float:
+        """Mean time of a fit."""
+        return statistics.mean(self.seconds)
+
+    def rank(self, metric: str) -> tuple[float, ...]:
+        """Return a key that sorts the best first: by number of folds, then score, then log loss or RMSE."""
+        return -len(self.scores), -_SIGNS[metric] * self.score, self.loss
+
+
+class OutOfTimeError(Exception):
+    """The time limit stopped a fit."""
+
+
+class Search(NamedTuple):
+    """A search task: how to build estimators, the rows and their target, the folds and the metric."""
+
+    build: Callable[[Setting], Any]
+    X: Any
+    target: Target
+    splits: Sequence[Split]
+    metric: str
+
+    def run(
+        self,
+        settings: Iterator[Setting],
+        seconds: float,
+        callback: Callable[[Sequence[Candidate]], None] = lambda found: None,
+    ) -> list[Candidate]:
+        """Measure settings until there are no more or the time is over, which ends the current fit.
+
+        The defaults take turns, fold by fold, so that they can be compared even without time for more. Each of the
+        others goes through its folds until it is done or behind. The first fold of the first setting is always
+        finished. ``callback`` is called after every fold.
+        """
+        end = time.monotonic() + seconds
+        defaults = [Candidate(setting) for setting in islice(settings, _N_DEFAULTS)]
+        found: list[Candidate] = []
+
+        def measure(candidate: Candidate, split: Split) -> None:
+            self._measure(candidate, split, end if found else math.inf)
+            if candidate not in found:
+                found.append(candidate)
+
+        try:
+            for split in self.splits:
+                for candidate in defaults:
+                    measure(candidate, split)
+                    callback(found)
+            for setting in settings:
+                leader = min(found, key=lambda one: one.rank(self.metric))
+                candidate = Candidate(setting)
+                for split in self.splits:
+                    measure(candidate, split)
+                    candidate.is_behind = _is_behind(candidate, leader, _SIGNS[self.metric])
+                    callback(found)
+                    if candidate.is_behind:
+                        break
+        except OutOfTimeError:  # compare the defaults on the folds that both have
+            n_folds = min(len(candidate.scores) for candidate in found[:_N_DEFAULTS])
+            for candidate in found[:_N_DEFAULTS]:
+                candidate.cut(n_folds)
+        return found
+
+    def _measure(self, candidate: Candidate, split: Split, end: float) -> None:
+        """Fit on the training rows of a fold and measure on the others."""
+        train, test = split
+        model = _make_stoppable(self.build(candidate.params), end)
+        begin = time.monotonic()
+        if begin >= end:
+            raise OutOfTimeError
+        model.fit(take_rows(self.X, train), self.target.take(train))
+        seconds = time.monotonic() - begin
+        predicted = getattr(model, self.target.method)(take_rows(self.X, test))
+        known = None
+        if isinstance(self.target, ClassTarget):
+            known = np.searchsorted(self.target.classes, model.classes_)
+        measured = self.target.measure([self.target.join(predicted, known, test)])
+        candidate.seconds.append(seconds)
+        candidate.evaluations.append(measured)
+        candidate.scores.append(self.target.score(measured, self.metric))
+
+
+def _is_behind(candidate: Candidate, leader: Candidate, sign: int) -> bool:
+    """Whether a candidate is behind by more than the standard error of the leader, on the folds that both have."""
+    n_folds = len(candidate.scores)
+    if n_folds >= len(leader.scores):
+        return False
+    gap = sign * (statistics.mean(leader.scores[:n_folds]) - candidate.score)
+    return gap > leader.spread / math.sqrt(n_folds)
+
+
+def _make_stoppable(model: Any, end: float) -> Any:
+    """Return a copy of an estimator whose fit raises OutOfTimeError once the time is over."""
+
+    def check(n_done: int) -> None:
+        if time.monotonic() >= end:
+            raise OutOfTimeError
+
+    # A fit clones the estimator, so the check is a method of a subclass.
+    class Stoppable(type(model)):  # type: ignore[misc]
+        def _progress(self, n_tasks: int) -> Any:
+            return nullcontext(check)
+
+    return Stoppable(**model.get_params(deep=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,20 +233,20 @@ class Tuning:
 
     @property
     def n_done(self) -> float:
-        """How many candidates are done, where one under way counts by its folds."""
+        """Number of candidates that are done; the current one counts by its share of folds."""
         shares = (
             len(candidate.scores) / self.n_folds for candidate in self.candidates if not candidate.is_behind
         )
         return sum(shares) + sum(candidate.is_behind for candidate in self.candidates)
 
     def describe_state(self, candidate: Candidate) -> str:
-        """Whether a candidate saw all folds ("done"), was left behind, or was stopped by the time limit."""
+        """Return "done" after all folds, "behind" if abandoned early, or "stopped" by the time limit."""
         if len(candidate.scores) == self.n_folds:
             return "done"
         return "behind" if candidate.is_behind else "stopped"
 
     def find_changes(self, candidate: Candidate) -> Setting:
-        """The parameters of a candidate that are not at their defaults."""
+        """Return the parameters of a candidate that differ from the defaults."""
         return {name: value for name, value in candidate.params.items() if value != self.defaults[name]}
 
     def to_dict(self) -> dict[str, Any]:
@@ -217,25 +374,15 @@ def tune(
     ['beta', 'direction', 'gamma', 'max_depth', 'membership', 'min_samples_leaf']
     """
     estimator = _find_estimator(estimator)
-    quantile = find_quantile(estimator)
-    metric = _choose_metric(metric, is_regression=estimator._is_regressor, is_quantile=quantile is not None)
+    metric = _choose_metric(metric, estimator)
     if seconds != math.inf and (not is_real(seconds) or seconds < 0):
         raise refuse("seconds", seconds, "a number of at least 0 (infinity sets no limit)")
     n_candidates = check_count("n_candidates", n_candidates, 1)
     seed = check_count("random_state", random_state, 0)
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    response = None
-    if estimator._is_regressor:
-        response = take_numbers(y, n_rows)
-        classes, codes = np.empty(0), np.zeros(n_rows, dtype=np.int32)
-        splits = _split(cv, X, response, seed)
-    else:
-        labels = np.asarray(y)
-        if labels.shape != (n_rows,):
-            raise ValueError(f"y has shape {labels.shape} and X has {n_rows} rows: pass one class per row.")
-        classes, codes = encode(labels)
-        splits = _split(cv, X, codes, seed)
-        _check_ranked(metric, classes, codes, splits)
+    target = _read_target(estimator, y, n_rows)
+    splits = _split(cv, X, target, seed)
+    _check_ranked(metric, target, splits)
 
     own = {"random_state": seed} if n_jobs is None else {"random_state": seed, "n_jobs": n_jobs}
     params = estimator.get_params(deep=False)
@@ -244,42 +391,51 @@ def tune(
         return clone(estimator).set_params(**setting, **own)
 
     def sum_up(found: Sequence[Candidate]) -> Tuning:
-        ranked = sorted((one.copy() for one in found), key=lambda one: find_rank(one, metric))
+        ranked = sorted((one.copy() for one in found), key=lambda one: one.rank(metric))
         defaults = type(estimator)().get_params(deep=False)
         return Tuning(ranked[0].params, ranked[0].score, None, tuple(ranked), metric, len(splits), defaults)
 
     bar: Any = show_progress(n_candidates, "tuning") if verbose else nullcontext()
     with bar as progress:
 
-        def tell(found: Sequence[Candidate]) -> None:
+        def report(found: Sequence[Candidate]) -> None:
             so_far = sum_up(found)
             if progress is not None:
                 progress(so_far.n_done)
             if callback is not None:
                 callback(so_far)
 
-        task = Task(build, X, classes, codes, splits, metric, response, quantile)
-        found = search(task, draw_settings(params, n_rows, n_candidates, seed), seconds, tell)
+        settings = draw_settings(params, n_rows, n_candidates, seed)
+        found = Search(build, X, target, splits, metric).run(settings, seconds, report)
     result = sum_up(found)
     if not refit:
         return result
     best = build(result.best_params_).fit(X, y).set_params(n_jobs=params["n_jobs"])
-    return Tuning(**(vars(result) | {"best_estimator_": best}))
+    return replace(result, best_estimator_=best)
 
 
-def _choose_metric(metric: str | None, *, is_regression: bool, is_quantile: bool) -> str:
-    allowed = [
-        name for name in (NUMBER_METRICS if is_regression else METRICS) if is_quantile or name != "pinball"
-    ]
+def _choose_metric(metric: str | None, estimator: Any) -> str:
+    allowed = list(NUMBER_METRICS if predicts_number(estimator) else METRICS)
+    if find_quantile(estimator) is None:
+        allowed = [name for name in allowed if name != "pinball"]
     if metric is None:
-        return "pinball" if is_quantile else allowed[0]
+        return "pinball" if "pinball" in allowed else allowed[0]
     if metric not in allowed:
         raise refuse("metric", metric, f"one of {', '.join(map(repr, allowed))}")
     return metric
 
 
+def _read_target(estimator: Any, y: Any, n_rows: int) -> Target:
+    if predicts_number(estimator):
+        return NumberTarget(take_numbers(y, n_rows), find_quantile(estimator))
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape} and X has {n_rows} rows: pass one class per row.")
+    return ClassTarget(*encode(labels))
+
+
 def _write(score: float) -> str:
-    """A score as text; errors of large responses without decimals."""
+    """Write a score; errors of large responses have no decimals."""
     return f"{score:.4f}" if abs(score) < 1e4 else write_number(score)
 
 
@@ -295,26 +451,27 @@ def _find_estimator(estimator: Any) -> Any:
     return estimator
 
 
-def _split(cv: Any, X: Any, codes: NDArray[Any], seed: int) -> list[Split]:
+def _split(cv: Any, X: Any, target: Target, seed: int) -> list[Split]:
     if is_integer(cv):
-        return split_folds(codes, check_count("cv", cv, 2), seed)
+        return target.split(check_count("cv", cv, 2), seed)
     if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
         raise refuse("cv", cv, "a number of folds, a splitter of scikit-learn or pairs (train, test)")
-    pairs = cv.split(X, codes) if hasattr(cv, "split") else cv
+    y = target.codes if isinstance(target, ClassTarget) else target.values
+    pairs = cv.split(X, y) if hasattr(cv, "split") else cv
     splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
     if not splits:
         raise refuse("cv", cv, "at least one pair (train, test)")
     return splits
 
 
-def _check_ranked(
-    metric: str, classes: NDArray[Any], codes: NDArray[np.int32], splits: Sequence[Split]
-) -> None:
-    """Refuse a metric that cannot be measured on a fold without rows of a class."""
-    for _, test in splits if metric in ("roc_auc", "average_precision") else ():
-        absent = np.setdiff1d(np.arange(len(classes)), codes[test])
+def _check_ranked(metric: str, target: Target, splits: Sequence[Split]) -> None:
+    """Reject a metric that cannot be computed on a fold without rows of a class."""
+    if metric not in ("roc_auc", "average_precision") or not isinstance(target, ClassTarget):
+        return
+    for _, test in splits:
+        absent = np.setdiff1d(np.arange(len(target.classes)), target.codes[test])
         if len(absent):
-            label = classes.tolist()[absent[0]]
+            label = target.classes.tolist()[absent[0]]
             raise ValueError(
                 f"metric={metric!r} needs rows of every class in every fold, and one has none of the class {label!r}: "
                 "choose fewer folds or another metric."

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 import lhtree
 from lhtree import LHForestClassifier, LHTClassifier, coverage_curve, evaluate
 from lhtree.evaluation import Evaluation
-from lhtree.evaluation.judge import judge
+from lhtree.evaluation.classification import judge
 from lhtree.evaluation.measures import find_interval, rank
 from lhtree.tables.labels import encode_known
 from support.clouds import make_clouds

@@ -1,4 +1,4 @@
-"""Predict or abstain: decisions and the coverage curve."""
+"""Decisions: abstaining, the coverage curve, and the probability threshold of two classes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
-from .._parameters import is_real, refuse
+from .._parameters import choose, is_real, refuse
 from ..model.model import read
-from ..tables.labels import encode_known
+from ..tables.labels import check_sample_weight, encode_known
 from .curves import CoverageCurve, find_sureness, measure_coverage
+from .measures import predicts_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Counts = NDArray[np.float64]
+THRESHOLD_METRICS = ("balanced_accuracy", "f1", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Decisions:
     sureness: NDArray[np.float64]
     threshold: float
     classes: NDArray[Any]
-    kind: str = "wolf"  # what the sureness is: "wolf" or "proba"
+    kind: str = "wolf"  # kind of sureness: "wolf" or "proba"
 
     @property
     def coverage(self) -> float:
@@ -67,7 +71,7 @@ class Decisions:
         return float(self.is_decided.mean())
 
     def score(self, y: Any) -> float:
-        """Accuracy on the decided rows (NaN if there are none); ``y`` contains the true class of every row."""
+        """Return the accuracy on the decided rows (NaN without any); ``y`` contains the true class of every row."""
         truth = encode_known(y, self.classes, len(self))[self.is_decided]
         decided = (
             encode_known(self.labels[self.is_decided], self.classes, len(truth)) if len(truth) else truth
@@ -94,18 +98,18 @@ class Decisions:
 
     def __str__(self) -> str:
         n_decided = int(self.is_decided.sum())
-        said = f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f})"
+        text = f"{n_decided} of {len(self)} rows decided (coverage {self.coverage:.3f})"
         if n_decided == len(self) or self.threshold == math.inf:
-            return said
+            return text
         what = "WOLF value" if self.kind == "wolf" else "probability"
-        return f"{said}; the others have a {what} below {self.threshold:.4g}"
+        return f"{text}; the others have a {what} below {self.threshold:.4g}"
 
     __repr__ = __str__
 
 
 def decide(model: Any, X: Any, threshold: float | None = None, coverage: float | None = None) -> Decisions:
     """Predict the rows that the model is sure enough of; see ``model.predict_or_abstain``."""
-    if read(model, takes_numbers=True).is_regression:
+    if not read(model, takes_numbers=True).head.predicts_classes:
         raise TypeError(
             f"{type(model).__name__} predicts a number, with no classes to choose from: use predict_interval of an "
             "LHForestRegressor, whose width shows how far off predictions are."
@@ -135,7 +139,7 @@ def _is_threshold(value: Any) -> bool:
 
 
 def threshold_for(sureness: NDArray[np.float64], coverage: float) -> float:
-    """The largest threshold that decides at least this share of the rows; infinity for a share of 0."""
+    """Return the largest threshold that decides at least this share of the rows; infinity for a share of 0."""
     n_rows = len(sureness)
     n_wanted = math.ceil(coverage * n_rows)
     if n_wanted and (n_wanted - 1) / n_rows >= coverage:  # 0.07 * 100 is a little above 7
@@ -175,3 +179,81 @@ def coverage_curve(model: Any, X: Any, y: Any) -> CoverageCurve:
     truth = encode_known(y, classes, len(sureness))
     is_right = truth == encode_known(predicted, classes, len(sureness))
     return measure_coverage(sureness, is_right)
+
+
+def choose_threshold(
+    model: Any, X: Any, y: Any, *, metric: str = "balanced_accuracy", sample_weight: Any = None
+) -> float:
+    """Find the probability from which to predict the second of two classes.
+
+    Pass rows that the model was not trained on. The result fits scikit-learn's ``FixedThresholdClassifier``.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        An lhtree estimator, a ``Scorer``, or any scikit-learn classifier with ``predict_proba``; two classes.
+    X : array-like of shape (n, m)
+        Samples.
+    y : array-like of shape (n,)
+        Their class labels; both classes are needed.
+    metric : {"balanced_accuracy", "f1", "accuracy"}, default="balanced_accuracy"
+        What is largest at the threshold. "f1" is that of the second class, ``model.classes_[1]``.
+    sample_weight : array-like of shape (n,), optional
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+        Between two neighbouring probabilities of rows; of equally good thresholds the one closest to 0.5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lhtree import LHBoostClassifier, choose_threshold
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LHBoostClassifier(max_iter=50, random_state=0).fit(X[::2], y[::2])
+    >>> 0.0 < choose_threshold(model, X[1::2], y[1::2]) < 1.0
+    True
+    """
+    choose("metric", metric, THRESHOLD_METRICS)
+    if predicts_number(model):
+        raise TypeError("model predicts a number: pass a classifier of two classes.")
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"model={model!r} is not fitted: call fit first.")
+    classes = model.classes_
+    if len(classes) != 2:
+        raise ValueError(f"the model has {len(classes)} classes: a threshold needs two.")
+    proba = np.asarray(model.predict_proba(X))[:, 1]
+    codes = encode_known(y, classes, len(proba), is_strict=True)
+    weight = check_sample_weight(sample_weight, len(proba))
+    mass = np.ones(len(proba)) if weight is None else weight
+    totals = np.bincount(codes, mass, 2).astype(np.float64)
+    if not totals.all():
+        raise ValueError(
+            f"y has only rows of {classes.tolist()[int(totals.argmax())]!r}: pass rows of both classes."
+        )
+    order = np.argsort(proba, kind="stable")
+    values, first = np.unique(proba[order], return_index=True)
+    is_second = codes[order] == 1
+    # Rows of each class below every threshold, which are predicted as the first class.
+    below = [
+        np.append(np.concatenate([[0.0], np.cumsum(mass[order] * one)])[first], total)
+        for one, total in ((~is_second, totals[0]), (is_second, totals[1]))
+    ]
+    score = _score(metric, below[0], totals[1] - below[1], totals)
+    between = np.concatenate([[0.0], (values[:-1] + values[1:]) / 2.0, [np.nextafter(values[-1], 2.0)]])
+    best = np.flatnonzero(score >= score.max() - 1e-12)
+    return float(between[best[np.abs(between[best] - 0.5).argmin()]])
+
+
+def _score(metric: str, right_first: Counts, right_second: Counts, totals: Counts) -> Counts:
+    """Return the metric at every threshold, from the correctly predicted rows of each class."""
+    scores: Counts
+    if metric == "accuracy":
+        scores = (right_first + right_second) / totals.sum()
+    elif metric == "balanced_accuracy":
+        scores = (right_first / totals[0] + right_second / totals[1]) / 2.0
+    else:
+        predicted = right_second + (totals[0] - right_first)
+        scores = 2.0 * right_second / (predicted + totals[1])
+    return scores

@@ -8,11 +8,9 @@ from sklearn import metrics
 from sklearn.linear_model import LinearRegression
 
 import lhtree
-from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, evaluate, tune
-from lhtree.evaluation.judge import NumberPart
+from lhtree import LHBoostRegressor, LHForestRegressor, evaluate
 from lhtree.evaluation.measures import write_number
-from lhtree.evaluation.regression import RegressionEvaluation
-from lhtree.selection.settings import draw_settings
+from lhtree.evaluation.regression import NumberPart, RegressionEvaluation
 
 
 def make_rows(n_rows=200, seed=0):
@@ -60,7 +58,7 @@ def test_ranges_of_predictions():
     assert frame.shape == (10, 5)
 
 
-def test_a_quantile_is_measured_by_its_pinball_loss(tmp_path):
+def test_pinball_loss_of_a_quantile(tmp_path):
     X, y = make_rows()
     model = LHBoostRegressor("quantile", quantile=0.9, max_iter=30).fit(X, y)
     lhtree.save(model, tmp_path / "model.lht")
@@ -76,7 +74,7 @@ def test_a_quantile_is_measured_by_its_pinball_loss(tmp_path):
     assert evaluate(model, X, y).quantile.baseline == pytest.approx(best)
 
 
-def test_intervals_are_counted():
+def test_interval_scores():
     actual, predicted = np.arange(10.0), np.full(10, 5.0)
     interval = np.column_stack([predicted - 2, predicted + 2])
     found = RegressionEvaluation.from_parts([NumberPart(actual, predicted, interval, 0.5)])
@@ -99,38 +97,7 @@ def test_intervals_of_a_forest():
     assert found.width == pytest.approx(np.mean(high - low))
 
 
-@pytest.mark.parametrize(
-    ("estimator", "metric", "used"),
-    [
-        (LHTRegressor(), None, "r2"),
-        (LHForestRegressor(5), "mae", "mae"),
-        (LHBoostRegressor("quantile", quantile=0.9), None, "pinball"),
-    ],
-)
-def test_tuning_a_regressor(estimator, metric, used):
-    X, y = make_rows(90)
-    tuned = tune(estimator, X, y, metric=metric, n_candidates=2, cv=2, seconds=600)
-    assert tuned.metric == used
-    first, second = (one.score for one in tuned.candidates)
-    assert first >= second if used == "r2" else first <= second
-    assert type(tuned.best_estimator_) is type(estimator)
-    assert str(tuned).startswith("Best")
-    assert "rmse" in tuned.to_frame()
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "pinball", "bush"])
-def test_metrics_that_a_regressor_does_not_have(metric):
-    with pytest.raises(ValueError, match=f"metric='{metric}'.*'r2', 'rmse', 'mae'"):
-        tune(LHTRegressor(), *make_rows(20), metric=metric)
-
-
-def test_settings_of_a_regression_tree():
-    found = list(draw_settings(LHTRegressor().get_params(), 1000, 20, 0))
-    assert "gamma" not in found[0]
-    assert len({setting["pruning"] for setting in found}) > 2
-
-
-def test_parts_are_as_good_as_the_whole():
+def test_parts_give_the_same_evaluation_as_the_whole():
     generator = np.random.default_rng(0)
     actual, predicted = generator.normal(size=(2, 50))
     whole = RegressionEvaluation.from_parts([NumberPart(actual, predicted)])
@@ -163,7 +130,7 @@ def test_regressors_of_other_libraries():
         (np.full(200, np.nan), "NaN"),
     ],
 )
-def test_what_is_no_response_is_refused(y, words):
+def test_invalid_responses_are_rejected(y, words):
     X, known = make_rows()
     with pytest.raises(ValueError, match=words):
         evaluate(LinearRegression().fit(X, known), X, y)
@@ -173,5 +140,5 @@ def test_what_is_no_response_is_refused(y, words):
     ("value", "text"),
     [(214000.4, "214,000"), (0.012342, "0.01234"), (-3.14159, "-3.142"), (0.0, "0"), (9.9996, "10.00")],
 )
-def test_numbers_are_written_plainly(value, text):
+def test_write_number(value, text):
     assert write_number(value) == text

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import make_pipeline
 
 from lhtree import LHForestClassifier, LHTClassifier, coverage_curve
-from lhtree.evaluation.abstain import threshold_for
+from lhtree.evaluation.decisions import threshold_for
 from support.clouds import make_clouds
 
 

@@ -1,4 +1,4 @@
-"""``lhtree.tune``: folds, settings, the race and its result."""
+"""``lhtree.tune``: folds, settings, the search and its result."""
 
 import json
 import math
@@ -10,12 +10,21 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from lhtree import CompactLHTClassifier, LHBoostClassifier, LHForestClassifier, LHTClassifier, evaluate, tune
-from lhtree.evaluation import Evaluation
-from lhtree.selection import race
-from lhtree.selection.folds import judge_fold, split_folds, take_rows
-from lhtree.selection.race import METRICS, Candidate, OutOfTimeError, Task, find_rank, search
+from lhtree import (
+    CompactLHTClassifier,
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+    evaluate,
+    tune,
+)
+from lhtree.selection import tuning
+from lhtree.selection.folds import ClassTarget, make_target, take_rows
 from lhtree.selection.settings import draw_settings
+from lhtree.selection.tuning import METRICS, Candidate, OutOfTimeError, Search
 from support.clouds import make_clouds
 from support.shop import make_table
 
@@ -24,16 +33,16 @@ pd = pytest.importorskip("pandas")
 
 class TestFolds:
     @given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 7), st.integers(0, 2**32 - 1))
-    def test_every_row_is_tested_once_and_classes_are_spread(self, y, n_folds, seed):
+    def test_folds_are_stratified_and_test_every_row_once(self, y, n_folds, seed):
         y = np.array(y)
         sizes = sorted(np.bincount(y))
         if sizes[-2:][0] < 2 or len(sizes) < 2 or len(y) < n_folds:
             with pytest.raises(
                 ValueError, match=r"two classes of at least two rows|cannot be split into \d folds"
             ):
-                split_folds(y, n_folds, seed)
+                make_target(y).split(n_folds, seed)
             return
-        splits = split_folds(y, n_folds, seed)
+        splits = make_target(y).split(n_folds, seed)
         assert sorted(np.concatenate([test for _, test in splits])) == list(range(len(y)))
         counts = np.array([np.bincount(y[test], minlength=4) for _, test in splits])
         assert np.ptp(counts, axis=0).max() <= 1
@@ -42,14 +51,14 @@ class TestFolds:
             assert sorted([*train, *test]) == list(range(len(y)))
             assert len(np.unique(y[train])) >= 2
 
-    def test_classes_that_were_not_trained_on(self):
+    def test_classes_without_training_rows_have_probability_0(self):
         proba = np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
-        part = judge_fold(proba, np.array([1, 2]), np.array([2, 0, 3]), 4)
-        measured = Evaluation.from_parts([part], "abcd")
+        target = ClassTarget(np.array(list("abcd")), np.array([2, 0, 3]))
+        measured = target.measure([target.join(proba, np.array([1, 2]), np.arange(3))])
         assert measured.confusion.trace() == 1
         assert measured.log_loss == pytest.approx(2 / 3 * -math.log(np.finfo(float).eps))
 
-    def test_rows_of_any_table(self):
+    def test_rows_are_taken_from_any_table(self):
         polars = pytest.importorskip("polars")
         rows, frame = np.array([2, 0]), pd.DataFrame({"a": [1, 2, 3]})
         assert take_rows(frame, rows)["a"].tolist() == [3, 1]
@@ -60,7 +69,7 @@ class TestFolds:
 
 class TestSettings:
     @pytest.mark.parametrize("estimator", [LHTClassifier(), LHForestClassifier(max_depth=4, gamma=7)])
-    def test_defaults_come_first_and_nothing_twice(self, estimator):
+    def test_defaults_come_first_and_settings_are_distinct(self, estimator):
         params = estimator.get_params()
         found = list(draw_settings(params, 1000, 40, 0))
         assert found == list(draw_settings(params, 1000, 40, 0))
@@ -84,7 +93,7 @@ class TestSettings:
         ("params", "second"),
         [({"direction": "mixed"}, "mean_difference"), ({"offset": "gini"}, "mixed")],
     )
-    def test_the_second_has_the_other_direction(self, params, second):
+    def test_second_setting_has_another_direction(self, params, second):
         params = LHTClassifier(**params).get_params()
         found = list(draw_settings(params, 1000, 30, 0))
         assert found[1]["direction"] == second
@@ -113,10 +122,10 @@ class TestSettings:
         assert {setting["direction"] for setting in found} == {"mean_difference", "fisher"}
 
 
-def make_task(n_folds=3, metric="accuracy"):
+def make_search(n_folds=3, metric="accuracy"):
     frame = make_table(150)
-    classes, codes = np.unique(frame.pop("y"), return_inverse=True)
-    return Task(build, frame, classes, codes, split_folds(codes, n_folds, 0), metric)
+    target = make_target(frame.pop("y").to_numpy())
+    return Search(build, frame, target, target.split(n_folds, 0), metric)
 
 
 def build(setting):
@@ -124,42 +133,37 @@ def build(setting):
     return kind(**setting, random_state=0)
 
 
-def draw(n_settings):
-    return draw_settings(LHTClassifier().get_params(), 150, n_settings, 0)
-
-
-class TestRace:
+class TestSearch:
     @pytest.mark.parametrize("metric", METRICS)
-    def test_folds_are_measured_as_by_hand(self, metric):
-        task = make_task(metric=metric)
+    def test_scores_equal_those_of_evaluate(self, metric):
+        search = make_search(metric=metric)
         setting = {"direction": "mixed", "n_estimators": 5, "beta": 0.2}
-        (found,) = search(task, iter([setting]), math.inf)
-        y = task.classes[task.codes]
-        for (train, test), score, seconds in zip(task.splits, found.scores, found.seconds, strict=True):
-            model = build(setting).fit(task.X.iloc[train], y[train])
-            measured = evaluate(model, task.X.iloc[test], y[test])
+        (found,) = search.run(iter([setting]), math.inf)
+        y = search.target.take(np.arange(150))
+        for (train, test), score, seconds in zip(search.splits, found.scores, found.seconds, strict=True):
+            model = build(setting).fit(search.X.iloc[train], y[train])
+            measured = evaluate(model, search.X.iloc[test], y[test])
             assert score == pytest.approx(getattr(measured, metric))
             assert seconds > 0
 
-    def test_average_precision_is_always_that_of_the_class_rarer_in_all_rows(self):
-        task = make_task(metric="average_precision")
-        rarer = int(np.bincount(task.codes).argmin())
-        few = np.flatnonzero(task.codes == 1 - rarer)[:9]
-        rows = np.concatenate([np.flatnonzero(task.codes == rarer)[:30], few])
+    def test_average_precision_is_of_the_class_rarer_in_all_rows(self):
+        search = make_search(metric="average_precision")
+        codes = search.target.codes
+        rarer = int(np.bincount(codes).argmin())
+        rows = np.concatenate([np.flatnonzero(codes == rarer)[:30], np.flatnonzero(codes == 1 - rarer)[:9]])
         others = np.setdiff1d(np.arange(150), rows)
-        (found,) = search(task._replace(splits=[(others, rows)]), iter([{"n_estimators": 3}]), math.inf)
+        (found,) = search._replace(splits=[(others, rows)]).run(iter([{"n_estimators": 3}]), math.inf)
         assert found.scores[0] == found.evaluations[0].classes[rarer].average_precision
         assert found.scores[0] != found.evaluations[0].average_precision
 
-    def test_who_is_behind_is_left(self):
-        task = make_task(5)
+    def test_worse_settings_are_abandoned_early(self):
         useless = {"gamma": 1000}
         settings = [{"direction": "mixed", "n_estimators": 20}, useless, useless]
-        best, default, behind = found = search(task, iter(settings), math.inf)
+        best, default, behind = found = make_search(5).run(iter(settings), math.inf)
         assert [len(candidate.scores) for candidate in (best, default)] == [5, 5]
         assert [candidate.is_behind for candidate in (best, default, behind)] == [False, False, True]
         assert len(behind.scores) < 5
-        assert min(found, key=lambda one: find_rank(one, "accuracy")) is best
+        assert min(found, key=lambda one: one.rank("accuracy")) is best
 
     @pytest.mark.parametrize(("metric", "best"), [("accuracy", 0.9), ("log_loss", 0.1)])
     def test_ranks(self, metric, best):
@@ -169,22 +173,22 @@ class TestRace:
             return Candidate({}, [score], [evaluation])
 
         candidates = [make(0.1, 0.5), make(best, 0.3), make(best, 0.2), make(0.5, 0.1)]
-        assert min(candidates, key=lambda one: find_rank(one, metric)) is candidates[2]
+        assert min(candidates, key=lambda one: one.rank(metric)) is candidates[2]
 
     @pytest.mark.parametrize(
         ("seconds", "n_folds"),
         [(0, [1]), (1, [1]), (2, [1, 1]), (3, [1, 1]), (5, [2, 2]), (6, [3, 3]), (8, [3, 3, 2])],
     )
-    def test_the_defaults_take_turns(self, monkeypatch, seconds, n_folds):
+    def test_defaults_take_turns(self, monkeypatch, seconds, n_folds):
         n_done = 0
 
-        def tell(found):
+        def count(found):
             nonlocal n_done
             n_done += 1
 
-        monkeypatch.setattr(race.time, "monotonic", lambda: float(n_done))  # a fold takes a second
+        monkeypatch.setattr(tuning.time, "monotonic", lambda: float(n_done))  # a fold takes a second
         settings = iter([{"direction": "mean_difference"}, {"direction": "mixed"}, {"n_estimators": 5}])
-        found = search(make_task(), settings, seconds, tell)
+        found = make_search().run(settings, seconds, count)
         assert [len(candidate.scores) for candidate in found] == n_folds
         assert [len(candidate.seconds) for candidate in found] == n_folds
         assert [len(candidate.evaluations) for candidate in found] == n_folds
@@ -192,13 +196,13 @@ class TestRace:
     @pytest.mark.parametrize(
         ("kind", "size"), [(LHForestClassifier, "n_estimators"), (LHBoostClassifier, "max_iter")]
     )
-    def test_time_that_runs_out_ends_the_fit(self, kind, size):
+    def test_time_limit_stops_the_fit(self, kind, size):
         X, y = make_clouds(4000, 8, 3)
         model = kind(400, direction="mixed", random_state=0)
         with pytest.raises(OutOfTimeError):
-            race._make_stoppable(model, -math.inf).fit(X, y)
+            tuning._make_stoppable(model, -math.inf).fit(X, y)
         model.set_params(**{size: 4})
-        patient = race._make_stoppable(model, math.inf).fit(X, y)
+        patient = tuning._make_stoppable(model, math.inf).fit(X, y)
         assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
 
 
@@ -209,7 +213,7 @@ def make_noisy():
 
 
 class TestTune:
-    def test_the_best_is_fitted_on_all_rows(self):
+    def test_best_setting_is_fitted_on_all_rows(self):
         X, y = make_noisy()
         names = np.array(["a", "b", "c"])[y]
         tuned = tune("forest", X, names, n_candidates=4, cv=3, seconds=600, random_state=5)
@@ -243,13 +247,13 @@ class TestTune:
         assert model.random_state == 3
 
     @pytest.mark.parametrize("metric", METRICS)
-    def test_the_best_has_most_or_least_of_the_metric(self, metric):
+    def test_best_setting_has_the_best_score(self, metric):
         tuned = tune("tree", *make_noisy(), metric=metric, n_candidates=6, cv=2, seconds=600, refit=False)
         done = [candidate.score for candidate in tuned.candidates if len(candidate.scores) == 2]
         assert tuned.best_score_ == (max if METRICS[metric] > 0 else min)(done)
         assert tuned.best_estimator_ is None
 
-    def test_leaves_of_many_rows_are_found_where_classes_are_noisy(self):
+    def test_larger_leaves_are_found_for_noisy_classes(self):
         generator = np.random.default_rng(0)
         X = generator.normal(size=(400, 4))
         y = (X[:, 0] + generator.normal(0, 1.5, 400) > 0).astype(int)
@@ -268,14 +272,14 @@ class TestTune:
             by_hand = [model.fit(X[train], y[train]).score(X[test], y[test]) for train, test in splits]
             assert tuned.candidates[0].scores == pytest.approx(by_hand)
 
-    def test_callback_and_bar(self, capsys, monkeypatch):
+    def test_callback_and_progress_bar(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
-        heard = []
+        seen = []
         asked = {"n_candidates": 3, "cv": 2, "seconds": 600}
-        tuned = tune("tree", *make_noisy(), **asked, callback=heard.append, verbose=1)
-        assert [one.n_done for one in heard[:4]] == [0.5, 1.0, 1.5, 2.0]
-        assert heard[-1].n_done == tuned.n_done == 3.0
-        assert heard[-1].best_params_ == tuned.best_params_
+        tuned = tune("tree", *make_noisy(), **asked, callback=seen.append, verbose=1)
+        assert [one.n_done for one in seen[:4]] == [0.5, 1.0, 1.5, 2.0]
+        assert seen[-1].n_done == tuned.n_done == 3.0
+        assert seen[-1].best_params_ == tuned.best_params_
         assert "tuning" in capsys.readouterr().err
 
     def test_frame_and_dictionary(self):
@@ -306,7 +310,7 @@ class TestTune:
             ({"metric": "roc_auc", "y": [0] * 3 + [1] * 237}, "metric='roc_auc' .* class 0: choose fewer"),
         ],
     )
-    def test_refusals(self, options, told):
+    def test_invalid_arguments_are_rejected(self, options, told):
         X, y = make_noisy()
         given = {"estimator": "tree", "X": X, "y": y} | options
         with pytest.raises(ValueError, match=told):
@@ -320,3 +324,40 @@ def test_compact_trees_are_tuned():
     assert isinstance(tuned.best_estimator_, CompactLHTClassifier)
     for candidate in tuned.candidates:
         assert set(candidate.params) == {"max_leaf_nodes", "max_terms", "penalty", "min_samples_leaf"}
+
+
+def make_responses(n_rows):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, 3))
+    return X, 100 + 20 * X[:, 0] + 5 * X[:, 1] ** 2 + generator.normal(0, 4, n_rows)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "metric", "used"),
+    [
+        (LHTRegressor(), None, "r2"),
+        (LHForestRegressor(5), "mae", "mae"),
+        (LHBoostRegressor("quantile", quantile=0.9), None, "pinball"),
+    ],
+)
+def test_tuning_a_regressor(estimator, metric, used):
+    X, y = make_responses(90)
+    tuned = tune(estimator, X, y, metric=metric, n_candidates=2, cv=2, seconds=600)
+    assert tuned.metric == used
+    first, second = (one.score for one in tuned.candidates)
+    assert first >= second if used == "r2" else first <= second
+    assert type(tuned.best_estimator_) is type(estimator)
+    assert str(tuned).startswith("Best")
+    assert "rmse" in tuned.to_frame()
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "pinball", "bush"])
+def test_metrics_of_classifiers_are_rejected(metric):
+    with pytest.raises(ValueError, match=f"metric='{metric}'.*'r2', 'rmse', 'mae'"):
+        tune(LHTRegressor(), *make_responses(20), metric=metric)
+
+
+def test_settings_of_a_regression_tree():
+    found = list(draw_settings(LHTRegressor().get_params(), 1000, 20, 0))
+    assert "gamma" not in found[0]
+    assert len({setting["pruning"] for setting in found}) > 2
