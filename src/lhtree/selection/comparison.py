@@ -49,7 +49,7 @@ class Peer:
         """Import the class with the ending "Classifier" or "Regressor" and return an estimator."""
         module, _, name = self.path.rpartition(".")
         found = getattr(importlib.import_module(module), name + ending)
-        return found(random_state=seed, **self.parameters | others)
+        return found(random_state=seed, **{**self.parameters, **others})
 
     def errors(self) -> tuple[type[BaseException], ...]:
         """Exceptions of the estimator for unsuitable data."""

@@ -35,9 +35,10 @@ class ClassTarget:
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return the labels of some rows."""
-        return self.classes[self.codes[rows]]
+        labels: NDArray[Any] = self.classes[self.codes[rows]]
+        return labels
 
-    def join(self, proba: NDArray[np.float64], known: NDArray[Any], rows: NDArray[np.int64]) -> ClassPart:
+    def join(self, proba: NDArray[np.float64], known: Any, rows: NDArray[np.int64]) -> ClassPart:
         """Join the probabilities of held-out rows with their classes.
 
         ``known`` has the codes of the training classes; a class without training rows has probability 0.
