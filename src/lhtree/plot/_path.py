@@ -10,11 +10,11 @@ from .._parameters import check_count, is_integer, refuse
 from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
 from ..draw.figure import fit, fit_all
 from ..draw.scene import INK, LINE, PALE
-from ..draw.tree import name_class
+from ..draw.tree import minus, name_class
 from ..explain import Explanation
 from ..explain._facts import LeafStep, Path, Step, Term, ValueLeaf, ValueStep
 from ..explain._phrases import CLIPPED, say_number
-from ..model.model import Model
+from ..model.heads import MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
 from ..model.numbers import NumberFormat
 from ..model.views import TreeView, TreeViews
 from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
@@ -22,13 +22,12 @@ from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABEL = 165.0  # points
-_ROW = 0.2  # inches
-_RUNG, _RUNG_LABEL = 0.26, 190.0  # of a waterfall
+_LABEL, _ROW = 165.0, 0.2  # points and inches of a line of a path
+_RUNG_LABEL, _RUNG = 190.0, 0.26  # of a waterfall
 
 
 class Bar(NamedTuple):
-    """A line of the plot: a number with its label; ``is_sum`` if it is the sum of the lines above."""
+    """A number with its label; ``is_sum`` if it is the sum of the bars above."""
 
     label: str
     value: float
@@ -39,40 +38,61 @@ class Section(NamedTuple):
     """A block on the path: its title and its bars."""
 
     title: str
-    bars: tuple[Bar, ...]
-    lift: float = 1.0  # above 0 a positive bar is evidence for the class, below 0 against it
+    bars: tuple[Bar, ...] = ()
+    lift: float = 1.0  # above 0, positive bars are evidence for the class; below 0, against it
     write: Callable[[float], str] = "{:+.3g}".format
 
 
 def find_sections(view: TreeView, path: Path, n_features: int, max_steps: int) -> list[Section]:
-    """The sections of a path; the middle of a long one is left out and counted."""
-    steps = list(path.steps)
+    """Return the sections of a path; the middle of a long path is left out and counted."""
+    steps, n_left = list(path.steps), len(path.steps) - max_steps
     n_first = max_steps // 2
-    n_last = max_steps - n_first
-    shown = steps if len(steps) <= max_steps else steps[:n_first] + steps[len(steps) - n_last :]
-    sections = [
-        _describe_value(step, view, n_features)
-        if view.has_values
-        else _describe_step(step, view, n_features, path.target)
-        for step in shown
-    ]
-    if len(shown) < len(steps):
-        n_left = len(steps) - len(shown)
-        sections.insert(n_first, Section(f"… {n_left} more block{'s' if n_left > 1 else ''} on the path", ()))
-    if view.has_values:
-        return [*sections, _describe_value_leaf(path.leaf, view, n_features)]
-    return [*sections, _describe_leaf(path.leaf, path.target, n_features)]
+    shown = steps if n_left <= 0 else steps[:n_first] + steps[n_first + n_left :]
+    sections = [_DESCRIBE[type(step)](step, view, path.target, n_features) for step in (*shown, path.leaf)]
+    if n_left > 0:
+        sections.insert(n_first, Section(f"… {n_left} more block{'s' * (n_left > 1)} on the path"))
+    return sections
 
 
-def _describe_value(step: ValueStep, view: TreeView, n_features: int) -> Section:
-    """A block that has a value; a single feature needs no bars."""
-    what = "mean" if view.is_mean else "value"
-    value = f"block {step.block}: {what} {_minus(view.write_value(step.value))}"
-    change = f"so it goes {step.side}: {_minus(view.amounts().sign(step.change))}"
+def _describe_step(step: Step, view: TreeView, target: Any, n_features: int) -> Section:
+    title = (
+        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
+        f"{_describe_side(step)}, d = {step.confidence:.2f}"
+    )
+    return Section(title, _list_terms(step, n_features), view.lift(step.block))
+
+
+def _describe_side(step: Step | ValueStep) -> str:
+    return f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}"
+
+
+def _list_terms(step: Step | ValueStep, n_features: int) -> tuple[Bar, ...]:
+    """Return bars that add up to y."""
+    return (
+        *_name_terms(step.terms, n_features),
+        Bar("− offset", -step.offset),
+        Bar("y", step.y, is_sum=True),
+    )
+
+
+def _describe_leaf(leaf: LeafStep, view: TreeView, target: Any, n_features: int) -> Section:
+    title = (
+        f"leaf {leaf.block}: {leaf.n_target:.5g} of {leaf.weight:.5g} are {_name(target)}; "
+        f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected_membership:.3f}"
+    )
+    terms = _name_terms(leaf.terms, n_features)
+    return Section(
+        title, (Bar("intercept", leaf.intercept), *terms, Bar("estimate p̂", leaf.estimate, is_sum=True))
+    )
+
+
+def _describe_value(step: ValueStep, view: TreeView, target: Any, n_features: int) -> Section:
+    """Describe a block that has a value; a single feature needs no bars."""
+    value = f"block {step.block}: {'mean' if view.is_mean else 'value'} {minus(view.write_value(step.value))}"
+    change = minus(view.amounts().sign(step.change))
     if len(step.terms) > 1:
-        ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-        title = f"{value}; y {'<' if step.y < 0.0 else '≥'} 0, {change}"
-        return Section(title, (*_name_terms(step.terms, n_features), *ends), view.lift(step.block))
+        title = f"{value}; {_describe_side(step)}: {change}"
+        return Section(title, _list_terms(step, n_features), view.lift(step.block))
     (term,), conditions = step.terms, view.conditions(step.block)
     if isnan(term.value):
         why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
@@ -82,46 +102,31 @@ def _describe_value(step: ValueStep, view: TreeView, n_features: int) -> Section
         bound = getattr(conditions, step.side).removesuffix(" or missing")
         subject = conditions.subject if term.category is None else f"{term.what},"
         why = f"{fit(subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
-    return Section(f"{value}; {why}, {change}", ())
+    return Section(f"{value}; {why}, so it goes {step.side}: {change}")
 
 
-def _describe_value_leaf(leaf: ValueLeaf, view: TreeView, n_features: int) -> Section:
-    """A leaf that has a value; a constant one needs no bars. Beside a mean, slopes would be too small to see."""
-    added = _minus(view.write_value(leaf.added))
-    terms = _name_terms(leaf.terms, n_features)
-    clipped = [Bar("clipped to its range", leaf.clipped)] if leaf.clipped else []
-    write = view.amounts().sign if view.is_regression else Section._field_defaults["write"]
+def _describe_value_leaf(leaf: ValueLeaf, view: TreeView, target: Any, n_features: int) -> Section:
+    """Describe a leaf that has a value; a constant leaf needs no bars. Beside a mean, slopes would be invisible."""
+    added, terms = minus(view.write_value(leaf.added)), _name_terms(leaf.terms, n_features)
+    if leaf.clipped:
+        terms.append(Bar("clipped to its range", leaf.clipped))
     if view.is_mean:
-        mean = f"mean {_minus(view.write_value(leaf.value))}, " if terms else ""
+        mean = f"mean {minus(view.write_value(leaf.value))}, " if leaf.terms else ""
         title = f"leaf {leaf.block}: {mean}predicts {added}"
-        ends = [Bar("change of the mean", leaf.added - leaf.value, is_sum=True)]
-        return Section(title, (*terms, *clipped, *ends) if terms else (), write=write)
-    whose = "prediction" if view.is_regression else f"raw score of {_name(view.target)}"
-    bars = (Bar("value", leaf.value), *terms, *clipped, Bar("adds", leaf.added, is_sum=True))
-    title = f"leaf {leaf.block}: adds {added} to the {'log of the ' if view.adds_logs else ''}{whose}"
-    return Section(title, bars if terms else (), write=write)
+        bars = (*terms, Bar("change of the mean", leaf.added - leaf.value, is_sum=True))
+    else:
+        whose = f" of {_name(view.target)}" if view.target is not None else ""
+        title = f"leaf {leaf.block}: adds {added} to the {view.head.contribution_noun}{whose}"
+        bars = (Bar("value", leaf.value), *terms, Bar("adds", leaf.added, is_sum=True))
+    return Section(title, bars if leaf.terms else (), write=view.write_slope)
 
 
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
-
-
-def _describe_step(step: Step, view: TreeView, n_features: int, target: Any) -> Section:
-    title = (
-        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
-        f"y {'<' if step.y < 0.0 else '≥'} 0, so it goes {step.side}, d = {step.confidence:.2f}"
-    )
-    ends = (Bar("− offset", -step.offset), Bar("y", step.y, is_sum=True))
-    return Section(title, (*_name_terms(step.terms, n_features), *ends), view.lift(step.block))
-
-
-def _describe_leaf(leaf: LeafStep, target: Any, n_features: int) -> Section:
-    title = (
-        f"leaf {leaf.block}: {leaf.n_target:.5g} of {leaf.weight:.5g} are {_name(target)}; "
-        f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected_membership:.3f}"
-    )
-    ends = (Bar("estimate p̂", leaf.estimate, is_sum=True),)
-    return Section(title, (Bar("intercept", leaf.intercept), *_name_terms(leaf.terms, n_features), *ends))
+_DESCRIBE: dict[type[Any], Callable[[Any, TreeView, Any, int], Section]] = {
+    Step: _describe_step,
+    LeafStep: _describe_leaf,
+    ValueStep: _describe_value,
+    ValueLeaf: _describe_value_leaf,
+}
 
 
 def _name(target: Any) -> str:
@@ -129,7 +134,7 @@ def _name(target: Any) -> str:
 
 
 def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
-    """The largest terms, and the sum of the others."""
+    """Return bars of the largest terms, and of the sum of the others."""
     others = terms[n_features:] if len(terms) > n_features + 1 else ()
     bars = [Bar(_name_value(term), term.term) for term in terms[: len(terms) - len(others)]]
     if others:
@@ -199,89 +204,176 @@ def plot_path(
     if target is not None:
         take_class(explanation.classes, target)
     target = explanation.prediction if target is None else target
+    total = _TOTALS[type(explanation._fitted.head)](explanation)
     if is_forest:
-        ax = _draw_waterfall(explanation, target, n_features, ax)
-        ax.set_title(_say_outcome(explanation, None), fontsize=SMALL + 1.5, loc="left")
-        return ax
-    path = take_path(explanation, target, 0 if tree is None else tree)
-    sections = find_sections(TreeViews(explanation._fitted)[path.tree], path, n_features, max_steps)
-    n_lines = sum(len(section.bars) + 1.5 for section in sections)
-    ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
-    ax.set_axis_off()
-    ax.set(xlim=(-1.0, 1.0), ylim=(n_lines, -1.2))
-    ax.set_title(_say_outcome(explanation, tree), fontsize=SMALL + 1.5, loc="left")
-    y = 0.0
-    for section in sections:
-        y = _draw_section(ax, section, y) + 1.5
+        ax = _draw_waterfall(explanation, total, target, n_features, ax)
+    else:
+        path = take_path(explanation, target, 0 if tree is None else tree)
+        sections = find_sections(TreeViews(explanation._fitted)[path.tree], path, n_features, max_steps)
+        ax = _draw_sections(sections, ax)
+    ax.set_title(total.describe(tree), fontsize=SMALL + 1.5, loc="left")
     return ax
 
 
 def take_path(explanation: Explanation, target: Any, tree: int) -> Path:
-    """The path through one tree."""
+    """Return the path through one tree."""
     if not is_integer(tree) or not 0 <= tree < explanation.n_estimators:
         raise refuse("tree", tree, f"an integer from 0 to {explanation.n_estimators - 1}")
-    if explanation._fitted.is_regression:
-        return explanation.paths[tree]
-    code = take_class(explanation.classes, target)
     n_targets = len(explanation.paths) // explanation.n_estimators
-    return explanation.paths[tree * n_targets + (code if n_targets > 1 else 0)]
+    code = take_class(explanation.classes, target) if n_targets > 1 else 0
+    return explanation.paths[tree * n_targets + code]
 
 
-def _say_outcome(explanation: Explanation, tree: int | None) -> str:
-    label, n_trees, fitted = explanation.prediction, explanation.n_estimators, explanation._fitted
-    if fitted.is_regression:
-        outcome = f"prediction: {_minus(fitted.amounts.plain().write(label))}"
-    else:
-        outcome = (
-            f"prediction: {fit(name_class(label), 160.0, SMALL)}, probability {explanation.proba[label]:.3f}"
-        )
-    if n_trees == 1:
-        return outcome
-    is_boosted = fitted.is_boosted
-    if tree is not None:
-        return f"{outcome} ({'round' if is_boosted else 'tree'} {tree} of {n_trees})"
-    if is_boosted:
-        return f"{outcome}\nsum of {n_trees} rounds"
-    if fitted.is_regression:
-        return f"{outcome}\nmean of {n_trees} trees"
-    return f"{outcome}\n{explanation.votes[label]} of {n_trees} trees predict it"
+def _draw_sections(sections: list[Section], ax: Axes | None) -> Axes:
+    n_lines = sum(len(section.bars) + 1.5 for section in sections)
+    ax = take_axes(ax, 7.0, _ROW * n_lines + 0.6)
+    ax.set_axis_off()
+    ax.set(xlim=(-1.0, 1.0), ylim=(n_lines, -1.2))
+    y = 0.0
+    for section in sections:
+        _draw_section(ax, section, y)
+        y += len(section.bars) + 1.5
+    return ax
 
 
-def _draw_section(ax: Axes, section: Section, y: float) -> float:
-    """Draw from y downwards; return where the section ends."""
+def _draw_section(ax: Axes, section: Section, y: float) -> None:
     ax.axhspan(y - 0.55, y + 0.5, color=PALE, zorder=0)
     ax.text(-0.98, y, section.title, fontsize=SMALL, va="center", color=INK)
     largest = max((abs(bar.value) for bar in section.bars), default=0.0) or 1.0
     zero, room = 0.3, 0.5
-    for line, bar in enumerate(section.bars, 1):
-        at, length = y + line, bar.value / largest * room
+    how: dict[str, Any] = {"va": "center", "fontsize": SMALL}
+    for at, bar in enumerate(section.bars, 1):
+        length, evidence = bar.value / largest * room, bar.value * section.lift
         if bar.is_sum:
-            ax.plot([-0.98, 0.98], [at - 0.5, at - 0.5], color=LINE, linewidth=0.6)
-        ax.text(
-            zero - room - 0.14, at, fit(bar.label, _LABEL, SMALL), ha="right", va="center", fontsize=SMALL
-        )
-        ax.barh(
-            at,
-            length,
-            left=zero,
-            height=0.66,
-            color=LINE if section.lift == 0.0 else FOR if bar.value * section.lift > 0.0 else AGAINST,
-            edgecolor=INK,
-            linewidth=1.2 if bar.is_sum else 0.0,
-        )
-        number = _minus(section.write(bar.value))
-        ax.annotate(
-            number,
-            (zero + length, at),
-            (3 if bar.value >= 0.0 else -3, 0),
-            textcoords="offset points",
-            ha="left" if bar.value >= 0.0 else "right",
-            va="center",
-            fontsize=SMALL,
-        )
+            ax.plot([-0.98, 0.98], [y + at - 0.5] * 2, color=LINE, linewidth=0.6)
+        ax.text(zero - room - 0.14, y + at, fit(bar.label, _LABEL, SMALL), ha="right", **how)
+        colour = LINE if section.lift == 0.0 else FOR if evidence > 0.0 else AGAINST
+        ax.barh(y + at, length, 0.66, zero, color=colour, edgecolor=INK, linewidth=1.2 * bar.is_sum)
+        side, shift = ("left", 3) if bar.value >= 0.0 else ("right", -3)
+        number, place = minus(section.write(bar.value)), (zero + length, y + at)
+        ax.annotate(number, place, (shift, 0), textcoords="offset points", ha=side, **how)
     if section.bars:
         ax.plot([zero, zero], [y + 0.55, y + len(section.bars) + 0.45], color=INK, linewidth=0.8)
-    return y + len(section.bars)
+
+
+class _Total:
+    """The total of a row's contributions: this one is a membership. One class per head."""
+
+    label = "membership μ"
+    least, most = 0.0, 1.0  # ends of the axis, unless bars reach further
+    margins = (0.02, 0.1)
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation, self.head = explanation, explanation._fitted.head
+        self.numbers = NumberFormat(3)
+
+    def describe(self, tree: int | None) -> str:
+        """Return the title: the prediction, and how the trees agree on it."""
+        n_trees, prediction = self.explanation.n_estimators, f"prediction: {self.write_prediction()}"
+        if n_trees == 1:
+            return prediction
+        if tree is not None:
+            return f"{prediction} ({self.head.estimator_noun} {tree} of {n_trees})"
+        return f"{prediction}\n{self.describe_trees(n_trees)}"
+
+    def write_prediction(self) -> str:
+        label = self.explanation.prediction
+        return f"{fit(name_class(label), 160.0, SMALL)}, probability {self.explanation.proba[label]:.3f}"
+
+    def describe_trees(self, n_trees: int) -> str:
+        return f"{self.explanation.votes[self.explanation.prediction]} of {n_trees} trees predict it"
+
+    def find_ends(self, rungs: list[Rung]) -> list[float]:
+        """Return the values that the axis has to show."""
+        return [self.least, self.most, *(end for rung in rungs for end in rung[1:])]
+
+    def draw_end(self, ax: Axes, y: float, rung: Rung, target: Any) -> float:
+        """Draw where contributions start or end; return the distance of the number in points."""
+        colour = class_colour(self.explanation.classes.index(target))
+        ax.barh(y, rung.end - rung.start, left=rung.start, height=0.7, color=colour)
+        return 4.0
+
+    def label_axis(self, ax: Axes, target: Any) -> None:
+        name = fit(name_class(target), _RUNG_LABEL, NORMAL)
+        ax.set_xlabel(f"{self.head.total_noun} of {name}", fontsize=NORMAL)
+
+
+class _ScoreTotal(_Total):
+    """A raw score."""
+
+    label = "raw score"
+    most = 0.0
+
+    def describe_trees(self, n_trees: int) -> str:
+        return f"sum of {n_trees} rounds"
+
+
+class _NumberTotal(_Total):
+    """A predicted number. It may be far from 0: the axis starts elsewhere, and diamonds mark start and end."""
+
+    label = "prediction"
+    margins = (0.05, 0.15)
+
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__(explanation)
+        self.numbers = explanation._fitted.amounts
+
+    def write_prediction(self) -> str:
+        return minus(self.numbers.plain().write(self.explanation.prediction))
+
+    def describe_trees(self, n_trees: int) -> str:
+        return f"sum of {n_trees} rounds" if self.head.adds_rounds else f"mean of {n_trees} trees"
+
+    def find_ends(self, rungs: list[Rung]) -> list[float]:
+        return [rung.end for rung in rungs]
+
+    def draw_end(self, ax: Axes, y: float, rung: Rung, target: Any) -> float:
+        ax.plot(rung.end, y, marker="D", color=ACCENT, markersize=6, linestyle="")
+        return 7.0
+
+    def label_axis(self, ax: Axes, target: Any) -> None:
+        if self.numbers.is_log:
+            ax.xaxis.set_major_formatter(lambda value, _: self.numbers.write(value))
+        else:
+            write_thousands(ax.xaxis)
+        ax.set_xlabel(f"prediction{', on a logarithmic scale' * self.numbers.is_log}", fontsize=NORMAL)
+
+
+_TOTALS: dict[type[Any], type[_Total]] = {
+    WolfHead: _Total,
+    SharesHead: _Total,
+    RawScoreHead: _ScoreTotal,
+    NumberScoreHead: _NumberTotal,
+    MeanHead: _NumberTotal,
+}
+
+
+class Rung(NamedTuple):
+    """A bar from ``start`` to ``end``; the first and the last start at 0."""
+
+    label: str
+    start: float
+    end: float
+
+
+def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[Rung]:
+    """Return the start, the largest contributions, and the total."""
+    at, contributions, clipped, total = explanation.account(target)
+    parts = [part for part in contributions.items() if part[1] != 0.0]
+    parts.sort(key=lambda part: -abs(part[1]))
+    others = parts[n_features:] if len(parts) > n_features + 1 else []
+    shown = parts[: len(parts) - len(others)]
+    added = [(_name_cell(name, explanation.row[name]), value) for name, value in shown]
+    if others:
+        added.append((f"{len(others)} more features", sum(value for _, value in others)))
+    if clipped:
+        added.append((CLIPPED, clipped))
+    head = explanation._fitted.head
+    rungs = [Rung(head.start_noun, 0.0, at)]
+    for label, value in added:
+        rungs.append(Rung(label, at, at + value))
+        at += value
+    return [*rungs, Rung(_TOTALS[type(head)].label, 0.0, total)]
 
 
 def _name_cell(name: str, value: Any) -> str:
@@ -290,97 +382,32 @@ def _name_cell(name: str, value: Any) -> str:
     return f"{name} = {say_number(value) if isinstance(value, float) else value}"
 
 
-class Rung(NamedTuple):
-    """A bar from ``start`` to ``end``; the first and the last stand on 0."""
-
-    label: str
-    start: float
-    end: float
-
-
-def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[Rung]:
-    """The base, what the features with the largest contributions add, and what they add up to."""
-    at, contributions, clipped, total = explanation.account(target)
-    parts = sorted(contributions.items(), key=lambda part: -abs(part[1]))
-    parts = [part for part in parts if part[1] != 0.0]
-    others = parts[n_features:] if len(parts) > n_features + 1 else []
-    added = [
-        (_name_cell(name, explanation.row[name]), value) for name, value in parts[: len(parts) - len(others)]
-    ]
-    if others:
-        added.append((f"{len(others)} more features", sum(value for _, value in others)))
-    if clipped:
-        added.append((CLIPPED, clipped))
-    fitted = explanation._fitted
-    first = "mean response" if fitted.is_regression else "share in the training data"
-    rungs = [Rung("base" if fitted.is_boosted else first, 0.0, at)]
-    for label, value in added:
-        rungs.append(Rung(label, at, at + value))
-        at += value
-    return [*rungs, Rung(_name_total(explanation), 0.0, total)]
-
-
-def _name_total(explanation: Explanation) -> str:
-    if explanation._fitted.is_regression:
-        return "prediction"
-    return "raw score" if explanation._fitted.is_boosted else "membership μ"
-
-
-def _draw_waterfall(explanation: Explanation, target: Any, n_features: int, ax: Axes | None) -> Axes:
-    """Draw the rungs from above to below, each where the one before it ends.
-
-    A number may be far from 0: then its axis does not start there, and diamonds show where it starts and ends.
-    """
+def _draw_waterfall(
+    explanation: Explanation, total: _Total, target: Any, n_features: int, ax: Axes | None
+) -> Axes:
+    """Draw the rungs from top to bottom, each from the end of the one above."""
     rungs = find_rungs(explanation, target, n_features)
     ax = take_axes(ax, 7.0, _RUNG * len(rungs) + 1.1)
-    fitted = explanation._fitted
-    amounts = fitted.amounts if fitted.is_regression else NumberFormat(3)
+    behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+    how: dict[str, Any] = {"va": "center", "fontsize": SMALL, "color": INK, "bbox": behind}
     for y, rung in enumerate(rungs):
         change = rung.end - rung.start
-        is_total = y in (0, len(rungs) - 1)
-        if is_total and fitted.is_regression:
-            ax.plot(rung.end, y, marker="D", color=ACCENT, markersize=6, linestyle="")
+        if y in (0, len(rungs) - 1):
+            shift, text, x = total.draw_end(ax, y, rung, target), total.numbers.write(rung.end), rung.end
         else:
-            own = class_colour(explanation.classes.index(target)) if is_total else None
-            ax.barh(y, change, left=rung.start, height=0.7, color=own or (FOR if change > 0.0 else AGAINST))
+            shift, text, x = 4.0, total.numbers.sign(change), max(rung.start, rung.end)
+            ax.barh(y, change, left=rung.start, height=0.7, color=FOR if change > 0.0 else AGAINST)
         if y + 1 < len(rungs):
             ax.plot([rung.end, rung.end], [y - 0.35, y + 1.35], color=LINE, linewidth=0.7, zorder=0.5)
-        text = (amounts.write(rung.end) if is_total else amounts.sign(change)).replace("-", "−")
-        ax.annotate(
-            text,
-            (rung.end if is_total else max(rung.start, rung.end), y),
-            (7 if is_total and fitted.is_regression else 4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            color=INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-        )
-    _set_limits(ax, rungs, fitted)
-    ax.set_yticks(range(len(rungs)), fit_all([rung.label for rung in rungs], _RUNG_LABEL, SMALL))
-    if fitted.is_regression:
-        what = "prediction"
-        if amounts.is_log:
-            ax.xaxis.set_major_formatter(lambda value, _: amounts.write(value))
-            what = "prediction, on a logarithmic scale"
-        else:
-            write_thousands(ax.xaxis)
-    else:
-        what = "raw score" if fitted.is_boosted else "membership"
-        what = f"{what} of {fit(name_class(target), _RUNG_LABEL, NORMAL)}"
-    ax.set_xlabel(what, fontsize=NORMAL)
-    strip(ax)
-    return ax
-
-
-def _set_limits(ax: Axes, rungs: list[Rung], fitted: Model) -> None:
-    if fitted.is_regression:
-        ends = [rung.end for rung in rungs]
-    else:
-        ends = [0.0, 0.0 if fitted.is_boosted else 1.0, *(end for rung in rungs for end in rung[1:])]
+        ax.annotate(minus(text), (x, y), (shift, 0), textcoords="offset points", **how)
+    ends = total.find_ends(rungs)
     low, high = min(ends), max(ends)
     width = high - low or abs(high) or 1.0
-    room = (0.05, 0.15) if fitted.is_regression else (0.02, 0.1)
-    ax.set(xlim=(low - room[0] * width, high + room[1] * width), ylim=(len(rungs) - 0.4, -0.6))
+    left, right = total.margins
+    ax.set(xlim=(low - left * width, high + right * width), ylim=(len(rungs) - 0.4, -0.6))
     if low < 0.0 < high:
         ax.axvline(0.0, color=LINE, linewidth=0.7, zorder=0.4)
+    ax.set_yticks(range(len(rungs)), fit_all([rung.label for rung in rungs], _RUNG_LABEL, SMALL))
+    total.label_axis(ax, target)
+    strip(ax)
+    return ax
