@@ -78,7 +78,7 @@ def write_thousands(axis: Any) -> None:
 
 def add_class_legend(ax: Axes, **how: Any) -> None:
     """Add a legend of the classes on the right."""
-    place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
     ax.legend(fontsize=SMALL, title="class", title_fontsize=SMALL, **place, **how)
 
 

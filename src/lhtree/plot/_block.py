@@ -56,10 +56,11 @@ class BlockRows:
     def label_sides(self, ax: Axes, counts: list[tuple[str, str]]) -> None:
         """Write the child blocks above the axes, left and right, each between its rows and more text."""
         room, view = width_of(ax) / 2 - 22.0, self.view
-        for side, child, (rows, more) in zip(("left", "right"), (view.left, view.right), counts, strict=True):
-            below = int(child[self.block])
+        for is_left, (rows, more) in zip((True, False), counts, strict=True):
+            below = int((view.left if is_left else view.right)[self.block])
             text = fit(f"{rows} to {'leaf' if view.is_leaf[below] else 'block'} {below}{more}", room, SMALL)
-            ax.set_title(f"← {text}" if side == "left" else f"{text} →", loc=side, fontsize=SMALL, color=INK)
+            title = f"← {text}" if is_left else f"{text} →"
+            ax.set_title(title, loc="left" if is_left else "right", fontsize=SMALL, color=INK)
 
 
 def _reach_block(model: Any, X: Any, block: int, tree: int) -> tuple[dict[str, Any], int]:
@@ -98,7 +99,8 @@ class BlockSums(BlockRows):
     @property
     def extremes(self) -> dict[str, float]:
         """Smallest and largest feature sums of the target (TFS) and the rest (NFS); those without rows are left out."""
-        found, has_sum = {}, np.isfinite(self.feature_sum)
+        found: dict[str, float] = {}
+        has_sum = np.isfinite(self.feature_sum)
         for name, own in (("TFS", self.is_target), ("NFS", ~self.is_target)):
             known = self.feature_sum[own & has_sum]
             if len(known):

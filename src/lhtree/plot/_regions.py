@@ -161,7 +161,8 @@ def _draw_classes(
         how = {"marker": "o", "color": INK, "label": "rows"}
         if code >= 0:
             how = {"marker": marker(code), "color": class_colour(code), "label": labels[code]}
-        ax.scatter(*points[codes == code].T, s=size, edgecolor=INK, linewidth=0.5, zorder=3, **how)
+        x, y = points[codes == code].T
+        ax.scatter(x, y, s=size, edgecolor=INK, linewidth=0.5, zorder=3, **how)
     add_class_legend(ax, markerscale=float(np.sqrt(28.0 / size)))
 
 
@@ -179,7 +180,15 @@ def _draw_surface(
     image = _draw_image(ax, surface, grids, **scale)
     if points is not None:
         colours: dict[str, Any] = {"c": response, **scale} if len(response) else {"color": INK}
-        ax.scatter(*points.T, s=_find_size(points), edgecolor=INK, linewidth=0.5, zorder=3, **colours)
+        ax.scatter(
+            points[:, 0],
+            points[:, 1],
+            s=_find_size(points),
+            edgecolor=INK,
+            linewidth=0.5,
+            zorder=3,
+            **colours,
+        )
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("prediction; of rows, the response" if len(response) else "prediction", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
