@@ -1,4 +1,4 @@
-"""The parameters of an estimator, checked and with every ``"auto"`` settled."""
+"""Checks of parameters, and the parameters of a fit with every ``"auto"`` replaced by its value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NORMALISATIONS = ("robust", "standard", "minmax", None)
 MULTI_CLASS = ("auto", "one_tree", "one_per_class")
 UNSEEN = ("missing", "error")
 MANY_ROWS = (
-    50_000  # above it, multi_class="auto" grows trees of all classes: K times as many would take minutes
+    50_000  # multi_class="auto" grows trees of all classes above it, because K times as many take minutes
 )
-SMOOTHING = 0.1  # of leaves whose size was chosen; by cross-validation on 26 data sets
+SMOOTHING = 0.1  # of leaves whose size a pilot chose; found by cross-validation on 26 data sets
 _MOST_SHOWN = 100  # characters of a value in a message
-MOST_THREADS = 1 << 16  # more would not start; results do not depend on their number
+MOST_THREADS = 1 << 16  # more threads would not start
 
 
 def refuse(name: str, value: object, remedy: str) -> ValueError:
@@ -48,31 +48,31 @@ def check_count(name: str, value: Any, least: int) -> int:
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a finite number, True and False aside."""
+    """Whether a value is a finite number but not a bool."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # an integer larger than every float
         return False
 
 
 def choose(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    """One of some names, or None if it is one of them."""
+    """Return a value that must be one of the allowed names (or None)."""
     if not (value is None or isinstance(value, str)) or value not in allowed:
         raise refuse(name, value, f"one of {', '.join(map(repr, allowed))}")
     return value
 
 
 def check_number(name: str, value: Any) -> float:
-    """A finite number of at least 0."""
+    """Check a finite number of at least 0."""
     if not is_real(value) or value < 0.0:
         raise refuse(name, value, "a number of at least 0")
     return float(value)
 
 
 def _amount(name: str, value: Any, least: int, words: str = "") -> tuple[float, bool]:
-    """A count of samples, or a share of the training weight."""
+    """Check a count of samples or a share of the training weight; return it and whether it is a share."""
     if is_integer(value) and least <= value <= 2**53:
         return float(value), False
     if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
@@ -99,8 +99,8 @@ def check_verbose(value: Any) -> bool:
 
 
 def draw_seed(random_state: Any) -> int:
-    """A seed for the core from what scikit-learn calls a random state."""
-    from sklearn.utils import check_random_state  # the rest of this file serves those who do without
+    """Return a seed for the core from a random state of scikit-learn."""
+    from sklearn.utils import check_random_state  # only estimators need scikit-learn
 
     try:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -111,14 +111,14 @@ def draw_seed(random_state: Any) -> int:
 
 
 def count_features(max_features: Any, n_features: int, *, is_oblique_forest: bool) -> int:
-    """Number of features a block considers; 0 means all."""
+    """Return the number of features that a block considers; 0 means all."""
     if max_features is None:
         return 0
     if isinstance(max_features, str):
         if max_features == "auto":
             if not is_oblique_forest:
                 return 0
-            # Of one feature no hyperplane is oblique, so never fewer than two.
+            # At least two: a hyperplane of one feature is not oblique.
             return min(n_features, max(2, min(7, math.ceil(n_features / 2)), math.isqrt(n_features)))
         if max_features == "sqrt":
             return max(1, math.isqrt(n_features))
@@ -134,11 +134,11 @@ def count_features(max_features: Any, n_features: int, *, is_oblique_forest: boo
 
 
 def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, earlier: bool | None) -> bool:
-    """Whether a forest grows one tree of all classes instead of one per class, as in an ``earlier`` fit."""
+    """Whether a forest grows one tree of all classes instead of one per class; "auto" keeps the ``earlier`` kind."""
     how = choose("multi_class", params["multi_class"], MULTI_CLASS)
     if how == "one_tree" and params["direction"] != "mixed":
         raise refuse("multi_class", how, "'one_per_class' or 'auto', or direction='mixed' as well")
-    # Trees of all classes have constant memberships, the shares of the classes.
+    # The memberships of trees of all classes are constant.
     if how == "one_tree" and params["membership"] == "least_squares":
         raise refuse(
             "multi_class",
@@ -153,7 +153,7 @@ def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, e
 
 
 class Settled:
-    """Parameters of one fit, checked."""
+    """Checked parameters of one fit."""
 
     def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
         direction = choose("direction", params["direction"], DIRECTIONS)
@@ -175,7 +175,7 @@ class Settled:
             min_split_amount = _amount("min_samples_split", min_split, 1)
         leaf_size = params["min_samples_leaf"]
         is_auto = isinstance(leaf_size, str) and leaf_size == "auto"
-        self.chooses_leaf_size = is_auto and not is_paper  # a pilot does
+        self.chooses_leaf_size = is_auto and not is_paper  # by a pilot
         self.min_samples_leaf: float = 1 if is_auto else leaf_size
         min_leaf = _amount("min_samples_leaf", self.min_samples_leaf, 1, "'auto', ")
         self.smoothing = self._settle_smoothing(params.get("smoothing", 0.0), auto=self.chooses_leaf_size)
@@ -191,7 +191,7 @@ class Settled:
         n_considered = count_features(
             params["max_features"], n_features, is_oblique_forest=is_forest and not is_paper
         )
-        # Where blocks draw no features, draws of rows must make the trees differ.
+        # If blocks draw no features, only drawn rows make the trees differ.
         self.max_samples = 1.0 if not is_paper and 0 < n_considered < n_features else 0.8
         self._core = {
             "direction": direction,
@@ -204,17 +204,17 @@ class Settled:
             "max_depth": -1 if max_depth is None else min(int(max_depth), 2**62),
             "max_features": n_considered,
             "shrinkage": check_number("shrinkage", params["shrinkage"]),
-            # One tree is read block by block; a forest is not, and would pay for it in time and memory.
+            # Only single trees are read block by block; for forests, it would cost time and memory.
             "branching_membership": not is_forest,
         }
 
     @property
     def options(self) -> _core.Options:
-        """What the core grows trees with."""
+        """Return the options of the core."""
         return _core.Options(beta=0.0, **self._core)
 
     def tree_params(self) -> dict[str, Any]:
-        """Parameters with which a tree of a forest would be fitted by itself, beta aside."""
+        """Return the parameters, except beta, with which a single tree equals a tree of the forest."""
         names = ("direction", "offset", "membership")
         return {name: self._core[name] for name in names} | {
             "confidence": self.confidence,
@@ -224,7 +224,7 @@ class Settled:
         }
 
     def with_leaf_size(self, n: float) -> Settled:
-        """The same parameters with another ``min_samples_leaf``."""
+        """Return a copy with another ``min_samples_leaf``."""
         other = copy.copy(self)
         other.min_samples_leaf = n
         other._core = self._core | {"min_samples_leaf": _amount("min_samples_leaf", n, 1)}
@@ -232,7 +232,7 @@ class Settled:
 
     @staticmethod
     def _settle_smoothing(smoothing: Any, *, auto: bool) -> float:
-        """Rows of the prior that a leaf is smoothed with."""
+        """Return the number of rows of the prior that are added to a leaf."""
         if isinstance(smoothing, str) and smoothing == "auto":
             return SMOOTHING if auto else 0.0
         if not is_real(smoothing) or smoothing < 0.0:
@@ -241,14 +241,12 @@ class Settled:
 
     @staticmethod
     def _settle_beta(beta: Any, *, is_paper: bool, is_forest: bool) -> float | None:
-        """A fixed beta, or None for the paper's schedule."""
+        """Return a fixed beta, or None for the paper's schedule."""
         names = "'auto', 'schedule'" if is_forest else "'auto'"
-        if isinstance(beta, str):
-            if beta == "auto":
-                return None if is_forest and is_paper else 0.0
-            if beta == "schedule" and is_forest:
-                return None
-            raise refuse("beta", beta, f"{names} or a number in [0, 1)")
+        if isinstance(beta, str) and beta == "auto":
+            return None if is_forest and is_paper else 0.0
+        if isinstance(beta, str) and beta == "schedule" and is_forest:
+            return None
         if not is_real(beta) or not 0.0 <= beta < 1.0:
             raise refuse("beta", beta, f"{names} or a number in [0, 1)")
         return float(beta)

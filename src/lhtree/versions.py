@@ -1,4 +1,4 @@
-"""Versions of everything that a bug report should name."""
+"""Versions for bug reports."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import __version__
 
-# Distributions, in the order in which they are shown: those required, then those of the extras.
+# Distributions in the order of the output: required, then optional.
 REQUIRED = ("numpy", "scikit-learn", "scipy")
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "onnx", "typer", "rich", "dask", "shap")
 
 
 def find_versions() -> dict[str, str | None]:
-    """Versions by name: lhtree, Python, the system, the core and the libraries, ``None`` for those not installed."""
+    """Return versions by name: lhtree, Python, the system, the core and the libraries; None if not installed."""
     facts: dict[str, str | None] = {
         "lhtree": __version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()})",
@@ -42,7 +42,7 @@ def show_versions() -> None:
 
 
 def _describe_core() -> dict[str, str | None]:
-    """Compiler and instruction set of the core, or why it cannot be loaded: that is often what a report is about."""
+    """Return compiler and instruction set of the core, or the error with which it cannot be loaded."""
     try:
         core = importlib.import_module("._core", __package__)
     except ImportError as error:

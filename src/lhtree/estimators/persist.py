@@ -1,4 +1,4 @@
-"""Saving estimators in model files, and loading them again."""
+"""Saving estimators to model files and loading them."""
 
 from __future__ import annotations
 

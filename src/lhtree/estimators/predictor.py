@@ -1,4 +1,4 @@
-"""What all estimators have in common: the walk from a model to predictions."""
+"""Base classes of all estimators: predictions and attributes of a fitted model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..model.views import TreeView, TreeViews
 from ..tables.frames import refuse_infinity
 from ..tables.rows import CodedRows
 
-# Below this many rows a prediction does not look up n_jobs; the scorer would not use threads.
+# Below this many rows, predictions do not read n_jobs, because the scorer uses no threads.
 _FEW_ROWS = 64
 
 
@@ -33,32 +33,32 @@ def _draw_trees(views: Sequence[TreeView]) -> str:
 
 
 class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
-    """What classifiers and regressors share: asking the model, and the attributes of what was learned."""
+    """Base class of all estimators: scores of the model and its attributes."""
 
     _is_forest = False
-    _tree: ClassVar[Any] = None  # of a forest: what a tree of it is
+    _tree: ClassVar[Any] = None  # class of the trees of a forest
     _is_regressor = False
-    _links: ClassVar[tuple[str, ...]] = ("wolf",)  # what its models may have
-    # All that was learned. A fit replaces it as its last step, so that a fit that fails changes nothing and other
-    # threads see the old model or the new one, never a part of each.
+    _links: ClassVar[tuple[str, ...]] = ("wolf",)  # links of its models
+    # The fitted model. A fit replaces it as its last step, so that a failing fit changes nothing and other threads
+    # see the old model or the new one.
     _model: Model | None = None
 
     def _progress(self, n_tasks: int) -> Any:
-        """Context in which trees are grown; gives a function to report progress to, or None."""
+        """Return a context for growing trees, whose value is a function that reports progress, or None."""
         return nullcontext()
 
     def _read(self) -> Model:
-        """All that was learned, for those who read it (see ``model.read``)."""
+        """Return the fitted model (see ``model.read``)."""
         check_is_fitted(self)
-        return self._model  # type: ignore[return-value]  # it is fitted
+        return self._model  # type: ignore[return-value]  # checked
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        """What notebooks show: scikit-learn's diagram and, once it is fitted, the model itself."""
-        diagram = super()._repr_html_  # there is none where scikit-learn is set to text
+        """HTML for notebooks: scikit-learn's diagram and, if fitted, a drawing of the model."""
+        diagram = super()._repr_html_  # raises AttributeError if scikit-learn displays text
         return lambda: diagram() + self._draw()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -80,7 +80,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return tags
 
     def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any, model: Model | None) -> Any:
-        """Call a method of the model's scorer with rows in any form; exact arrays go straight to it."""
+        """Call a method of the model's scorer with rows of any type; exact arrays are not encoded."""
         if model is None or not model.takes(X):
             model = model or self._read()
             X = model.code(X, self)
@@ -134,7 +134,7 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     @property
     def trees_(self) -> TreeViews:
-        """Views of all trees, one per column of ``apply``."""
+        """Sequence of views of the trees, one per column of ``apply``."""
         return TreeViews(self._read(), _draw_trees)
 
     @property
@@ -149,11 +149,11 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
 
 class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
-    """Predicting classes."""
+    """Base class of classifiers."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predicted class of every row, shape (n,): the most probable one."""
-        model = self._model or self._read()  # one model for codes and classes, whatever other threads fit
+        model = self._model or self._read()  # one model for codes and classes, even if another thread fits
         return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-le
 
 
 class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
-    """Predicting a number."""
+    """Base class of regressors."""
 
     _is_regressor = True
     _links: ClassVar[tuple[str, ...]] = ("mean",)
@@ -183,7 +183,7 @@ class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-lear
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Threads for ``n_jobs``, as joblib counts them: None is 1 outside a joblib context, -1 all cores."""
+    """Return the number of threads for ``n_jobs``, as in joblib: None is 1 outside a joblib context, -1 all cores."""
     if n_jobs is not None and (
         isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
     ):

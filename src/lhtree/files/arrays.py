@@ -23,7 +23,7 @@ def _optional(
     return Array(dtype, axis, about, points_to, default=0.0, is_scored=is_scored)
 
 
-# Arrays of the model other than those of its trees. A blank separates two axes.
+# Arrays of the model, except the arrays of its trees. A blank separates two axes.
 MODEL_ARRAYS = {
     "centre": Array("f8", "feature", "z = (x - centre) / scale"),
     "scale": Array("f8", "feature", "above 0"),

@@ -267,7 +267,7 @@ def _is_parameter(value: Any) -> bool:
 
 
 def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return dtype and values of the classes for JSON; reject those that would not be read back unchanged."""
+    """Return dtype and values of the classes for JSON; reject classes that would change."""
     name = "object" if classes.dtype == object else classes.dtype.str
     values = classes.tolist()
     strange = next((value for value in values if type(value) is not _PLAIN.get(classes.dtype.kind)), None)

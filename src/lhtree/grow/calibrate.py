@@ -32,7 +32,9 @@ def check_calibrate(method: Any, training: Training, *, continues: bool) -> str 
         return None
     if continues:
         raise refuse(
-            "calibrate", method, "None with warm_start=True, or warm_start=False: calibration refits all trees"
+            "calibrate",
+            method,
+            "None with warm_start=True, or warm_start=False: calibration refits all trees",
         )
     counts = np.bincount(training.codes)
     if counts.min() < 2:
