@@ -78,9 +78,7 @@ def _amount(name: str, value: Any, least: int, words: str = "") -> tuple[float, 
     if is_real(value) and not is_integer(value) and 0.0 < value < 1.0:
         return float(value), True
     raise refuse(
-        name,
-        value,
-        f"{words}an integer from {least} to 2**53 (a count) or a float between 0 and 1 (a share)",
+        name, value, f"{words}an integer from {least} to 2**53 (a count) or a float between 0 and 1 (a share)"
     )
 
 

@@ -102,13 +102,7 @@ class Interpretable:
         return explain_rows(fitted, rows, index)
 
     def importances(
-        self,
-        X: Any = None,
-        y: Any = None,
-        *,
-        kind: str = "gain",
-        n_repeats: int = 5,
-        random_state: Any = 0,
+        self, X: Any = None, y: Any = None, *, kind: str = "gain", n_repeats: int = 5, random_state: Any = 0
     ) -> Importances:
         """Return the importance of every column.
 

@@ -1,10 +1,7 @@
 """Fits of LHBoostClassifier: predictions by stage, early stopping, warm starts, copies, the same bits everywhere."""
 
-import pickle
-
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import lhtree
 from lhtree import LHBoostClassifier
@@ -157,22 +154,6 @@ class TestEarlyStopping:
 
 
 class TestWarmStart:
-    @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize(
-        "setting", [{}, {"direction": "single", "leaf": "linear"}, {"max_bins": 7, "subsample": 1.0}]
-    )
-    def test_warm_start_equals_a_fit_from_scratch(self, n_classes, setting, tmp_path):
-        X, y = make_clouds(120, 4, n_classes)
-        X[::7, 1] = np.nan
-        model = LHBoostClassifier(2, **FIXED, **setting, warm_start=True).fit(X, y)
-        for max_iter in (3, 3, 6):  # the same number adds nothing
-            model.set_params(max_iter=max_iter).fit(X, y)
-            assert model.n_iter_ == max_iter
-        scratch = LHBoostClassifier(9, **FIXED, **setting).fit(X, y)
-        lhtree.save(model, tmp_path / "model.lht")
-        for other in (lhtree.load(tmp_path / "model.lht"), pickle.loads(pickle.dumps(model)), model):
-            assert_same_model(other.set_params(max_iter=9).fit(X, y), scratch, X)
-
     def test_warm_start_keeps_rate_and_bins(self, two):
         X, y = two
         model = LHBoostClassifier(5, warm_start=True, max_bins=9).fit(X, y)
@@ -192,22 +173,3 @@ class TestWarmStart:
         assert model.set_params(max_iter=10, early_stopping=False).fit(X, y).train_score_.shape == (0,)
         model.set_params(max_iter=12, early_stopping=True).fit(X, y)
         assert model.train_score_.shape == (3,)  # before the new rounds and after each
-
-
-@pytest.mark.parametrize(
-    "setting", [{}, {"early_stopping": True, "class_weight": "balanced", "leaf": "linear"}]
-)
-def test_same_seed_gives_the_same_model(setting, tmp_path):
-    X, y = make_clouds(33_000, 2, 3)  # enough for two threads
-    model = LHBoostClassifier(2, **FIXED, **setting).fit(X, y)
-    for n_jobs in (1, 2, -1):
-        assert_same_model(clone(model).set_params(n_jobs=n_jobs).fit(X, y), model, X)
-    assert_same_model(clone(model).fit(np.asfortranarray(X), y), model, X)
-    lhtree.save(model, tmp_path / "model.lht")
-    for copy in (lhtree.load(tmp_path / "model.lht"), pickle.loads(pickle.dumps(model))):
-        assert_same_model(copy, model, X)
-        assert copy.get_params() == model.get_params()
-        assert copy.train_score_.tolist() == model.train_score_.tolist()
-        assert copy.learning_rate_ == model.learning_rate_
-    other = clone(model).set_params(random_state=4).fit(X, y)
-    assert other.predict_proba(X).tobytes() != model.predict_proba(X).tobytes()

@@ -1,11 +1,8 @@
 """LHBoostRegressor: losses, units of the response, hostile responses, warm starts, copies, errors."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 import lhtree
@@ -160,18 +157,6 @@ def test_equal_rows_give_the_optimal_constant(loss, n_rows):
     if loss not in ("absolute_error", "quantile"):
         expected = y.mean()
     np.testing.assert_allclose(model.predict(X), expected, 1e-6)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_warm_starts_and_copies(loss, tmp_path):
-    X, y = make_rows(200)
-    model = make_model(loss, max_iter=4, warm_start=True).fit(X, y * 1000.0)
-    scratch = make_model(loss, max_iter=9).fit(X, y * 1000.0)
-    lhtree.save(model, tmp_path / "model.lht")
-    for other in (lhtree.load(tmp_path / "model.lht"), pickle.loads(pickle.dumps(model)), model):
-        assert_same_model(other.set_params(max_iter=9).fit(X, y * 1000.0), scratch, X)
-    assert_same_model(clone(scratch).set_params(n_jobs=2).fit(X, y * 1000.0), scratch, X)
-    assert lhtree.load_scorer(tmp_path / "model.lht").predict(X).shape == (200,)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

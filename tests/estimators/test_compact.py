@@ -91,15 +91,6 @@ def test_integer_weights_equal_repeated_rows():
     np.testing.assert_array_equal(weighed.predict_proba(X), repeated.predict_proba(X))
 
 
-def test_threads_and_seeds_change_nothing():
-    X, y = make_clouds(200, 6, 4)
-    one = CompactLHTClassifier(random_state=0).fit(X, y)._model.trees.arrays()
-    more = CompactLHTClassifier(n_jobs=3, random_state=1).fit(X, y)._model.trees.arrays()
-    assert one.keys() == more.keys()
-    for name, values in one.items():
-        np.testing.assert_array_equal(values, more[name])
-
-
 def test_a_category_is_one_term():
     random = np.random.default_rng(0)
     colour = random.choice(["red", "green", "blue"], 300)

@@ -1,6 +1,5 @@
 """Out-of-bag scores, warm starts and reproducible fits of forests."""
 
-import pickle
 import subprocess
 import sys
 
@@ -77,32 +76,6 @@ def test_fit_without_out_of_bag_scores_removes_earlier_ones(two):
     assert not hasattr(model.set_params(oob_score=False).fit(*two), "oob_score_")
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {},
-        {"bootstrap": True},
-        {"direction": "mixed", "min_samples_leaf": 1},  # the pilot depends on the number of trees
-        {"oob_score": True},
-        {"class_weight": "balanced_subsample"},
-    ],
-)
-def test_warm_start_equals_a_fit_from_scratch(n_classes, setting):
-    X, y = make_clouds(90, 5, n_classes)
-    arguments = FIXED | setting
-    model = LHForestClassifier(2, **arguments, warm_start=True).fit(X, y)
-    for n_estimators in (3, 3, 7):  # the same number adds nothing
-        model.set_params(n_estimators=n_estimators).fit(X, y)
-        assert len(model.estimators_) == n_estimators
-    scratch = LHForestClassifier(7, **arguments).fit(X, y)
-    bridge.assert_same_bits(bridge.arrays_of(scratch), bridge.arrays_of(model))
-    for method in bridge.MODEL_METHODS:
-        assert getattr(model, method)(X).tobytes() == getattr(scratch, method)(X).tobytes()
-    if "oob_score" in setting:
-        np.testing.assert_array_equal(model.oob_decision_function_, scratch.oob_decision_function_)
-
-
 def test_out_of_bag_after_a_warm_start_with_other_draws(two):
     X, y = two
     model = LHForestClassifier(3, **FIXED, oob_score=True, warm_start=True).fit(X, y)
@@ -119,27 +92,3 @@ def test_out_of_bag_after_a_warm_start_from_all_rows(two):
     for number in (2, 3):  # the earlier trees saw every row
         unseen |= training_weights(model, y, number) == 0
     np.testing.assert_array_equal(~np.isnan(model.oob_decision_function_[:, 0]), unseen)
-
-
-@pytest.mark.parametrize(
-    "setting", [{}, {"direction": "mixed"}, {"direction": "fisher", "bootstrap": True, "oob_score": True}]
-)
-def test_same_seed_gives_the_same_model(three, setting):
-    X, y = three
-    models = [
-        LHForestClassifier(12, **setting, n_jobs=n_jobs, random_state=5).fit(X, y)
-        for n_jobs in (None, 1, 2, -1)
-    ]
-    models.append(pickle.loads(pickle.dumps(models[0])))
-    for model in models[1:]:
-        bridge.assert_same_bits(bridge.arrays_of(models[0]), bridge.arrays_of(model))
-        for method in bridge.MODEL_METHODS:
-            assert getattr(model, method)(X).tobytes() == getattr(models[0], method)(X).tobytes()
-        if "oob_score" in setting:
-            assert model.oob_decision_function_.tobytes() == models[0].oob_decision_function_.tobytes()
-    rows = X[:, ::-1]  # new rows: trees without limits agree on their training rows
-    seeds = (5, 6, None, None)
-    answers = [
-        LHForestClassifier(12, **setting, random_state=seed).fit(X, y).predict_proba(rows) for seed in seeds
-    ]
-    assert len({answer.tobytes() for answer in answers}) == 4

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from lhtree import LHForestRegressor, LHTRegressor, _core, load, load_scorer, save
+from lhtree import LHForestRegressor, LHTRegressor, _core
 from lhtree.model.response import ResponseRecord
 
 
@@ -84,17 +84,6 @@ def test_intervals_by_hand():
             record.interval(prediction, coverage)
 
 
-def test_saved_forests_give_the_same_intervals(data, forest, tmp_path):
-    X, _ = data
-    save(forest, tmp_path / "model.lht")
-    expected = forest.predict_interval(X, 0.8)
-    for other in (load(tmp_path / "model.lht"), load_scorer(tmp_path / "model.lht")):
-        np.testing.assert_array_equal(other.predict_interval(X, 0.8), expected)
-    again = load(tmp_path / "model.lht")
-    assert again.oob_score_ == forest.oob_score_
-    np.testing.assert_array_equal(again.oob_prediction_, forest.oob_prediction_)
-
-
 def test_no_intervals_without_out_of_bag_rows(data):
     X, y = data
     full = LHForestRegressor(3, max_samples=1.0, random_state=0).fit(X, y)
@@ -104,12 +93,9 @@ def test_no_intervals_without_out_of_bag_rows(data):
         _ = full.oob_prediction_
 
 
-def test_warm_start_equals_a_fit_from_scratch(data, forest):
+def test_no_intervals_after_a_warm_start_with_other_rows(data):
     X, y = data
     grown = LHForestRegressor(5, oob_score=True, warm_start=True, random_state=3).fit(X, y)
-    grown.set_params(n_estimators=12).fit(X, y)
-    np.testing.assert_array_equal(grown.predict(X), forest.predict(X))
-    np.testing.assert_array_equal(grown.oob_prediction_, forest.oob_prediction_)
-    grown.set_params(n_estimators=13, oob_score=False).fit(X[:200], y[:200])
+    grown.set_params(n_estimators=6, oob_score=False).fit(X[:200], y[:200])
     with pytest.raises(AttributeError, match="max_samples < 1"):  # the rows that the trees saw are unknown
         grown.predict_interval(X)

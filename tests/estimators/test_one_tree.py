@@ -1,6 +1,5 @@
 """Forests with one tree of all classes: fits, scores, explanations, texts and files."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -66,12 +65,6 @@ def test_large_tables_grow_trees_of_all_classes(data, monkeypatch):
     assert forest.set_params(n_estimators=3).fit(X, y)._model.head.shares_classes
 
 
-def test_warm_start_continues_the_same_kind(data):
-    X, y = data
-    forest = fit(X, y, 3, warm_start=True).set_params(n_estimators=5).fit(X, y)
-    assert forest.predict_proba(X).tobytes() == fit(X, y, 5).predict_proba(X).tobytes()
-
-
 def test_out_of_bag_scores_use_the_trees_that_did_not_see_a_row(data):
     X, y = data
     forest = fit(X, y, 6, max_samples=0.6, oob_score=True)
@@ -135,17 +128,6 @@ def test_views_and_texts_name_classes(model):
         mean_weights(model._model), [list(means[label].values()) for label in model.classes_]
     )
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
-def test_saved_loaded_and_pickled(model, data, tmp_path):
-    lhtree.save(model, tmp_path / "model.lht")
-    copies = [
-        lhtree.load(tmp_path / "model.lht"),
-        lhtree.load_scorer(tmp_path / "model.lht"),
-        pickle.loads(pickle.dumps(model)),
-    ]
-    for copy in copies:
-        assert copy.predict_proba(data[0]).tobytes() == model.predict_proba(data[0]).tobytes()
 
 
 @pytest.mark.parametrize(

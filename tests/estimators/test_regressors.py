@@ -111,14 +111,6 @@ def test_tables_with_categories_and_gaps(model, tmp_path):
     assert again.get_params() == fitted.get_params()
 
 
-@BOTH
-def test_models_do_not_depend_on_threads(friedman, model):
-    X, y = friedman
-    one, two = (clone(model).set_params(n_jobs=n).fit(X, y) for n in (1, 2))
-    bridge.assert_same_bits(bridge.arrays_of(one), bridge.arrays_of(two))
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-
-
 def test_regressors_lack_the_methods_of_classifiers(friedman):
     fitted = clone(TREE).fit(*friedman)
     for name in ("predict_proba", "classes_", "predict_wolf"):

@@ -116,8 +116,7 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
         check(is_entry, f"array {name[:50]!r} is not described by dtype, shape and data_offsets")
         n_data = max([n_data, *_check_counts(name, entry["data_offsets"])])
     check(
-        len(raw) + n_data == n_bytes,
-        f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}",
+        len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}"
     )
     return _Head(raw, text, entries, n_data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,70 +15,175 @@ from ..model.heads import NUMBER_LINKS
 from ..model.model import CLIP, LINKS
 from .container import check
 
-_FOREST_KEYS = ("betas", "tree_parameters", "sizes", "draws", "oob_score")
-_BOOST_KEYS = ("learning_rate", "train_score", "validation_score")
-_COMPACT_KEYS = ("penalty", "rounding_loss", "objective")
-_DRAW_KEYS = ("n_estimators", "counts", "bootstrap")
-_RESPONSE_KEYS = ("low", "high", "mean")
-_CONFIDENCES = (None, "last", "path")
 # Booleans, integers, floats and text; "object" is an array of str.
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|object")
 _MAX_BYTES = 1 << 26  # of all classes
 _PLAIN = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 _MOST_JOBS = 4096
 _MOST_ROWS = 2**31  # the core numbers rows with 32 bits
+_CONFIDENCES = (None, "last", "path")
+_KINDS = {"one_hot": ("categories",), "target_statistic": ("categories", "targets"), "dropped": ()}
+Check = Callable[[Any], bool]
 
 
 class Field(NamedTuple):
     """One field of the header."""
 
-    holds: Callable[[Any], bool]
+    holds: Check
     about: str  # a description of valid values
     default: Any = ...  # ...: the field is required
     since: str = "0.2.0"  # the first version of lhtree that reads it
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST_ROWS
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _is_list_of(is_one: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(map(is_one, value))
+
+
+def _is_dict_of(is_one: Check) -> Check:
+    return lambda value: isinstance(value, dict) and all(map(is_one, value.values()))
+
+
+def _is_record(checks: dict[str, Check]) -> Check:
+    """Return a check of a dict with exactly these keys."""
+    return lambda value: (
+        isinstance(value, dict)
+        and set(value) == set(checks)
+        and all(holds(value[name]) for name, holds in checks.items())
+    )
+
+
+def _is_parameter(value: Any) -> bool:
+    """A plain value, a list of plain values, or weights by label."""
+    if isinstance(value, dict):
+        is_weights = _is_record(dict.fromkeys(("labels", "weights"), _is_list_of(_is_plain)))
+        return is_weights(value) and len(value["labels"]) == len(value["weights"])
+    return _is_plain(value) or _is_list_of(_is_plain)(value)
+
+
+def _is_column(column: Any) -> bool:
+    """Whether a value describes the encoding of a column."""
+    if not isinstance(column, dict) or not _is_text(column.get("kind")):
+        return False
+    if column["kind"] == "numbers":
+        return bool(column in ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True}))
+    if column["kind"] not in _KINDS or set(column) != {"kind", *_KINDS[column["kind"]]}:
+        return False
+    some, targets = column.get("categories", []), column.get("targets", [])
+    return (
+        _is_list_of(lambda value: value is not None and _is_plain(value))(some)
+        and len(set(some)) == len(some)
+        and _is_list_of(_is_text)(targets)
+        and len(targets) != 1  # a single target has no name
+    )
+
+
+_ENCODING: dict[str, Check] = {
+    "names": _is_list_of(_is_text),
+    "has_names": lambda v: isinstance(v, bool),
+    "columns": _is_list_of(_is_column),
+}
+_DRAW: dict[str, Check] = {
+    "n_estimators": _is_count,
+    "counts": lambda v: v is None or _is_list_of(_is_count)(v),
+    "bootstrap": lambda v: isinstance(v, bool),
+}
+# Fields of records; records are written with these names and in this order.
+FOREST: dict[str, Check] = {
+    "betas": _is_list_of(lambda v: _is_float(v) and 0.0 <= v < 1.0),
+    "tree_parameters": _is_dict_of(_is_plain),
+    "sizes": _is_list_of(_is_count),
+    "draws": _is_list_of(_is_record(_DRAW)),
+    "oob_score": lambda v: v is None or (_is_float(v) and v <= 1.0),
+}
+BOOST: dict[str, Check] = {
+    "learning_rate": lambda v: _is_float(v) and 0.0 < v <= 1.0,
+    "train_score": _is_list_of(_is_float),
+    "validation_score": _is_list_of(_is_float),
+}
+COMPACT: dict[str, Check] = {
+    "penalty": _is_float,
+    "rounding_loss": _is_float,
+    "objective": _is_list_of(_is_float),
+}
+RESPONSE: dict[str, Check] = {"low": _is_float, "high": _is_float, "mean": _is_float}
+
+
+def _is_encoding(encoding: Any) -> bool:
+    return _is_record(_ENCODING)(encoding) and len(encoding["names"]) == len(encoding["columns"])
+
+
+def _is_forest(forest: Any) -> bool:
+    return _is_record(FOREST)(forest) and all(_fits(draw, forest["sizes"]) for draw in forest["draws"])
+
+
+def _fits(draw: dict[str, Any], sizes: list[int]) -> bool:
+    """Whether a draw has one count per class and, without replacement, no class gives more rows than it has."""
+    counts = draw["counts"]
+    return counts is None or (
+        len(counts) == len(sizes) and (draw["bootstrap"] or all(map(int.__le__, counts, sizes)))
+    )
+
+
+def _is_response(response: Any) -> bool:
+    return _is_record(RESPONSE)(response) and response["low"] <= response["mean"] <= response["high"]
+
+
+def _or_null(holds: Check) -> Check:
+    return lambda value: value is None or holds(value)
+
+
+def _is_one_of(names: Iterable[str | None]) -> Check:
+    return lambda value: _is_plain(value) and value in names
+
+
 HEADER = {
-    "estimator": Field(lambda v: _is_text(v), "the name of an estimator"),
-    "written_by": Field(lambda v: _is_dict_of(v, _is_text), "versions of lhtree, numpy and python"),
-    "parameters": Field(lambda v: _is_dict_of(v, _is_parameter), "plain values by name"),
-    "classes": Field(lambda v: _has_keys(v, ("dtype", "values")), "dtype and values"),
-    "encoding": Field(lambda v: _is_encoding(v), "names, has_names and columns"),
-    "confidence": Field(lambda v: _is_plain(v) and v in _CONFIDENCES, "one of last, path and null"),
-    "seed": Field(lambda v: _is_count(v), "an integer from 0 to 2**31 - 1"),
-    "forest": Field(
-        lambda v: v is None or _is_forest(v),
-        f"{', '.join(_FOREST_KEYS)}, or null for one tree or a boosted model",
-    ),
+    "estimator": Field(_is_text, "the name of an estimator"),
+    "written_by": Field(_is_dict_of(_is_text), "versions of lhtree, numpy and python"),
+    "parameters": Field(_is_dict_of(_is_parameter), "plain values by name"),
+    "classes": Field(lambda v: isinstance(v, dict) and set(v) == {"dtype", "values"}, "dtype and values"),
+    "encoding": Field(_is_encoding, "names, has_names and columns"),
+    "confidence": Field(_is_one_of(_CONFIDENCES), "one of last, path and null"),
+    "seed": Field(_is_count, "an integer from 0 to 2**31 - 1"),
+    "forest": Field(_or_null(_is_forest), f"{', '.join(FOREST)}, or null for one tree or a boosted model"),
     "boost": Field(
-        lambda v: v is None or _is_boost(v),
-        f"{', '.join(_BOOST_KEYS)}, or null unless the model is boosted",
-        None,
+        _or_null(_is_record(BOOST)), f"{', '.join(BOOST)}, or null unless the model is boosted", None
     ),
     "compact": Field(
-        lambda v: v is None or _is_compact(v),
-        f"{', '.join(_COMPACT_KEYS)}, or null unless the model is a compact tree",
+        _or_null(_is_record(COMPACT)),
+        f"{', '.join(COMPACT)}, or null unless the model is a compact tree",
         None,
     ),
-    "metadata": Field(lambda v: v is None or isinstance(v, dict), "an object, or null"),
-    "link": Field(lambda v: _is_text(v) and v in LINKS, f"one of {', '.join(LINKS)}", "wolf"),
-    "clip": Field(lambda v: isinstance(v, float) and v > 0.0, "a positive number", CLIP),
+    "metadata": Field(_or_null(lambda v: isinstance(v, dict)), "an object, or null"),
+    "link": Field(_is_one_of(LINKS), f"one of {', '.join(LINKS)}", "wolf"),
+    "clip": Field(lambda v: _is_float(v) and v > 0.0, "a positive number", CLIP),
     "calibration": Field(
-        lambda v: v is None or (_is_text(v) and v in CALIBRATORS),
-        f"one of {', '.join(CALIBRATORS)}, or null",
-        None,
+        _or_null(_is_one_of(CALIBRATORS)), f"one of {', '.join(CALIBRATORS)}, or null", None
     ),
     "min_samples_leaf": Field(
-        lambda v: v is None or (type(v) in (int, float) and v > 0),
-        "the leaf size in use, or null",
-        None,
+        _or_null(lambda v: type(v) in (int, float) and v > 0), "the leaf size in use, or null", None
     ),
     "response": Field(
-        lambda v: v is None or _is_response(v),
-        f"{', '.join(_RESPONSE_KEYS)} of the training responses, or null unless the model is a regression",
+        _or_null(_is_response),
+        f"{', '.join(RESPONSE)} of the training responses, or null unless the model is a regression",
         None,
     ),
-    "requires": Field(lambda v: _is_dict_of(v, _is_text), "versions by name", {}),
+    "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
 }
 
 
@@ -130,140 +235,11 @@ def check_estimators(forest: dict[str, Any] | None, n_estimators: int) -> None:
     check(n_drawn == n_estimators, "draws do not match the estimators")
 
 
-def _is_encoding(encoding: Any) -> bool:
-    return (
-        _has_keys(encoding, ("names", "has_names", "columns"))
-        and isinstance(encoding["has_names"], bool)
-        and _is_list_of(encoding["names"], _is_text)
-        and _is_list_of(encoding["columns"], _is_column)
-        and len(encoding["names"]) == len(encoding["columns"])
-    )
-
-
-_KINDS = {
-    "one_hot": ("categories",),
-    "target_statistic": ("categories", "targets"),
-    "dropped": (),
-}
-
-
-def _is_column(column: Any) -> bool:
-    """Whether a value describes the encoding of a column."""
-    if not isinstance(column, dict) or not _is_text(column.get("kind")):
-        return False
-    if column["kind"] == "numbers":
-        return bool(column in ({"kind": "numbers"}, {"kind": "numbers", "has_indicator": True}))
-    if column["kind"] not in _KINDS or set(column) != {"kind", *_KINDS[column["kind"]]}:
-        return False
-    some, targets = column.get("categories", []), column.get("targets", [])
-    return (
-        _is_list_of(some, _is_category)
-        and len(set(some)) == len(some)
-        and _is_list_of(targets, _is_text)
-        and len(targets) != 1  # a single target has no name
-    )
-
-
 def _count_features(column: dict[str, Any]) -> int:
     kind = column["kind"]
     if kind == "numbers":
         return 2 if "has_indicator" in column else 1
     return (len(column["targets"]) or 1) if kind == "target_statistic" else len(column.get("categories", []))
-
-
-def _is_forest(forest: Any) -> bool:
-    if not _has_keys(forest, _FOREST_KEYS):
-        return False
-    sizes, oob_score = forest["sizes"], forest["oob_score"]
-    return (
-        _is_list_of(forest["betas"], lambda beta: isinstance(beta, float) and 0.0 <= beta < 1.0)
-        and _is_dict_of(forest["tree_parameters"], _is_plain)
-        and (oob_score is None or (isinstance(oob_score, float) and oob_score <= 1.0))
-        and _is_list_of(sizes, _is_count)
-        and _is_list_of(forest["draws"], lambda draw: _is_draw(draw, sizes))
-    )
-
-
-def _is_response(response: Any) -> bool:
-    return (
-        _has_keys(response, _RESPONSE_KEYS)
-        and _is_dict_of(response, lambda value: isinstance(value, float))
-        and response["low"] <= response["mean"] <= response["high"]
-    )
-
-
-def _is_boost(boost: Any) -> bool:
-    if not _has_keys(boost, _BOOST_KEYS):
-        return False
-    rate = boost["learning_rate"]
-    scores = (boost["train_score"], boost["validation_score"])
-    return (
-        isinstance(rate, float)
-        and 0.0 < rate <= 1.0
-        and all(_is_list_of(some, lambda score: isinstance(score, float)) for some in scores)
-    )
-
-
-def _is_compact(compact: Any) -> bool:
-    return (
-        _has_keys(compact, _COMPACT_KEYS)
-        and all(isinstance(compact[name], float) for name in ("penalty", "rounding_loss"))
-        and _is_list_of(compact["objective"], lambda value: isinstance(value, float))
-    )
-
-
-def _is_draw(draw: Any, sizes: list[int]) -> bool:
-    """Whether a value describes a draw; without replacement, no class gives more rows than it has."""
-    if not _has_keys(draw, _DRAW_KEYS) or not isinstance(draw["bootstrap"], bool):
-        return False
-    counts = draw["counts"]
-    return _is_count(draw["n_estimators"]) and (
-        counts is None
-        or (
-            _is_list_of(counts, _is_count)
-            and len(counts) == len(sizes)
-            and (draw["bootstrap"] or all(map(int.__le__, counts, sizes)))
-        )
-    )
-
-
-def _has_keys(value: Any, keys: tuple[str, ...]) -> bool:
-    return isinstance(value, dict) and set(value) == set(keys)
-
-
-def _is_list_of(value: Any, is_one: Any) -> bool:
-    return isinstance(value, list) and all(map(is_one, value))
-
-
-def _is_dict_of(value: Any, is_one: Any) -> bool:
-    return isinstance(value, dict) and all(map(is_one, value.values()))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < _MOST_ROWS
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str))
-
-
-def _is_category(value: Any) -> bool:
-    return value is not None and _is_plain(value)
-
-
-def _is_parameter(value: Any) -> bool:
-    """A plain value, a list of those, or weights by label."""
-    if isinstance(value, dict):
-        return (
-            _has_keys(value, ("labels", "weights"))
-            and _is_dict_of(value, lambda part: _is_list_of(part, _is_plain))
-            and len(value["labels"]) == len(value["weights"])
-        )
-    return _is_plain(value) or _is_list_of(value, _is_plain)
 
 
 def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -21,9 +21,19 @@ from ..model.response import ResponseRecord
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span
-from .arrays import ALL_ARRAYS, Arrays, check_shapes, check_trees, check_values
+from .arrays import ALL_ARRAYS, MODEL_ARRAYS, Arrays, check_shapes, check_trees, check_values
 from .container import Container, ModelFileError, check, pack_container, parse, parse_json, read_container
-from .header import HEADER, check_estimators, check_header, decode_classes, encode_classes
+from .header import (
+    BOOST,
+    COMPACT,
+    FOREST,
+    HEADER,
+    RESPONSE,
+    check_estimators,
+    check_header,
+    decode_classes,
+    encode_classes,
+)
 
 VERSION = (2, 0)
 
@@ -71,45 +81,39 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
     """Return the bytes of a file."""
-    arrays = model.trees.arrays() | {
+    found: dict[str, Any] = model.trees.arrays() | {
         "centre": model.normalisation.centre,
         "scale": model.normalisation.scale,
         "feature_low": np.asarray(model.span.low, dtype=np.float64),
         "feature_high": np.asarray(model.span.high, dtype=np.float64),
         "prior": model.prior,
+        "base": model.base,
+        "statistics": model.encoding.statistics if model.encoding.counted else None,
     }
-    if model.encoding.counted:
-        arrays["statistics"] = model.encoding.statistics
-    if model.base is not None:
-        arrays["base"] = model.base
-    if model.calibration is not None:
-        parts = ("ptr", "x", "y")
-        arrays |= {f"calibration_{part}": getattr(model.calibration, part) for part in parts}
-    if model.prototypes is not None:
-        arrays |= {f"prototypes_{part}": values for part, values in vars(model.prototypes).items()}
-    if model.forest is not None:
-        names = ("oob_decision_function", "oob_prediction")
-        arrays |= {name: getattr(model.forest, name) for name in names}
-    if model.response is not None:
-        arrays |= {name: getattr(model.response, name) for name in ("residual", "residual_weight")}
-    if model.boost is not None:
-        arrays |= {f"bins_{part}": values for part, values in vars(model.boost.bins).items()}
-    arrays = {name: values for name, values in arrays.items() if values is not None}
+    for prefix, record in (
+        ("calibration_", model.calibration),
+        ("prototypes_", model.prototypes),
+        ("bins_", model.boost and model.boost.bins),
+        ("", model.forest),
+        ("", model.response),
+    ):
+        own = {} if record is None else {prefix + name: value for name, value in vars(record).items()}
+        found |= {name: value for name, value in own.items() if name in MODEL_ARRAYS}
+    arrays: Arrays = {name: values for name, values in found.items() if values is not None}
     header = header | {
         "written_by": {"lhtree": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "classes": encode_classes(model.classes),
         "encoding": model.encoding.to_dict(),
         "confidence": model.confidence,
         "seed": model.seed,
-        "forest": None if model.forest is None else _encode_forest(model.forest),
-        "boost": None if model.boost is None else _encode_boost(model.boost),
-        "compact": None if model.compact is None else _encode_compact(model.compact),
+        "forest": _encode(model.forest, FOREST),
+        "boost": _encode(model.boost, BOOST),
+        "compact": _encode(model.compact, COMPACT),
         "link": model.link,
         "calibration": None if model.calibration is None else model.calibration.method,
         "min_samples_leaf": model.min_samples_leaf,
         "clip": model.clip,
-        "response": model.response
-        and {name: getattr(model.response, name) for name in ("low", "high", "mean")},
+        "response": _encode(model.response, RESPONSE),
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -122,33 +126,17 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
     return pack_container(arrays, text, _format(VERSION))
 
 
-def _encode_forest(forest: ForestRecord) -> dict[str, Any]:
-    return {
-        "betas": forest.betas.tolist(),
-        "tree_parameters": forest.tree_parameters,
-        "sizes": forest.sizes.tolist(),
-        "draws": [
-            {
-                "n_estimators": drawn.n_estimators,
-                "counts": None if drawn.counts is None else drawn.counts.tolist(),
-                "bootstrap": drawn.bootstrap,
-            }
-            for drawn in forest.draws
-        ],
-        "oob_score": forest.oob_score,
-    }
+def _encode(record: Any, names: Iterable[str]) -> dict[str, Any] | None:
+    """Return fields of a record as plain values, for JSON."""
+    return None if record is None else {name: _to_plain(getattr(record, name)) for name in names}
 
 
-def _encode_boost(boost: BoostRecord) -> dict[str, Any]:
-    return {
-        "learning_rate": boost.learning_rate,
-        "train_score": boost.train_score.tolist(),
-        "validation_score": boost.validation_score.tolist(),
-    }
-
-
-def _encode_compact(compact: CompactRecord) -> dict[str, Any]:
-    return vars(compact) | {"objective": list(compact.objective)}
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_to_plain(part) for part in value]
+    if isinstance(value, Drawn):
+        return _encode(value, vars(value))
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def check_file(container: Container) -> ModelFile:
