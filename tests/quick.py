@@ -14,7 +14,7 @@ FILES = (
     "estimators/test_forest_fits.py",
     "estimators/test_boost.py",
     "estimators/test_regressors.py",
-    "explain/test_text.py",
+    "describe/test_text.py",
     "files/test_samples.py",  # saved models predict the same bits
 )
 
