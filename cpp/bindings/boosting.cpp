@@ -137,6 +137,8 @@ void bind_losses(nb::module_& m) {
     nb::dict losses;
     boost::each_loss([&](const auto& one) { losses[one.name] = nb::cast(describe(one)); });
     m.attr("LOSSES") = losses;
+    m.attr("BOOST_CLIP") = boost::clip;
+    m.attr("MOST_BINS") = boost::most_bins;
     m.def("loss", &bound_loss, "name"_a, "raw_score"_a, nb::kw_only(), "classes"_a.none() = nb::none(),
           "response"_a.none() = nb::none(), "quantile"_a = 0.5,
           "Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or "

@@ -261,6 +261,8 @@ void bind_growing(nb::module_& m) {
     m.attr("OFFSETS") = names(offset_names);
     m.attr("MEMBERSHIPS") = names(membership_names);
     m.attr("CONFIDENCES") = names(confidence_names);
+    m.attr("PENALTY_UNIT") = compact::penalty_unit;
+    m.attr("COST_GRID") = compact::cost_grid;
     nb::class_<Options>(m, "Options", "What a tree is grown with. Amounts are pairs (value, is it a share?).")
         .def(
             "__init__",

@@ -268,6 +268,7 @@ void bind_scoring(nb::module_& m) {
     for (const Link& link : all_links()) links.append(link.name);
     m.attr("LINKS") = nb::tuple(links);
     m.attr("CALIBRATORS") = names(calibrator_names);
+    m.attr("CLIP") = Planes::largest;
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(

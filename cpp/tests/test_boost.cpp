@@ -31,7 +31,7 @@ TEST(wide_sums_are_exact_in_any_order) {
     CHECK(backwards.value() == all.value());
     first.add(second);
     CHECK(first.value() == all.value());
-    for (const std::int64_t value : values) {  // takes away what it added
+    for (const std::int64_t value : values) {  // subtracts all values again
         all.add(value == least ? most : -value);
         if (value == least) all.add(1);
     }
@@ -111,7 +111,7 @@ struct Boosting {
         });
     }
 
-    // The same with partitions of a size. Every message is also truncated and lengthened, which must fail.
+    // Boosts with partitions of a size. Messages that are truncated or lengthened must be rejected.
     boost::Boosted run_in_partitions(std::size_t size) const {
         return with_codes(1, [&](const boost::RowData& all, const boost::WeightUnits&) {
             std::deque<boost::Partition> partitions;

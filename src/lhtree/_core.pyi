@@ -53,6 +53,10 @@ class Loss:
 
 LOSSES: dict = ...
 
+BOOST_CLIP: float = 8.0
+
+MOST_BINS: int = 255
+
 def loss(name: str, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, quantile: float = 0.5) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or responses.
@@ -171,6 +175,10 @@ MEMBERSHIPS: tuple[str, ...]
 
 CONFIDENCES: tuple[str, ...]
 
+PENALTY_UNIT: float = 0.15
+
+COST_GRID: float = 16777216.0
+
 class Options:
     """What a tree is grown with. Amounts are pairs (value, is it a share?)."""
 
@@ -234,6 +242,8 @@ def grow_compact(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), o
 LINKS: tuple[str, ...]
 
 CALIBRATORS: tuple = ('sigmoid', 'isotonic')
+
+CLIP: float = 1e+30
 
 class Scorer:
     """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .._extras import show_progress
 from .._parameters import check_count, check_flag, check_verbose, draw_seed
 from ..grow.boosting import Boosted, BoostSettings, Grow, boost_rounds, grow_in_memory
@@ -22,8 +23,6 @@ from ..model.model import BoostRecord, Model
 from ..tables.normalise import Normalisation, Span
 from .base import normalise
 from .predictor import Predictor, count_threads
-
-_CLIP = 8.0  # normalised values of hyperplanes; see bins.hpp
 
 
 class BaseBoost(Predictor):
@@ -223,6 +222,6 @@ def make_model(
         link=settings.objective.link,
         response=training.record(),
         base=boosted.base,
-        clip=_CLIP,
+        clip=_core.BOOST_CLIP,
         boost=boosted.record,
     )

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.model import CLIP as FAR
 from ..model.shares import find_contrast
 from ._goal import Goal
 from ._walk import Walk, walk
 
 Floats = NDArray[np.float64]
-
-FAR = 1e30  # where the model clips normalised values
 
 
 class Room(NamedTuple):

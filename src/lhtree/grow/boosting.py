@@ -65,8 +65,8 @@ class BoostSettings:
         if not (isinstance(rate, str) and rate == "auto") and not (is_real(rate) and 0.0 < rate <= 1.0):
             raise refuse("learning_rate", rate, "'auto' or a number in (0, 1]")
         max_bins = params["max_bins"]
-        if not is_integer(max_bins) or not 2 <= max_bins <= 255:
-            raise refuse("max_bins", max_bins, "an integer from 2 to 255")
+        if not is_integer(max_bins) or not 2 <= max_bins <= _core.MOST_BINS:
+            raise refuse("max_bins", max_bins, f"an integer from 2 to {_core.MOST_BINS}")
         stops = params["early_stopping"]
         if not isinstance(stops, (bool, np.bool_)) and not (isinstance(stops, str) and stops == "auto"):
             raise refuse("early_stopping", stops, "True, False or 'auto'")

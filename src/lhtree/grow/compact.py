@@ -23,8 +23,6 @@ from .training import Progress, Training, shift
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_PENALTY_UNIT = 0.15  # as in the core
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -112,7 +110,7 @@ def _centre(training: Training) -> tuple[Floats, float, int]:
 
 def weigh_penalty(plan: Plan, rows: Rows) -> float:
     """What a term or a leaf costs."""
-    return plan.penalty * _PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
+    return plan.penalty * _core.PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
 
 
 def settle(grown: Grown, plan: Plan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..tables.normalise import Normalisation
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_GRID = 2.0**24  # of costs, as in the core
+_GRID = _core.COST_GRID
 _N_SWEEPS = 3
 MOST_WEIGHT = 1e200  # relative to the leading one: beyond, columns differ too much in their units
 

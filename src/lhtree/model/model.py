@@ -27,7 +27,7 @@ from .trees import Trees
 # models have raw scores, which become probabilities: "logistic" for two classes, "softmax" for more. A regression takes
 # the mean of its trees' estimates ("mean") or, if boosted, its raw score ("identity") or e to its power ("log").
 LINKS = _core.LINKS
-CLIP = 1e30  # the core's bound of normalised values
+CLIP = _core.CLIP  # bound of normalised values
 _STAGED_VALUES = 1 << 22  # raw scores that are computed at a time
 
 

@@ -29,7 +29,7 @@ Value number_at(const Table<Value>& table, std::size_t row, std::size_t number) 
                         static_cast<std::ptrdiff_t>(number) * table.x.feature_stride];
 }
 
-// The place of every column among the columns of numbers, or among those of levels.
+// The place of every column among the columns of its kind: numbers or levels.
 std::vector<std::size_t> find_places(const Levels* levels, std::size_t n_columns) {
     std::vector<std::size_t> places;
     std::size_t n[2] = {0, 0};

@@ -30,7 +30,7 @@ class Slots {
     struct Slot {
         std::size_t first, last;  // features
         bool is_coded;
-        std::size_t begin;  // of its codes among those of all slots
+        std::size_t begin;  // of its codes among the codes of all slots
 
         // The code of a level, below 0 if it is missing, of the column whose features begin at `column`.
         std::uint8_t code(std::size_t column, std::int32_t level) const {
@@ -47,7 +47,7 @@ class Slots {
     bool any_coded() const { return any_coded_; }
     const Slot& operator[](std::size_t slot) const { return slots_[slot]; }
     std::size_t of(std::size_t feature) const { return slot_of_[feature]; }
-    // First code of a slot among the codes of all; the number of all for the one behind the last.
+    // First code of a slot among the codes of all slots; for the slot after the last, the number of codes.
     std::size_t begin(std::size_t slot) const { return slot < slots_.size() ? slots_[slot].begin : n_codes_; }
     std::size_t n_codes(std::size_t slot) const { return begin(slot + 1) - begin(slot); }
     // The bin of a feature in the rows with this code in its slot.
@@ -66,7 +66,8 @@ class Slots {
     bool any_coded_ = false;
 };
 
-// Of every feature, bin after bin: bins are [edge before, edge), and the last code stands for "missing".
+// The bins of all features, feature by feature. A bin is [edge before, edge); the last code of a feature is
+// "missing".
 struct Bins {
     std::vector<std::uint32_t> ptr{0};  // first bin of every feature, missing ones included
     std::vector<double> edge;           // upper edge of a bin, as z; unused of the last and of missing

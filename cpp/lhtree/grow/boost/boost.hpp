@@ -33,9 +33,9 @@ struct Plan {
     std::size_t n_rounds = 400;
     std::uint64_t seed = 0;
     TreeOptions tree;
-    // Early stopping: rounds in which the loss of the rows held back (if there are none, of the others) does
-    // not fall by more than tol in all; 0: no losses are taken. Of a response, tol is a share of the loss
-    // before the first round.
+    // Early stopping after this many rounds in which the loss does not fall by more than tol in all; 0:
+    // losses are not computed. The loss is that of the validation rows or, without them, of the training
+    // rows. For numbers, tol is relative to the loss before the first round.
     std::size_t patience = 0;
     double tol = 1e-7;
     // Trees of an earlier fit, and the scores before them.
@@ -49,7 +49,7 @@ struct Boosted {
     std::vector<double> training_loss, validation_loss;  // before the first of the new rounds, and after each
 };
 
-// Row numbers that bins and scales are learned from: all, or a keyed sample of so many of them.
+// Numbers of the rows from which bins and scales are learned: all, or a keyed sample of at most `most`.
 constexpr std::size_t most_sampled = 200000;
 std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed,
                                       std::size_t most = most_sampled);

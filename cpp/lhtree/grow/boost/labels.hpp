@@ -1,5 +1,4 @@
-// What is known of the rows of boosting beside their codes: classes, weights, and which rows learn in a
-// round.
+// Classes, responses and weights of the rows of boosting, and the sampling of rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace lhtree::boost {
 
-// The class or the response of every row, and which rows are scored, but not learned from (null: none).
+// The class or the response of every row, and a mask of validation rows, which are scored only (null: none).
 struct Labels {
     const std::int32_t* classes;
     const double* response;
@@ -18,7 +17,7 @@ struct Labels {
     bool is_held(std::size_t row) const { return held && held[row]; }
 };
 
-// What the units of weights depend on: of rows that are learned from, and of those held back.
+// Properties of weights from which their units follow: of training rows, and of validation rows.
 struct WeightSurvey {
     std::uint64_t n_rows = 0;
     bool has_held = false, are_ones = true;
@@ -33,9 +32,8 @@ struct WeightSurvey {
     }
 };
 
-// Weights become integers: as they are if they are whole numbers, else in units of a power of two. Rows that
-// are held back have a unit of their own: it makes no difference to their mean loss, and they make none to
-// the trees.
+// Weights become integers: as they are if they are whole numbers, else in units of a power of two. Validation
+// rows have a unit of their own, so that they do not change the trees.
 struct WeightUnits {
     bool are_ones = true;
     double unit[2] = {1.0, 1.0};
@@ -57,7 +55,7 @@ struct Weights {
     std::int64_t at(std::size_t row) const { return of.empty() ? 1 : of[row]; }
 };
 
-// A keyed choice of rows: each takes part with a probability, wherever it is stored.
+// A random sample of rows that depends on the key and their numbers only.
 struct Sampling {
     std::uint64_t key;
     double share;

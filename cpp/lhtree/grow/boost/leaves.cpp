@@ -27,14 +27,14 @@ Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
               double learning_rate) {
     const Leaf constant = Leaf::constant(value * learning_rate);
     const Centred centred(moments);
-    // Where all rows ask for the same step, slopes are 0 but for rounding.
+    // If all rows have the same step, slopes are 0 up to rounding.
     if (!(centred.hessian() > 0.0) || !(moments.least < moments.largest)) return constant;
-    // In real units, whatever the quanta are: the roots of Cholesky would keep odd powers of two.
+    // Real units, because the square roots of Cholesky are inexact for odd powers of two.
     const double of_gradient = quanta.gradient * quanta.moment, of_hessian = quanta.hessian * quanta.moment;
     std::vector<std::size_t> kept = centred.varying();
     std::vector<double> slope;
     Watch quiet;
-    for (bool is_open = true; is_open;) {  // solved again without what points the wrong way
+    for (bool is_open = true; is_open;) {  // solved again without slopes of the wrong sign
         const std::size_t p = kept.size();
         std::vector<double> scatter(p * p);
         slope.assign(p, 0.0);

@@ -21,12 +21,12 @@ struct Leaf {
 // Features of a leaf at most.
 constexpr std::size_t most_slopes = 12;
 
-// The features above a child: those of its parent's hyperplane first, then those above the parent.
+// The features above a child: the hyperplane of its parent first, then the features above the parent.
 std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
                                       const std::vector<std::int32_t>& of_parent);
 
-// The Newton step of a linear model of these features around the value of the leaf, with a ridge of 1;
-// constant where there is none.
+// The Newton step of a linear model of these features around the value of the leaf, with a ridge of 1; a
+// constant leaf if the system has no solution.
 Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
               const std::vector<std::int32_t>& features, const Rules& rules, const Quanta& quanta,
               double learning_rate);

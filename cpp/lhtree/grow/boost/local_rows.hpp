@@ -36,7 +36,7 @@ class LocalRows : public Rows {
     std::size_t n_blocks() const { return n_blocks_; }
 
   private:
-    // Entries of a chunk that belong to a block: those that take part in the tree, then the others.
+    // Entries of a chunk that belong to a block: rows in the sample of the tree, then the other rows.
     struct Extent {
         std::uint32_t begin, middle, end;
     };

@@ -15,8 +15,8 @@
 
 namespace lhtree::boost {
 
-// Sums of integers times weights, whose products would leave 64 bits: those of the two halves of the integers
-// or of the weights, and the sum of the weights.
+// A weighted sum of integers. Products would exceed 64 bits, so the high and the low half of the integers (or
+// of the weights) are added up separately.
 struct SplitSums {
     WideSum high, low, weight;
 
@@ -65,8 +65,8 @@ struct LevelStatistics {
 
 struct Done {};
 
-// Requests. Those that change the rows have to be repeated, in their order, for a partition that is replaced.
-// fields() of requests and answers are those that messages contain.
+// Requests. A partition that replaces another has to repeat all requests that change rows, in their order.
+// fields() are the members that messages contain.
 struct SurveyWeights {
     using Answer = WeightSurvey;
     static constexpr bool changes_rows = false;
@@ -105,7 +105,7 @@ struct Begin {
 
     auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
 };
-// Prepares what the trees of a round of softmax share.
+// Computes the normalisation of softmax, which the trees of a round share.
 struct BeginRound {
     using Answer = Done;
     static constexpr bool changes_rows = true;
@@ -118,7 +118,7 @@ struct Differentiate {
 
     auto fields() { return std::tie(score); }
 };
-// Begins a tree of that score: puts all rows into the root, samples those that take part, and returns their
+// Begins a tree of that score: puts all rows into the root, draws the sample of the tree and returns its
 // sums.
 struct BeginTree {
     using Answer = Sums;
@@ -258,7 +258,7 @@ class Rows {
         return std::get<typename OneRequest::Answer>(answer(Request(std::move(request))));
     }
     virtual Answer answer(const Request& request) = 0;
-    // Of every block of the level, the quantile of the residuals of its rows that the loss selects.
+    // The quantile of the residuals that the loss selects, for every block of the level.
     virtual std::vector<double> select(std::size_t n_blocks) = 0;
 
   protected:

@@ -20,7 +20,7 @@ class Selection {
     std::int64_t weight_ = 0;
 };
 
-// The same where the numbers are in several places: digit by digit, from the weight of every digit.
+// Selection from several partitions: digit by digit, from the weight of every digit.
 struct Digits {
     std::uint64_t prefix = 0;  // the digits that are known
     int n_left = 64;           // bits behind them
@@ -59,7 +59,7 @@ class DigitSearch {
     double share_;
     Digits digits_;
     bool is_empty_ = false;
-    std::int64_t needed_ = 0;  // weight up to the number, of those that begin with the digits known
+    std::int64_t needed_ = 0;  // weight up to the number, among numbers that begin with the known digits
 };
 
 }  // namespace lhtree::boost

@@ -115,7 +115,7 @@ Direction SplitFinder::direct(const Moments& moments, const std::vector<std::int
     Direction direction;
     std::vector<double> step;  // only its ratios matter, so sums may stay in quanta
     Watch quiet;
-    for (bool is_open = true; is_open;) {  // solved again without what points the wrong way
+    for (bool is_open = true; is_open;) {  // solved again without weights of the wrong sign
         const std::size_t p = kept.size();
         if (p < 2) return {};
         std::vector<double> scatter(p * p);

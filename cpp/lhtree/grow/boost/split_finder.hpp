@@ -9,7 +9,7 @@
 
 namespace lhtree::boost {
 
-// The value of a quantum of the sums of a tree; those of gradients and hessians for a weight of 1.
+// The value of a quantum of the sums of a tree; gradients and Hessians are for a weight of 1.
 struct Quanta {
     double gradient = 1.0, hessian = 1.0, weight = 1.0;
     double moment = 1.0;  // the weight of moments
@@ -76,7 +76,7 @@ class SplitFinder {
     // Finds a better cut at a feature than `best`; its bins begin at `first` of the histogram.
     void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Histogram& histogram,
                      std::size_t first, std::optional<Cut>& best) const;
-    // The direction in which the loss falls fastest; empty where there is none.
+    // The direction in which the loss falls fastest; empty if all features are constant.
     Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
     void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;

@@ -122,7 +122,7 @@ void LeafMoments::merge(const LeafMoments& other) {
 
 namespace {
 
-// Where the representatives of some features are found by the codes of their slots.
+// Tables of representatives by the code of the slot, for some features.
 struct Values {
     std::vector<std::size_t> slot;
     std::vector<const std::int32_t*> of;

@@ -1,5 +1,5 @@
-// Statistics of the rows of a block: sums of integers, so that those of partitions of the rows merge by
-// adding, in any order, to the same bits.
+// Statistics of the rows of a block. They are sums of integers, so that partitions merge by adding, in any
+// order, to the same bits.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -85,7 +85,7 @@ class Histogram {
     void count(const Count& count_into) {
         lean_.empty() ? count_into(full_.data()) : count_into(lean_.data());
     }
-    // Calls spread(from, to) with the sums of the codes of slots and those of bins in their form.
+    // Calls spread(from, to) with the sums of codes and the sums of bins in their form.
     template <class Spread>
     void spread(const Histogram& codes, const Spread& spread_from) {
         lean_.empty() ? spread_from(codes.full_.data(), full_.data())
@@ -104,14 +104,14 @@ template <class AnySums>
 void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
                  AnySums* sums);
 
-// Adds the sums of the codes of slots, of which the first is that of feature `first`, to those of the bins of
-// features first … last - 1: a level that a row does not have is what its level and missing ones leave.
+// Adds the sums of codes, from the slot of feature `first` on, to the sums of the bins of features
+// first … last - 1. The rows without a level are all rows but those with the level, or with a missing value.
 template <class AnySums>
 void spread_codes(const Bins& bins, std::size_t first, std::size_t last, const AnySums* codes, AnySums* sums);
 
 // A direction over a few features, in units (see bins.hpp), and the steps by which its sums are counted.
 struct Direction {
-    std::vector<std::int32_t> features;  // ascending; empty: there is none
+    std::vector<std::int32_t> features;  // ascending; empty: no direction
     std::vector<std::int32_t> weights;
     std::vector<double> spreads;   // standard deviations of the features in the block
     double low = 0.0, step = 1.0;  // whole numbers

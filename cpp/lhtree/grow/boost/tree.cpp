@@ -16,7 +16,7 @@ struct Block {
     Totals totals;
     std::uint64_t key;
     double value;
-    std::vector<std::int32_t> path;  // features of the blocks above it, those of its parent first
+    std::vector<std::int32_t> path;  // features of the blocks above it, the parent first
     // With a loss that selects: the bounds of the value, and whether values must rise (1) or fall (-1) from
     // the left child to the right one.
     Bounds range{};
@@ -77,7 +77,7 @@ class Grower {
     std::size_t n_tried_;
     Blocks blocks_;
     std::vector<Block> level_;
-    // Of the blocks of the level:
+    // One item per block of the level:
     std::vector<std::int64_t> n_rows_;  // empty: not known
     std::vector<std::optional<Cut>> cuts_;
     std::vector<Histogram> histograms_;  // empty: not known
@@ -156,8 +156,8 @@ class Grower {
         return histograms;
     }
 
-    // Blocks whose histograms are counted: of two children the lighter one, because the other has what the
-    // parent's histogram leaves.
+    // Blocks whose histograms are counted: the lighter one of two children. The histogram of the other is the
+    // difference to the parent.
     std::vector<std::size_t> find_counted(const std::vector<std::size_t>& open) const {
         if (histograms_.empty()) return open;
         std::vector<std::size_t> counted;
@@ -166,8 +166,7 @@ class Grower {
         return counted;
     }
 
-    // Derives the histograms of the other children from those of the parents, which finish_level left in
-    // histograms_.
+    // Derives the histograms of the other children from the parents, which finish_level left in histograms_.
     void complete_level(const std::vector<std::size_t>& counted, std::vector<Histogram> found) {
         const bool has_parents = !histograms_.empty();
         std::vector<Histogram> histograms(level_.size());
@@ -326,7 +325,7 @@ class Grower {
     }
 };
 
-// 2^k such that the largest value takes 15 bits; 1 if there is none. 2^-k stays within the range of floats.
+// 2^k such that the largest value takes 15 bits; 1 for 0. 2^-k stays within the range of floats.
 double quantum_of(double largest) {
     if (!(largest > 0.0)) return 1.0;
     int exponent;
