@@ -1,4 +1,4 @@
-"""How accurate and how fast lhtree is beside its peers: ``python -m benchmarks --help``."""
+"""Benchmarks of lhtree and its peers: ``python -m benchmarks --help``."""
 
 import os
 

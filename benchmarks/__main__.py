@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-# A folder each, whose ``QUESTION`` is imported only when it is asked: --help needs no peers.
+# A module each, whose ``QUESTION`` is imported only when it is run: --help needs no peers.
 QUESTIONS = {
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
     "readable": "accuracy, log loss and fit time of models that people read, by the count of their numbers",

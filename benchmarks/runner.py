@@ -1,4 +1,4 @@
-"""What all questions share: options, resuming, progress, results with the facts of the machine, drafts and pages."""
+"""Base classes of the benchmarks: options, resuming, progress, results, drafts and pages."""
 
 import argparse
 import multiprocessing
@@ -31,7 +31,7 @@ Part = Callable[[Tell, Args], Any]
 
 @contextmanager
 def show_progress(what: str, n_steps: int) -> Iterator[tuple[Tell, Callable[[], None]]]:
-    """Show a bar in terminals, a line per message elsewhere; yields how to tell and how to advance."""
+    """Show a bar in terminals, a line per message elsewhere; yields functions that show a message and advance."""
     from rich.progress import Progress, TimeElapsedColumn
 
     begin = time.perf_counter()
@@ -75,7 +75,7 @@ class Question(ABC):
 
     @abstractmethod
     def run(self, args: Args) -> Any:
-        """Measure what is missing and return all results."""
+        """Measure missing results and return all."""
 
     @abstractmethod
     def page(self, results: Any, docs: pages.Docs) -> dict[str, str]:
@@ -101,7 +101,7 @@ class Question(ABC):
 
 
 class Parts(Question):
-    """A question of a few parts, each measured anew by every run and kept as soon as it is done."""
+    """A question of a few parts; every run measures each again and stores it at once."""
 
     parts: ClassVar[Mapping[str, Part]]
     quick_parts: Sequence[str] = ()  # of the quick form; default: all
@@ -149,7 +149,7 @@ class Fits(Question):
         """Return the fits in their order: stopped early, a run should have fewer splits of every data set."""
 
     def is_chosen(self, task: Task, args: Args) -> bool:
-        """Whether this run makes a fit that is missing; the page also shows those of earlier runs."""
+        """Whether this run makes a missing fit; the page also shows fits of earlier runs."""
         return True
 
     @abstractmethod

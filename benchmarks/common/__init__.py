@@ -1,1 +1,1 @@
-"""What questions share: data, models, timing, memory, scores, statistics, results, pages, drawing."""
+"""Shared code of the benchmarks: data, models, timing, memory, scores, statistics, results, pages, drawing."""

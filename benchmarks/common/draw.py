@@ -1,4 +1,4 @@
-"""What pictures of several questions share. matplotlib is imported when a picture is drawn."""
+"""Shared drawing code. matplotlib is imported when a picture is drawn."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

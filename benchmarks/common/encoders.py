@@ -21,7 +21,7 @@ def wrap(name: str, estimator: Any, X: Any) -> Any:
 
 
 class _CatBoost:
-    """CatBoost wants categories as text, also those that are missing."""
+    """CatBoost, which needs categories as text, missing values included."""
 
     def __init__(self, estimator: Any, categories: list[str]) -> None:
         self.estimator = estimator.set_params(cat_features=categories)

@@ -34,7 +34,7 @@ def _reset_peak() -> bool:
 
 
 def measure_peak(work: Callable[[], Any]) -> tuple[int, Any]:
-    """Bytes that some work needs at its peak beyond what was there before, and its result."""
+    """Return the peak memory of a call in bytes, relative to the memory before it, and its result."""
     if _reset_peak():
         before = _read("VmRSS")
         result = work()
@@ -55,12 +55,12 @@ def _make(rows: str, dtype: str, n_classes: int) -> tuple[Any, Any]:
 
 
 def measure(rows: str, dtype: str, n_classes: int, model: str) -> int:
-    """Bytes that a fit needs at its peak beyond what was there before."""
+    """Return the peak memory of a fit in bytes, relative to the memory before it."""
     from .models import fit_100
 
     X, y = _make(rows, dtype, n_classes)
     few = np.concatenate([np.flatnonzero(y == label)[:300] for label in np.unique(y)])
-    fit_100(model, X[few], y[few])  # whatever a first fit loads
+    fit_100(model, X[few], y[few])  # imports and caches of a first fit
     return measure_peak(lambda: fit_100(model, X, y))[0]
 
 

@@ -40,7 +40,7 @@ def write_json(name: str, results: Any) -> None:
 
 
 def read_json(name: str) -> Any:
-    """Return kept results; None where there are none."""
+    """Return stored results; None if the file is missing."""
     path = RESULTS / f"{name}.json"
     return json.loads(path.read_text())["results"] if path.exists() else None
 
@@ -55,11 +55,11 @@ class Task(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where its result is kept."""
+        """Path of its result."""
         return self.path_of(version_key(self.model))
 
     def path_of(self, key: str) -> Path:
-        """Where the result of a version of the model is kept."""
+        """Return the path of the result of a version of the model."""
         return RESULTS / self.question / self.data / f"{self.model}@{key}" / f"{self.seed}.json"
 
     def keep(self, result: Result) -> None:

@@ -33,7 +33,7 @@ def calibration_error(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float
 
 
 def auc(proba: NDArray[np.float64], y: NDArray[np.int64]) -> float:
-    """Area under the ROC curve; of more than two classes the mean of each against the rest."""
+    """Return the area under the ROC curve; for more than two classes, the one-vs-rest mean."""
     from sklearn.metrics import roc_auc_score
 
     if proba.shape[1] == 2:

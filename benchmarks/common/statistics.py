@@ -23,7 +23,7 @@ class Mean(NamedTuple):
 
     @property
     def is_level(self) -> bool:
-        """Whether a mean of differences is within its interval of 0; what is left of rounding does not count."""
+        """Whether a mean of differences is within its interval of 0; rounding errors are ignored."""
         return abs(self.mean) <= self.half + 1e-12
 
 
@@ -59,7 +59,7 @@ def subtract(
 
 
 def chance_of_at_least(shares: Sequence[float], least: int) -> float:
-    """Chance that at least so many of independent events with these chances happen."""
+    """Return the probability that at least this number of independent events happen."""
     chances = np.ones(1)
     for share in shares:
         chances = np.convolve(chances, [1 - share, share])

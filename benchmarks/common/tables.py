@@ -13,7 +13,7 @@ _FEWEST_OF_A_CLASS = 10
 
 
 class Table(NamedTuple):
-    """Where a table comes from, what is predicted, and what must not be known (ids, copies of the target)."""
+    """Source of a table, its target, and the columns to drop (ids, copies of the target)."""
 
     package: str
     item: str

@@ -22,7 +22,7 @@ class Timing(NamedTuple):
 
 
 class Seconds(NamedTuple):
-    """Of one call."""
+    """Times of one call."""
 
     cpu: float
     wall: float
@@ -54,13 +54,13 @@ def take_turns(
     """
     end = time.perf_counter() + seconds
     first = {name: time_both(call) for name, call in calls.items()}
-    # The first call of what is short was cold: it says nothing of how often it fits into a round.
+    # The first call is cold: its time does not show how many calls fit into a round.
     warm = {
         name: time_both(call).cpu if first[name].cpu < least else first[name].cpu
         for name, call in calls.items()
     }
     repeats = {name: min(100_000, max(1, round(least / max(warm[name], 1e-7)))) for name in calls}
-    # What took long enough in the first round counts.
+    # A call that took long enough in the first round is counted.
     rounds = {name: [first[name]] if first[name].cpu > 0.5 else [] for name in calls}
     for _ in range(n_rounds):
         if time.perf_counter() > end and all(rounds.values()):

@@ -8,10 +8,9 @@ import numpy as np
 from ..common.pages import markdown_table
 from ..common.results import Result, Results
 from ..common.statistics import percent, say_share, subtract, summarise
-from .printed import BETAS, TABLES
+from .printed import BETAS, FAILS, HOLDS, TABLES, Claim, verdict
 from .studies import N_STEPS, N_TREES, TREES
 from .tables import lht, there
-from .verdicts import FAILS, HOLDS, Claim, verdict
 
 _LEADS = (12, 0, 2)  # features that lead in blocks 0, 1 and 2 of class 0, as printed
 _SMOOTH = 0.001  # a jump below this cannot be seen

@@ -8,10 +8,9 @@ from ..common.models import version_key
 from ..common.pages import Docs, describe_run, markdown_table
 from ..common.results import Result, Results, keep_complete
 from . import findings, rivals, tables
-from .printed import LARGE, SMALL
+from .printed import LARGE, SMALL, Claim
 from .runs import COLUMNS, Found, add_accuracies, count_equal
 from .studies import N_TREES
-from .verdicts import Claim
 
 _STYLES = {1: ("#cb181d", 1.2), 10: ("#6baed6", 1.2), 100: ("#08306b", 2.0)}
 
@@ -29,7 +28,7 @@ def load_share(results: Results) -> float:
 
 
 def make_parts(results: Results, studies: dict[str, Result]) -> dict[str, str]:
-    """Return every table of the page by the name of its marker; what was not run is left out."""
+    """Return every table of the page by the name of its marker, without tables that were not run."""
     names = datasets.NAMES
     parts = {"printed": rivals.printed_table()}
     claims: dict[str, list[Claim]] = {}

@@ -1,4 +1,4 @@
-"""The figures the paper prints, and what they say about its test sets."""
+"""Figures and claims of the paper, its test sets, and verdicts."""
 
 from typing import NamedTuple
 
@@ -98,5 +98,30 @@ def lead(name: str) -> int:
 
 
 def least_p(n_ahead: int) -> float:
-    """Least two-sided p a paired sign test can give for a lead of so many rows: all won, none lost."""
+    """Return the smallest two-sided p of a paired sign test for a lead in rows: all won, none lost."""
     return min(1.0, 2.0 * 0.5 ** abs(n_ahead))
+
+
+HOLDS, LUCKY, FAILS = "holds", "holds on lucky splits", "does not hold"
+# A claim about a random split should hold on nearly every split.
+HOLDS_FROM = 0.95
+
+
+def verdict(share: float) -> str:
+    """Return the verdict on a claim that holds on this share of the splits."""
+    if share >= HOLDS_FROM:
+        return HOLDS
+    return LUCKY if share > 0 else FAILS
+
+
+class Claim(NamedTuple):
+    """A claim of the paper, the finding, its basis and the verdict."""
+
+    said: str
+    found: str
+    size: str
+    verdict: str
+
+    def row(self) -> list[str]:
+        """Return the claim as cells."""
+        return [self.said, self.found, self.size, f"**{self.verdict}**"]

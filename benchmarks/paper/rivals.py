@@ -10,10 +10,23 @@ from lhtree.evaluation.measures import find_interval
 from ..common.pages import markdown_table
 from ..common.results import Results, values
 from ..common.statistics import Mean, chance_of_at_least, percent, say_interval, subtract, summarise
-from .printed import PEERS, SMALL, TABLES, best_peer, lead, least_p, n_test, right_rows
+from .printed import (
+    FAILS,
+    HOLDS,
+    LUCKY,
+    PEERS,
+    SMALL,
+    TABLES,
+    Claim,
+    best_peer,
+    lead,
+    least_p,
+    n_test,
+    right_rows,
+    verdict,
+)
 from .runs import COLUMNS, DISTINCT
 from .tables import TITLES, lht, there
-from .verdicts import FAILS, HOLDS, LUCKY, Claim, verdict
 
 _LEAST_CHANCE = 0.001  # rarer than this is not luck any more
 _OURS = ("paper_forest", "mixed_forest")
@@ -58,7 +71,7 @@ def rival_table(results: Results, names: Sequence[str]) -> str:
 
 
 def printed_table() -> str:
-    """Return what the paper's own figures can bear: test rows, leads in rows, intervals."""
+    """Return test rows, leads in rows and intervals of the paper's figures."""
     rows = []
     for name, table in TABLES.items():
         n, own, peer = n_test(name), table["lht"].test, best_peer(name)

@@ -30,7 +30,7 @@ _SHARES = {"paper_tree": 1.0, "paper_forest": 0.8, "mixed_forest": 1.0, "rf": 1.
 
 
 class Found(NamedTuple):
-    """Fits of this question, those of the accuracy page, and the studies behind single claims."""
+    """Fits of this question and of the accuracy page, and the studies of single claims."""
 
     fits: Results
     accuracy: Results
@@ -84,7 +84,7 @@ def find_seen(X: NDArray[np.float64], X_test: NDArray[np.float64]) -> NDArray[np
 
 
 def time_row(predict: Callable[[Any], Any], X: NDArray[np.float64], n_rounds: int = 5) -> float:
-    """Seconds of one row, hot: median over rounds of some rows one by one."""
+    """Return the seconds of one row with warm caches: the median over rounds."""
     rows = [row[None].copy() for row in X[:_N_SINGLE]]
 
     def score_each() -> None:
@@ -96,7 +96,7 @@ def time_row(predict: Callable[[Any], Any], X: NDArray[np.float64], n_rounds: in
 
 
 def time_slowest_tree(name: str, model: Any, part: datasets.Split) -> dict[str, float]:
-    """Fit and score every tree by itself and return the longest times: what the paper counts for a forest."""
+    """Fit and score every tree by itself and return the longest times, as the paper does for a forest."""
     from sklearn.base import clone
 
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The paper's three tables: ours beside what it prints."""
+"""The paper's three tables: our figures beside the printed ones."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What many rows cost: a boosted fit past memory, and how its time and memory grow with rows."""
+"""Scale: a boosted fit larger than memory, and its time and memory by number of rows."""
 
 import argparse
 from typing import Any, ClassVar

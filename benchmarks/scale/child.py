@@ -27,7 +27,7 @@ def make_batch(number: int, n_rows: int, n_columns: int) -> tuple[NDArray[np.flo
 
 
 class Table:
-    """A table that is made anew each time it is read, and the processor time that this takes."""
+    """A table that is generated on every read, and the processor time of generating it."""
 
     def __init__(self, n_rows: int, n_columns: int) -> None:
         self.n_rows, self._n_columns = n_rows, n_columns
@@ -81,7 +81,7 @@ class AnonymousMemory:
 
 
 def fit(way: str, n_rows: int, n_columns: int, n_rounds: int) -> dict[str, Any]:
-    """Fit one model; a fit of one round tells what there is to do before the first."""
+    """Fit one model; a fit of one round measures the work before the first round."""
     table = Table(n_rows, n_columns)
     if way == "lightgbm":
         return _fit_lightgbm(table, n_rounds)
@@ -97,7 +97,7 @@ def fit(way: str, n_rows: int, n_columns: int, n_rounds: int) -> dict[str, Any]:
         begin = time.process_time()
         make(n_rounds).fit_batches(table)
         end = time.process_time()
-        rounds = end - table.ended  # what is left once the last row is read
+        rounds = end - table.ended  # time after the last row is read
         prepare = end - begin - rounds - table.seconds
     else:
         X, y = table.read()
@@ -118,7 +118,7 @@ def fit(way: str, n_rows: int, n_columns: int, n_rounds: int) -> dict[str, Any]:
 
 
 def _fit_lightgbm(table: Table, n_rounds: int) -> dict[str, Any]:
-    """The same rows and as many leaves; its histograms of single features only."""
+    """LightGBM on the same rows with as many leaves; its histograms are of single features only."""
     import lightgbm
 
     memory = AnonymousMemory()

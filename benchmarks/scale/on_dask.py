@@ -1,4 +1,4 @@
-"""Boosted fits on Dask: workers against threads, what they send, and LightGBM on the same workers."""
+"""Boosted fits on Dask: workers against threads, bytes sent, and LightGBM on the same workers."""
 
 import importlib
 import time
@@ -33,7 +33,7 @@ class DaskFit(NamedTuple):
 
 
 def count_bytes(n_rows: int, n_bins: int) -> float:
-    """What a worker with so many rows in a block sends for a feature of it.
+    """Return the bytes that a worker sends for a feature of a block, given its rows there.
 
     Numbers take seven bits to a byte; of the last byte half is wasted on average.
     """
@@ -62,7 +62,7 @@ def choose_sizes(args: Args) -> tuple[int, ...]:
 
 
 def measure_dask(tell: Tell, args: Args, folder: str) -> list[Any]:
-    """The same table, in memory and on one and two workers.
+    """Fits of one table in memory and on one and two workers.
 
     Every size is kept when it is done. A run measures the sizes that this build has no results of, and those that are
     named, and returns all.
@@ -160,7 +160,7 @@ def _measure_workers(
 
 
 class _Times:
-    """Elapsed seconds, and those of the processor of the busiest worker."""
+    """Elapsed seconds, and processor seconds of the busiest worker."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

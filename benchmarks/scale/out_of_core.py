@@ -20,7 +20,7 @@ class Fit(NamedTuple):
     n_rounds: int
     prepare_seconds: float  # all before the first round, without making the rows
     round_seconds: float
-    n_bytes: int  # beyond what the libraries took before
+    n_bytes: int  # without the memory of imported libraries
     n_bytes_scratch: int
 
 

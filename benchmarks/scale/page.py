@@ -8,7 +8,7 @@ from .on_dask import N_ROUNDS, DaskFit
 from .out_of_core import Fit
 
 _MOST_BYTES = 3e9
-_LEAST_SPEEDUP, _LARGE = 1.5, 5_000_000  # of two workers, from so many rows on
+_LEAST_SPEEDUP, _LARGE = 1.5, 5_000_000  # goal for two workers, and the number of rows from which it applies
 _ON_DASK = {"local": "lhtree, threads", "dask": "lhtree.dask", "lightgbm.dask": "lightgbm.dask"}
 _WAYS = {"memory": "lhtree, fit", "batches": "lhtree, fit_batches", "lightgbm": "LightGBM"}
 

@@ -40,7 +40,7 @@ def find_equal(name: str, *, n_splits: int) -> Result:
     for seed in range(n_splits):
         part = datasets.split(datasets.load(name), seed)
         theirs[seed] = accuracy(fit("xgboost", part.X, part.y), part.X_test, part.y_test)
-        # A forest grows by steps: its first trees are those of a smaller one.
+        # A warm start grows the forest in steps, so a smaller forest is its first part.
         forest = MODELS["mixed_forest"].build(0, warm_start=True)
         for i, n_trees in enumerate(STEPS):
             forest.set_params(n_estimators=n_trees).fit(part.X, part.y)

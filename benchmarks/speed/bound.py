@@ -1,4 +1,4 @@
-"""What the machine allows: reading, copying, arithmetic, and the least a Python call costs."""
+"""Limits of the machine: reading, copying, arithmetic, and the cost of a Python call."""
 
 from concurrent.futures import ThreadPoolExecutor
 

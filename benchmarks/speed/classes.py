@@ -1,4 +1,4 @@
-"""Many classes: one tree of all classes, one tree per class and RandomForest, in time and in accuracy."""
+"""Time and accuracy with many classes: trees of all classes, trees per class and RandomForest."""
 
 import time
 from typing import Any

@@ -28,7 +28,7 @@ def _tree_fits(nine: Result) -> list[Figure]:
 
 
 def _tree_needs(results: dict[str, Any]) -> Iterator[Figure]:
-    """What one tree needs besides: time for a row, time to import, memory to fit."""
+    """Other costs of one tree: time for a row, time to import, memory to fit."""
     for name, found in results.get("one_row", {}).get("data", {}).items():
         ours, cart = (_seconds(found)[f"{key}|predict_proba"] for key in ("paper_tree", "cart"))
         what = f"predict_proba of one row, {name} ({ours * 1e6:.2f} µs; CART {cart * 1e6:.1f} µs)"
@@ -63,7 +63,7 @@ def _forest_fits(nine: Result) -> Iterator[tuple[str, Figure]]:
 
 
 def _forest_needs(results: dict[str, Any]) -> Iterator[Figure]:
-    """What a forest needs to score, and its size."""
+    """Scoring time and size of a forest."""
     for name, found in results.get("one_row", {}).get("data", {}).items():
         for model in _SCORED:
             for peer in ("catboost", "xgboost"):

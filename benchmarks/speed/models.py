@@ -1,4 +1,4 @@
-"""What the speed parts share: names, models of 100 trees, and calls that bypass a peer's own Python layer."""
+"""Shared code of the speed parts: names, models of 100 trees, and calls that bypass a peer's Python layer."""
 
 import ctypes
 from collections.abc import Callable
@@ -15,7 +15,7 @@ TITLES = models.TITLES | {
     "catboost": "CatBoost (100)",
     "mixed_equal": "mixed forest, as accurate as XGBoost",
 }
-# What is compared in batches and in memory.
+# Models compared in batches and in memory.
 PEERS = ("cart", "rf", "hist_gb", "lightgbm", "xgboost", "catboost")
 COMPARED = ("paper_tree", "paper_forest", "mixed_forest", *PEERS)
 

@@ -33,7 +33,7 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What is varied, over which values, with which data and models."""
+    """The varied quantity, its values, and the data and models."""
 
     values: Sequence[int]
     make: Callable[[int], tuple[NDArray[Any], NDArray[Any]]]

@@ -1,4 +1,4 @@
-"""What models hold and need: peak memory of a fit, bytes of the pickle, time of the import."""
+"""Size: peak memory of a fit, bytes of the pickle, time of the import."""
 
 import json
 import pickle

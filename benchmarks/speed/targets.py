@@ -1,4 +1,4 @@
-"""Targets of speed: what was measured, and what limits it where a target is missed."""
+"""Targets of speed: measurements, and the limiting factor of a missed target."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a second thread brings on a quiet machine, and beside other work on every core."""
+"""Gain of a second thread, on a quiet machine and with other work on every core."""
 
 import os
 import subprocess

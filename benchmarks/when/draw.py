@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..common.draw import make_axes, plot_line, save
 from ..common.pages import Docs
 
-# Those of plot_decision_regions: the target of two classes is the second.
+# Colours of plot_decision_regions: the target of two classes is the second.
 _CLASS_COLOURS = ("#e69f00", "#0072b2")
 
 
@@ -39,7 +39,7 @@ def draw_curves(docs: Docs, name: str, panels: Sequence[Curves]) -> None:
 
 
 class Region(NamedTuple):
-    """One model of two features: what is written above it, how it predicts, and the rows it learned from."""
+    """One model of two features: its title, its prediction function and its training rows."""
 
     title: str
     model: Any

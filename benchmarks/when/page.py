@@ -1,4 +1,4 @@
-"""The generated parts of docs/when.md: the nine data sets beside what they look like, and the synthetic problems."""
+"""The generated parts of docs/when.md: the nine data sets with their properties, and the synthetic problems."""
 
 import math
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from .runs import COMPARED, EEG, N_TEST, scaling_key, sweep_key
 
 PEERS = ("cart", "logistic", "rf", "extra_trees", "hist_gb", "xgboost", "lightgbm", "catboost")
 OURS = ("readable_tree", "paper_forest", "mixed_forest")
-# Those of the paper's tables, which are timed in one run.
+# Models of the paper's tables, which are timed in one run.
 TIMED_PEERS = ("cart", "rf", "xgboost", "lightgbm", "catboost")
 TIMED_OURS = ("paper_tree", "paper_forest", "mixed_forest")
 _N_FACT_ROWS = 5000
 
 
 class Facts(NamedTuple):
-    """What a data set looks like."""
+    """Properties of a data set."""
 
     n_rows: int
     n_features: int
@@ -41,7 +41,7 @@ def find_facts(X: NDArray[np.float64], y: NDArray[np.int64]) -> Facts:
     ranks = rankdata(X[:: -(-len(X) // _N_FACT_ROWS)], axis=0)
     pairs = np.corrcoef(ranks, rowvar=False)[np.triu_indices(X.shape[1], 1)]
     low, centre, high = np.percentile(X, [5, 50, 95], axis=0)
-    # Where nine values in ten are the same, far from them means nothing.
+    # Outliers are not defined if nine values in ten are equal.
     varies = high > low
     scale = (high - low)[varies] / 3.29
     furthest = (np.abs(X[:, varies] - centre[varies]) / scale).max()
@@ -90,7 +90,7 @@ def compare_fits(results: Results, names: Sequence[str]) -> str:
 
 
 def table_nine(results: Results, timed: Results) -> dict[str, str]:
-    """Return the nine sets with what they look like and the verdicts of the mixed forest."""
+    """Return the nine sets with their properties and the verdicts of the mixed forest."""
     names = [name for name in datasets.NAMES if (name, "mixed_forest") in results]
     facts, verdicts = [], []
     for name in names:
@@ -186,7 +186,7 @@ def curves(results: Results, sizes: Sequence[int]) -> list[Curves]:
 
 
 def say_run(results: Results) -> str:
-    """Return what the synthetic runs are."""
+    """Return a description of the synthetic runs."""
     n_drawings = {len(splits) for (key, _), splits in results.items() if key != EEG}
     drawings = "–".join(str(n) for n in sorted({min(n_drawings), max(n_drawings)}))
     return (

@@ -74,7 +74,7 @@ def ball() -> Problem:
 
 
 def parity() -> Problem:
-    """XOR of two of ten features: no single feature and no plane tells anything."""
+    """XOR of two of ten features: no single feature and no plane is informative."""
     return _with_wrong_labels("XOR of two features", lambda X: X[:, 0] * X[:, 1] > 0)
 
 
@@ -82,7 +82,7 @@ SCALING = {"tilted": tilted(), "steps": steps(), "ball": ball(), "xor": parity()
 
 
 class Clusters(NamedTuple):
-    """Classes of three normal clusters each, whose centres are drawn anew from every seed.
+    """Classes of three normal clusters each, whose centres depend on the seed.
 
     The centres are as far apart in units of the covariance whatever that is, so that correlation tilts the problem
     without making it easier.

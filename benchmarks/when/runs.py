@@ -16,7 +16,7 @@ SIZES = (100, 300, 1000, 3000, 10_000)
 N_TEST = 10_000
 N_SWEEP = 1000  # training rows of the sweeps
 N_SEEDS = {"scaling": 3, "sweep": 4}
-EEG = "eeg by time"  # a recording of two minutes, cut into so many pieces, each tested once
+EEG = "eeg by time"  # a recording of two minutes, cut into pieces; each piece is tested once
 N_PIECES = 5
 
 

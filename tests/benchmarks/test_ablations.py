@@ -5,9 +5,17 @@ import re
 
 import numpy as np
 import pytest
-from benchmarks.ablations import QUESTION, build, draw_rows
-from benchmarks.ablations.page import Comparison, table_of
-from benchmarks.ablations.settings import ABLATIONS, BASES, Setting, all_settings
+from benchmarks.ablations import (
+    ABLATIONS,
+    BASES,
+    QUESTION,
+    Comparison,
+    Setting,
+    all_settings,
+    build,
+    draw_rows,
+    table_of,
+)
 from benchmarks.common.data import Data
 from benchmarks.common.results import ROOT, keep_complete
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.common import data as datasets
 from benchmarks.common.results import ROOT
-from benchmarks.compact import BY_KEY, LINEAR, NOISY, QUESTION, load
-from benchmarks.compact.page import render
+from benchmarks.compact import BY_KEY, LINEAR, NOISY, QUESTION, load, render
 
 from lhtree import CompactLHTClassifier
 

@@ -40,6 +40,6 @@ def test_every_page_has_its_parts(tmp_path):
     assert {path.name for path in (tmp_path / "benchmarks").iterdir()} == {"tree.png", "cost.png"}
 
 
-def test_what_was_not_measured_is_left_out(tmp_path):
+def test_missing_measurements_are_left_out(tmp_path):
     for parts in QUESTION.more_pages({}, Docs(tmp_path)).values():
         assert all(part.count("\n") == 1 for part in parts.values())

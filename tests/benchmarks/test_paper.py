@@ -10,7 +10,7 @@ from benchmarks.common.results import ROOT
 from benchmarks.common.statistics import summarise
 from benchmarks.paper import printed, rivals
 from benchmarks.paper.page import draw_wolf, make_parts
-from benchmarks.paper.printed import TABLES
+from benchmarks.paper.printed import FAILS, HOLDS, TABLES
 from benchmarks.paper.runs import (
     COLUMNS,
     DISTINCT,
@@ -27,7 +27,6 @@ from benchmarks.paper.studies import (
     TREES,
     find_jumps,
 )
-from benchmarks.paper.verdicts import FAILS, HOLDS
 
 
 def test_printed_figures_are_whole_rows():
@@ -54,7 +53,7 @@ def test_summarise():
     assert summarise([0.5]).half == math.inf
 
 
-def test_jumps_are_told_from_slopes():
+def test_jumps_are_distinguished_from_slopes():
     x = np.linspace(0, 1, 101)
     values = np.where(x < 0.495, 0.5 * x, 0.5 * x + 0.25)
     jumps = find_jumps(np.stack([values, 3.0 * x]))

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks.readable.numbers import Size, _count_curves, _count_figs, count_numbers
+from benchmarks.readable import Size, _count_curves, _count_figs, count_numbers
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -11,7 +11,7 @@ from benchmarks.common.results import ROOT
 from benchmarks.common.scores import auc
 from benchmarks.regression import QUESTION as REGRESSION
 from benchmarks.tables import QUESTION as TABLES
-from benchmarks.tables.page import Ranks
+from benchmarks.tables import Ranks
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import RidgeCV
 
@@ -99,6 +99,8 @@ def test_auc_of_three_classes_is_the_mean_of_each_against_the_rest():
 @pytest.mark.parametrize("question", [TABLES, REGRESSION])
 def test_pages_have_a_place_for_every_part(question):
     text = (ROOT / "docs" / question.fills).read_text(encoding="utf-8")
-    source = (ROOT / "benchmarks" / question.name / "page.py").read_text(encoding="utf-8")
+    source = (
+        (ROOT / "benchmarks" / f"{question.name}.py").read_text(encoding="utf-8").partition("def render")[2]
+    )
     filled = set(re.findall(r'^        "(\w+)": ', source, re.MULTILINE))
     assert set(re.findall(r"<!-- (\w+) -->", text)) == filled | {"run"}

@@ -1,4 +1,4 @@
-"""Commands on the page of the command line print what the page shows."""
+"""Commands on the page of the command line print the output shown there."""
 
 import doctest
 import math

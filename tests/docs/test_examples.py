@@ -1,4 +1,4 @@
-"""Examples run without a warning; those of the gallery draw their figures, and the demo prints its table."""
+"""Examples run without a warning: the gallery draws its figures, and the demo prints its table."""
 
 import re
 import runpy

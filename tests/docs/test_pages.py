@@ -1,4 +1,4 @@
-"""What the pages of the documentation show is what the code prints."""
+"""Examples on the pages of the documentation print the output shown there."""
 
 from pathlib import Path
 

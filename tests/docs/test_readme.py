@@ -1,4 +1,4 @@
-"""What the README shows is what the code prints."""
+"""Examples in the README print the output shown there."""
 
 import shlex
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_commands_of_the_table(
     assert (tmp_path / "decisions.csv").read_text().count("\n") == 201
 
 
-def test_it_is_a_front_door() -> None:
+def test_readme_is_short_and_starts_with_boosting() -> None:
     text = README.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 120
     assert text.count("![") == 1

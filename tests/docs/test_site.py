@@ -1,4 +1,4 @@
-"""The built site: links lead somewhere, search finds, pages fit a phone. ``make docs`` builds it and runs this."""
+"""The built site: links are valid, search works, pages fit a phone. ``make docs`` builds it and runs this."""
 
 import os
 from html.parser import HTMLParser
@@ -29,7 +29,7 @@ KINDS = (
 
 
 class Page(HTMLParser):
-    """What a page links to, and the places in it that can be linked to."""
+    """Links and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -49,7 +49,7 @@ PAGES = {
 }
 
 
-def leads_somewhere(path, link):
+def is_valid(path, link):
     """Whether a link of a page is to another site, or to a file that has the place it names."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
@@ -58,17 +58,17 @@ def leads_somewhere(path, link):
     return target.exists() and (target not in PAGES or unquote(parts.fragment) in PAGES[target].places)
 
 
-def test_links_lead_somewhere():
+def test_links_are_valid():
     assert len(PAGES) > 100
     assert not [
         f"{path.relative_to(SITE)}: {link}"
         for path, page in PAGES.items()
         for link in page.links
-        if not leads_somewhere(path, link)
+        if not is_valid(path, link)
     ]
 
 
-def test_no_page_loads_anything_from_elsewhere():
+def test_pages_load_nothing_from_other_sites():
     for path, page in PAGES.items():
         text = path.read_text(encoding="utf-8")
         assert 'src="http' not in text, path

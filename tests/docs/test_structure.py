@@ -1,4 +1,4 @@
-"""The site has every page, every public name and every example, and links between pages lead somewhere."""
+"""The site has every page, every public name and every example, and links between pages are valid."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*/plot_*.py"))
 
 
 def find_entries(page: Path) -> list[Path]:
-    """What the tables of contents of a page list; a generated page is given by its name without a suffix."""
+    """Return the entries of the tables of contents of a page; a generated page has no suffix."""
     text = page.read_text(encoding="utf-8")
     tables = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     names = [line for table in tables for line in table.splitlines() if line and not line.startswith(":")]
@@ -29,8 +29,8 @@ def find_anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def is_there(target: Path) -> bool:
-    """Whether a file is there, or an example of the gallery from which the site makes it."""
+def exists(target: Path) -> bool:
+    """Whether a file exists, or an example of the gallery from which the site generates it."""
     if (DOCS / "gallery") not in target.parents:
         return target.exists()
     name = target.stem.removeprefix("sphx_glr_")
@@ -45,7 +45,7 @@ def test_every_page_is_in_one_table_of_contents():
 
 
 @pytest.mark.parametrize("page", [*WRITTEN, *READ_ON_GITHUB], ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_are_valid(page):
     code_left_out = re.sub(
         r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
     )
@@ -54,7 +54,7 @@ def test_links_lead_somewhere(page):
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        assert is_there(target), link
+        assert exists(target), link
         assert not anchor or anchor in find_anchors(target), link
 
 
@@ -66,7 +66,7 @@ def test_every_public_name_is_in_the_reference():
     assert {f"dask.{name}" for name in dask.__all__} <= set(listed)
 
 
-def test_parameters_of_other_libraries_lead_to_ours():
+def test_parameters_of_other_libraries_are_mapped_to_ours():
     """The third cell of a row names parameters or methods that exist."""
     page = (DOCS / "coming_from.md").read_text(encoding="utf-8")
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| ")]

@@ -1,4 +1,4 @@
-"""The tutorial, from its table to the served model: every snippet and command shows what it shows."""
+"""The tutorial, from its table to the served model: every snippet and command prints the output shown there."""
 
 import doctest
 import json
@@ -47,7 +47,7 @@ def serving(app):
 
 
 def ask(port, command):
-    """Send what a curl command would, to the test's port."""
+    """Send the request of a curl command to the test's port."""
     _, place, flag, content = shlex.split(command)
     assert flag == "--json"
     request = urllib.request.Request(
@@ -88,7 +88,7 @@ def test_tutorial(tmp_path, monkeypatch, capsys):
     assert not asked
 
 
-def test_the_service_refuses_what_the_model_does_not_know(tmp_path, monkeypatch):
+def test_service_rejects_unknown_columns(tmp_path, monkeypatch):
     pytest.importorskip("fastapi")
     pd = pytest.importorskip("pandas")
     import lhtree

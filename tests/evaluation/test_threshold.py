@@ -83,7 +83,7 @@ def test_balanced_classes_lead_with_accuracy():
         (Fixed([0.1, 0.9]), [0, 1, 1], {}, "y has shape"),
     ],
 )
-def test_what_is_refused(model, y, params, message):
+def test_invalid_arguments_are_rejected(model, y, params, message):
     with pytest.raises(ValueError, match=message):
         choose_threshold(model, y, y, **params)
 

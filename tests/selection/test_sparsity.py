@@ -34,7 +34,7 @@ def test_the_curve_is_what_a_loop_measures(estimator, three):
 
 def test_every_beta_sees_the_same_splits(two):
     X, y = two
-    curve = sparsity_curve(X, y, [0.5, 0.5], ShuffleSplit(4))  # draws anew whenever it is asked
+    curve = sparsity_curve(X, y, [0.5, 0.5], ShuffleSplit(4))  # draws again on every call
     np.testing.assert_array_equal(curve.accuracy[0], curve.accuracy[1])
     assert curve.accuracy.shape == (2, 4)
 

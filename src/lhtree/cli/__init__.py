@@ -85,7 +85,7 @@ def _write_examples(examples: list[str]) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Replace streams that the caller has closed, which are None."""
+    """Open standard streams that the caller has closed."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115

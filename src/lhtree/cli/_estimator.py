@@ -110,7 +110,7 @@ class ClassWeight(str, Enum):
 
 
 def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict[str, Any]:
-    """Return the parameters that are not None; reject those that no estimator of the family and task has."""
+    """Return the given parameters; reject parameters that the family does not have for the task."""
     chosen = {name: value for name, value in given.items() if value is not None}
     _check(chosen, kind, list(TaskName) if task is None else [task])
     allowed = {
@@ -132,7 +132,7 @@ def read_given(given: dict[str, Any], kind: Kind, task: TaskName | None) -> dict
 
 
 def build(kind: Kind, chosen: dict[str, Any], task: str, **others: Any) -> Any:
-    """Return the unfitted estimator with the chosen parameters, and with those of ``others`` that it has."""
+    """Return the unfitted estimator with the chosen parameters, and with parameters of ``others`` that it has."""
     _check(chosen, kind, [TaskName(task)])
     estimator = kind.find_class(task)
     known = estimator().get_params(deep=False)

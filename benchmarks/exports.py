@@ -1,4 +1,4 @@
-"""Whether exported models predict what the model predicts, on all rows of the nine data sets."""
+"""Predictions of exported models compared with the model, on all rows of the nine data sets."""
 
 import tempfile
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.support import exports as runs
 
-from ..common import data as datasets
-from ..common.models import fit
-from ..common.pages import Docs, markdown_table
-from ..runner import Args, Parts, Tell
+from .common import data as datasets
+from .common.models import fit
+from .common.pages import Docs, markdown_table
+from .runner import Args, Parts, Tell
 
 _FAR = 1e-5  # rows that differ by more have taken another path
 _LARGE = ("paper_forest", "mixed_forest")

@@ -1,11 +1,30 @@
-"""The page of regression: R², mean ranks, and the readable tree beside pruned CART."""
+"""Tables with a number to predict: every regressor on the same splits."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from ..common.models import ALL_MODELS, TITLES
-from ..common.pages import Docs, markdown_table
-from ..common.results import Results
-from ..tables.page import Ranks, describe
+from .common import tables
+from .common.models import ALL_MODELS, REGRESSORS, TITLES
+from .common.pages import Docs, markdown_table
+from .common.results import Result, Results
+from .common.scores import score_numbers
+from .tables import Ranks, Tables, describe
+
+
+class Regression(Tables):
+    """The question."""
+
+    name = "regression"
+    fills = "benchmarks/regression.md"
+    metric = "r2"
+    models: ClassVar[tuple[str, ...]] = tuple(REGRESSORS)
+    sources: ClassVar[dict[str, tables.Table]] = tables.NUMBERS
+
+    def score(self, model: Any, part: Any) -> Result:
+        return score_numbers(model, part)
+
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
+        return render(results, docs, self)
+
 
 _READABLE = ("linear_regressor", "cart_regressor", "tree_regressor")
 
@@ -40,3 +59,6 @@ def render(results: Results, docs: Docs, question: Any) -> dict[str, str]:
         "forest": strong.compare("forest_regressor", "rf_regressor", "r2"),
         "trees": compare_trees(every),
     }
+
+
+QUESTION = Regression()

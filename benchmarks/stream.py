@@ -1,4 +1,4 @@
-"""Memory and speed of ``lhtree predict`` on a CSV that is larger than what it may use."""
+"""Memory and speed of ``lhtree predict`` on a CSV larger than its memory limit."""
 
 import argparse
 import subprocess
@@ -11,8 +11,8 @@ import numpy as np
 
 from lhtree import LHForestClassifier, save
 
-from ..common.pages import Docs, Figure, figure_table, markdown_table
-from ..runner import Args, Parts, Tell
+from .common.pages import Docs, Figure, figure_table, markdown_table
+from .runner import Args, Parts, Tell
 
 _N_ROWS = 20_000  # of the part that is written over and over
 _N_NUMBERS = 18

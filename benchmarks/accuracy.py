@@ -1,16 +1,59 @@
-"""The page of the accuracy runs: tables of means, paired differences with their intervals, verdicts."""
+"""How accurate and how well calibrated: every model on the same splits of the nine data sets."""
 
+import argparse
 import math
+import sys
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..common import data as datasets
-from ..common.draw import draw_differences, make_axes, save
-from ..common.models import MODELS, TITLES
-from ..common.pages import Docs, markdown_table
-from ..common.results import Results, values
-from ..common.statistics import Mean, subtract
+from .common import data as datasets
+from .common.draw import draw_differences, make_axes, save
+from .common.models import MODELS, TITLES
+from .common.pages import Docs, markdown_table
+from .common.results import Result, Results, Task, values
+from .common.scores import score
+from .common.statistics import Mean, subtract
+from .runner import Args, Fits
+
+
+class Accuracy(Fits):
+    """The question."""
+
+    name = "accuracy"
+    fills = "benchmarks/accuracy.md"
+    quick = "two splits of the sets below 5000 rows"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        own = [name for name in MODELS if name != "fisher_forest"]
+        parser.add_argument("--models", nargs="+", choices=list(MODELS), default=own, help="models to fit")
+        parser.add_argument("--data", nargs="+", choices=datasets.NAMES, default=datasets.NAMES)
+
+    def is_draft(self, args: Args) -> bool:
+        return args.quick or len(args.data) < len(datasets.NAMES) or len(args.models) < len(MODELS) - 1
+
+    def plan(self, args: Args) -> list[Task]:
+        most = 2 if args.quick else sys.maxsize
+        names = sorted(args.data, key=datasets.NAMES.index)
+        splits = {name: datasets.n_splits(datasets.load(name)) for name in names}
+        return [
+            Task(self.name, name, model, seed)
+            for name in names
+            if not args.quick or splits[name] == 20
+            for model in args.models
+            for seed in range(min(splits[name], most))
+        ]
+
+    def measure(self, task: Task) -> Result:
+        model = MODELS[task.model]
+        estimator = model.build(task.seed)
+        result = score(estimator, datasets.split(datasets.load(task.data), task.seed))
+        return result | {"n_blocks": model.count(estimator) if model.count else None}
+
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
+        return Page(results).render(docs)
+
 
 _CARTS = ("cart", "cart_10", "cart_50")
 _BOOSTERS = ("hist_gb", "xgboost", "lightgbm")
@@ -40,7 +83,7 @@ class Page:
         self.models = [model for model in MODELS if any(key[1] == model for key in results)]
 
     def mean(self, name: str, model: str, metric: str) -> float:
-        """Mean over the splits; NaN where there are none."""
+        """Mean over the splits; NaN without any."""
         found = values(self.results, name, model, metric)
         return float(np.mean(found)) if found else math.nan
 
@@ -194,3 +237,6 @@ class Page:
             "calibration": self.means("calibration_error"),
             "fit": self.means("fit_seconds", 3),
         }
+
+
+QUESTION = Accuracy()

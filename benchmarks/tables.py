@@ -1,16 +1,69 @@
-"""The page of the tables: means, mean ranks, and our forest beside RandomForest."""
+"""Tables as people have them, with categories and gaps: every model on the same splits."""
 
+import argparse
 import math
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..common import tables
-from ..common.draw import make_axes, save
-from ..common.models import TITLES
-from ..common.pages import Docs, markdown_table
-from ..common.results import Results, values
+from .common import tables
+from .common.draw import make_axes, save
+from .common.encoders import wrap
+from .common.models import ALL_MODELS, TITLES
+from .common.pages import Docs, markdown_table
+from .common.results import Result, Results, Task, values
+from .common.scores import score
+from .runner import Args, Fits
+
+
+class Tables(Fits):
+    """The question."""
+
+    name = "tables"
+    fills = "benchmarks/tables.md"
+    quick = "one split of the tables below 1500 rows"
+    models: ClassVar[tuple[str, ...]] = ("rf", "hist_gb", "lightgbm", "catboost", "mixed_forest", "boosted")
+    sources: ClassVar[dict[str, tables.Table]] = tables.CLASSES
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--models", nargs="+", choices=self.models, default=self.models, help="models to fit"
+        )
+        parser.add_argument("--data", nargs="+", choices=self.sources, default=list(self.sources))
+
+    def is_draft(self, args: Args) -> bool:
+        return args.quick or len(args.data) < len(self.sources) or len(args.models) < len(self.models)
+
+    def plan(self, args: Args) -> list[Task]:
+        splits = {name: tables.n_splits(name) for name in args.data}
+        return [
+            Task(self.name, name, model, seed)
+            for name in args.data
+            if not args.quick or len(tables.load(name).y) < 1500
+            for model in args.models
+            for seed in range(1 if args.quick else splits[name])
+        ]
+
+    def measure(self, task: Task) -> Result:
+        part = tables.split(task.data, task.seed)
+        model = ALL_MODELS[task.model]
+        estimator = wrap(task.model, model.build(task.seed), part.X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of peers, about levels that only test rows have
+            result = self.score(estimator, part)
+        fitted = estimator[-1] if hasattr(estimator, "steps") else estimator
+        return result | ({"n_blocks": model.count(fitted)} if model.count else {})
+
+    def score(self, model: Any, part: Any) -> Result:
+        """Fit and score one model."""
+        return score(model, part)
+
+    def page(self, results: Results, docs: Docs) -> dict[str, str]:
+        return render(results, docs, self)
+
 
 _SIGNS = {"log_loss": -1.0, "mae": -1.0, "fit_seconds": -1.0}  # less is better
 
@@ -24,7 +77,7 @@ class Ranks:
         self.sources = [name for name in sources if all((name, model) in results for model in self.models)]
 
     def mean(self, name: str, model: str, metric: str) -> float:
-        """Mean over the splits; NaN where there are none."""
+        """Mean over the splits; NaN without any."""
         found = values(self.results, name, model, metric)
         return float(np.mean(found)) if found else math.nan
 
@@ -51,7 +104,7 @@ class Ranks:
         return dict(zip(self.models, rankdata(found, axis=1).mean(axis=0).tolist(), strict=True))
 
     def summary(self, metrics: dict[str, str]) -> str:
-        """Return mean ranks of all metrics, the best model of the first metric first."""
+        """Return mean ranks of all metrics, sorted by the first metric."""
         ranks = {metric: self.ranks(metric) for metric in metrics}
         order = sorted(self.models, key=lambda model: ranks[next(iter(metrics))][model])
         rows = [[TITLES[model], *(f"{ranks[metric][model]:.2f}" for metric in metrics)] for model in order]
@@ -121,3 +174,6 @@ def render(results: Results, docs: Docs, question: Any) -> dict[str, str]:
         "forest": page.compare("mixed_forest", "rf", "accuracy"),
         "forest_loss": page.compare("mixed_forest", "rf", "log_loss"),
     }
+
+
+QUESTION = Tables()
