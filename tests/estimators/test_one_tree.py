@@ -9,10 +9,7 @@ from sklearn.datasets import load_digits
 import lhtree
 from lhtree import LHForestClassifier, _parameters
 from lhtree.describe.weights import mean_weights
-from lhtree.files.arrays import check_trees
-from lhtree.files.model_file import ModelFileError
 from lhtree.model.shares import split_classes
-from lhtree.model.trees import Trees
 from support.clouds import make_clouds
 
 
@@ -128,34 +125,3 @@ def test_views_and_texts_name_classes(model):
         mean_weights(model._model), [list(means[label].values()) for label in model.classes_]
     )
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "what"),
-    [
-        ("value", lambda value: value * 0.5, "sum to 1"),
-        ("value", lambda value: -value, "between 0 and 1"),
-        ("value_class", lambda cls: cls + 3, "range"),
-        ("prior_share", lambda share: share + 1.5, "prior_share"),
-        ("target", lambda target: np.where(np.arange(len(target)) == 0, 1, target), "some trees"),
-    ],
-)
-def test_hostile_values_are_refused(model, name, change, what):
-    trees = model._model.trees
-    arrays, values = trees.arrays(), getattr(trees, name)
-    arrays[name] = change(values).astype(values.dtype)
-    with pytest.raises((ValueError, ModelFileError), match=what):
-        build(model._model, arrays)
-
-
-def test_only_trees_of_all_classes_are_smoothed_to_the_prior(data):
-    trees = fit(*data, 1, multi_class="one_per_class")._model.trees
-    with pytest.raises(ModelFileError, match="prior_share, but no trees of all classes"):
-        check_trees(trees.arrays() | {"prior": np.ones(3) / 3, "prior_share": np.zeros(trees.n_blocks)}, 3)
-
-
-def build(fitted, arrays):
-    """Build a model from other arrays and check it like the contents of a file."""
-    changed = replace(fitted, trees=Trees(**arrays))
-    _ = changed.scorer  # its checks
-    check_trees(arrays | {"prior": changed.prior}, changed.n_targets)

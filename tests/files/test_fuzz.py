@@ -68,7 +68,15 @@ def harm_model(draw, content):
 @given(
     st.data(),
     st.sampled_from([harm_text, harm_data, harm_model]),
-    st.sampled_from([sealing.small_forest, sealing.small_tree, sealing.small_table, sealing.small_boosted]),
+    st.sampled_from(
+        [
+            sealing.small_forest,
+            sealing.small_tree,
+            sealing.small_table,
+            sealing.small_boosted,
+            sealing.small_shares,
+        ]
+    ),
 )
 def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())

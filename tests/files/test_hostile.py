@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from lhtree import ModelFileError, inspect, load
+from lhtree.files.arrays import check_trees
 from lhtree.files.container import parse
 from lhtree.files.model_file import pack
 from support import sealing
@@ -27,7 +28,7 @@ VARYING = re.compile(
     r"(?<=it has )\d+(?= bytes)|(?<=header describes )\d+|(?<=valid JSON \().*(?=\)\.)|(?<=by lhtree )[\d.]+(?=\))"
 )
 TREE, FOREST, BOOSTED = sealing.small_tree, sealing.small_forest, sealing.small_boosted
-COMPACT, REGRESSION = sealing.small_compact, sealing.small_regression
+COMPACT, REGRESSION, SHARES = sealing.small_compact, sealing.small_regression, sealing.small_shares
 NUMBERS = {"kind": "numbers"}
 
 
@@ -180,6 +181,14 @@ def test_files_of_a_newer_minor_version_load(tmp_path):
     expected = load(tmp_path / "tree.lht").predict_proba(np.zeros((3, 2)))
     np.testing.assert_array_equal(load(path).predict_proba(np.zeros((3, 2))), expected)
     assert inspect(path)["format_version"] == "2.7"
+
+
+def test_shares_are_rejected_in_trees_of_one_class(tmp_path):
+    (tmp_path / "forest.lht").write_bytes(FOREST())
+    trees = load(tmp_path / "forest.lht")._model.trees
+    arrays = trees.arrays() | {"prior": np.ones(3) / 3, "prior_share": np.zeros(trees.n_blocks)}
+    with pytest.raises(ModelFileError, match="prior_share, but no trees of all classes"):
+        check_trees(arrays, 3)
 
 
 def test_missing_parameters_have_their_defaults(tmp_path):

@@ -91,6 +91,13 @@ def small_forest():
 
 
 @cache
+def small_shares():
+    """Return the bytes of a forest of trees of all classes, with smoothed leaves."""
+    settings = {"direction": "mixed", "multi_class": "one_tree", "smoothing": 0.3, "min_samples_leaf": 3}
+    return saved(LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 3)))
+
+
+@cache
 def small_table():
     """The bytes of a tree for tables with categories."""
     X, y = make_clouds(40, 2, 2)

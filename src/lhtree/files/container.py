@@ -62,7 +62,7 @@ class Container(NamedTuple):
     n_bytes: int
 
 
-class _Head(NamedTuple):
+class _FileHeader(NamedTuple):
     """The header of a file."""
 
     raw: bytes  # from the first byte to the end of the header
@@ -93,7 +93,7 @@ def parse(content: NDArray[np.uint8]) -> Container:
     return _finish(head, content[len(head.raw) :])
 
 
-def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
+def _read_head(file: BinaryIO, n_bytes: int) -> _FileHeader:
     """Read the header and check that its sizes match that of the file."""
     start = file.read(_DIGEST.stop)
     check(len(start) == _DIGEST.stop, "it is too short")
@@ -118,10 +118,10 @@ def _read_head(file: BinaryIO, n_bytes: int) -> _Head:
     check(
         len(raw) + n_data == n_bytes, f"it has {n_bytes} bytes, but its header describes {len(raw) + n_data}"
     )
-    return _Head(raw, text, entries, n_data)
+    return _FileHeader(raw, text, entries, n_data)
 
 
-def _finish(head: _Head, data: NDArray[np.uint8]) -> Container:
+def _finish(head: _FileHeader, data: NDArray[np.uint8]) -> Container:
     """Check the digest, the format and the arrays, in this order."""
     digest = head.raw[_DIGEST]
     check(
