@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 
 from lhtree import LHForestClassifier, LHTClassifier
-from support import bridge, strategies
+from support import bridge
 from support.clouds import make_clouds
 
 
@@ -20,22 +20,6 @@ def fit(data, n_estimators=6, **setting):
 
 def assert_same_model(first, second):
     bridge.assert_same_bits(bridge.arrays_of(first), bridge.arrays_of(second))
-
-
-@pytest.mark.parametrize("direction", strategies.DIRECTIONS)
-def test_auto_follows_the_direction(three, direction):
-    is_paper = direction == "mean_difference"
-    settled = {
-        "beta": "schedule" if is_paper else 0.0,
-        "offset": "purity" if is_paper else "gini",
-        "max_features": None if is_paper else 3,
-        "max_samples": 0.8 if is_paper else 1.0,
-        "min_samples_split": 7 if is_paper else 2,
-        "confidence": "last" if is_paper else None,
-    }
-    auto, explicit = (fit(three, direction=direction, gamma=7, **more) for more in ({}, settled))
-    assert_same_model(auto, explicit)
-    assert auto.predict_proba(three[0]).tobytes() == explicit.predict_proba(three[0]).tobytes()
 
 
 @pytest.mark.parametrize("direction", ["fisher", "mixed"])

@@ -164,26 +164,28 @@ def test_every_parameter_has_rejected_values():
     assert list(BAD_BOOST) == list(inspect.signature(LHBoostClassifier).parameters)
 
 
-def same_model(two, first, second):
-    X, y = two
-    models = [LHTClassifier(**arguments).fit(X, y) for arguments in (first, second)]
+def same_model(data, first, second, estimator=LHTClassifier):
+    models = [estimator(**arguments).fit(*data) for arguments in (first, second)]
     bridge.assert_same_bits(*map(bridge.arrays_of, models))
-    assert models[0].predict_proba(X).tobytes() == models[1].predict_proba(X).tobytes()
+    assert models[0].predict_proba(data[0]).tobytes() == models[1].predict_proba(data[0]).tobytes()
 
 
 @pytest.mark.parametrize("direction", ["mean_difference", "fisher", "mixed"])
-def test_auto_follows_the_direction(two, direction):
+def test_auto_depends_on_the_direction(three, direction):
     is_paper = direction == "mean_difference"
-    settled = {
-        "direction": direction,
-        "gamma": 7,
+    given = {"direction": direction, "gamma": 7}
+    settled = given | {
         "beta": 0.0,
         "offset": "purity" if is_paper else "gini",
         "min_samples_split": 7 if is_paper else 2,
         "confidence": "last" if is_paper else None,
         "max_features": None,
     }
-    same_model(two, {"direction": direction, "gamma": 7}, settled)
+    same_model(three, given, settled)
+    given |= {"n_estimators": 6, "random_state": 0}
+    of_forests = {"max_features": None if is_paper else 3, "max_samples": 0.8 if is_paper else 1.0}
+    settled |= given | of_forests | {"beta": "schedule" if is_paper else 0.0}
+    same_model(three, given, settled, LHForestClassifier)
 
 
 def test_shares_are_counts_of_the_training_weight(two):

@@ -1,7 +1,5 @@
 """Stored training rows (prototypes) and the range of every feature."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -76,17 +74,6 @@ def test_prototypes_do_not_change_the_model(make):
     np.testing.assert_array_equal(plain.predict_proba(X), keeping.predict_proba(X))
     assert clone(keeping).keep_prototypes == 50
     assert "keep_prototypes" in make().set_params(keep_prototypes=7).get_params()
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_pickled_models_keep_rows_and_range(make):
-    X, y = load_wine(return_X_y=True)
-    model = make(keep_prototypes=50).fit(X, y)
-    ours, theirs = read(model), read(pickle.loads(pickle.dumps(model)))
-    for name in ("X", "codes", "given"):
-        np.testing.assert_array_equal(getattr(ours.prototypes, name), getattr(theirs.prototypes, name))
-    np.testing.assert_array_equal(ours.span.low, theirs.span.low)
-    np.testing.assert_array_equal(ours.span.high, theirs.span.high)
 
 
 def test_trees_of_a_forest_share_its_prototypes():

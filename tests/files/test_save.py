@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
@@ -57,18 +58,19 @@ def again(tmp_path):
 
 
 @given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_models_survive_a_file(tmp_path_factory, data, problem, is_weighted, is_forest):
+def test_models_survive_files_and_pickles(tmp_path_factory, data, problem, is_weighted, is_forest):
     path = tmp_path_factory.getbasetemp() / "any.lht"
     arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
     model = LHForestClassifier(3, **arguments) if is_forest else LHTClassifier(**arguments)
     model.set_params(random_state=0).fit(problem.X, problem.y, problem.weight if is_weighted else None)
     save(model, path)
-    copy, scorer = load(path), load_scorer(path)
-    assert_same_model(model, copy)
+    copies = [load(path), pickle.loads(pickle.dumps(model))]
+    for other in copies:
+        assert_same_model(model, other)
     for method in bridge.MODEL_METHODS:
         expected = getattr(model, method)(problem.X)
-        assert_same(expected, getattr(copy, method)(problem.X))
-        assert_same(expected, getattr(scorer, method)(problem.X))
+        for other in (*copies, load_scorer(path)):
+            assert_same(expected, getattr(other, method)(problem.X))
 
 
 @pytest.mark.parametrize("kind", [LHTClassifier, LHForestClassifier])
@@ -85,6 +87,7 @@ def test_optional_contents_survive_a_file(again, kind, n_classes):
     model.fit(frame, np.array([f"c{label}" for label in y], dtype=object))
     copy = again(model)
     assert_same_model(model.set_params(random_state=5), copy)
+    assert_same_model(model, pickle.loads(pickle.dumps(model)))
     assert str(copy.explain(frame.iloc[[3]])) == str(model.explain(frame.iloc[[3]]))
     assert_same(model.feature_importances_, copy.feature_importances_)
     assert lhtree.export_text(copy) == lhtree.export_text(model)

@@ -4,23 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from lhtree import LHForestClassifier, LHTClassifier
-from support import bridge, strategies
+from lhtree import LHTClassifier
+from support import bridge
 from support.clouds import make_clouds
-
-
-@given(st.data(), strategies.problems(max_rows=30), st.booleans(), st.booleans())
-def test_models_survive_a_pickle(data, problem, is_weighted, is_forest):
-    arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
-    model = LHForestClassifier(3, bootstrap=True) if is_forest else LHTClassifier()
-    model.set_params(**arguments, random_state=0)
-    model.fit(problem.X, problem.y, problem.weight if is_weighted else None)
-    copy = pickle.loads(pickle.dumps(model))
-    bridge.assert_same_bits(bridge.arrays_of(model), bridge.arrays_of(copy))
-    assert copy.predict_proba(problem.X).tobytes() == model.predict_proba(problem.X).tobytes()
 
 
 def test_deep_and_large_models_survive_a_pickle():
