@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .describe.rules import Rules
     from .evaluation.decisions import Decisions
     from .explain import Effects, Explanation, Importances
-    from .explain._contributions import Contributions
+    from .explain._batch import Contributions
 
 
 class Interpretable:
@@ -44,8 +44,7 @@ class Interpretable:
         >>> print(str(explanation).splitlines()[0])
         Prediction: class 0, probability 100 % (class 1 0 %, class 2 0 %).
         """
-        from .explain._explanation import Explanation
-        from .explain._row import take_row
+        from .explain._explanation import Explanation, take_row
 
         fitted = read(self, takes_numbers=True)
         return Explanation(fitted, take_row(fitted, row, self), _draw)
@@ -90,15 +89,14 @@ class Interpretable:
         1        0.0  0.40                 -0.11
         2        0.0  0.27                 -0.02
         """
-        from .explain._batch import explain_rows
-        from .explain._frame import tabulate_terms
-        from .explain._walk import walk
+        from .explain._batch import explain_rows, tabulate_terms
+        from .explain._paths import trace_rows
 
         fitted = read(self, takes_numbers=True)
         rows = fitted.encode(X, self)
         index = X.index if hasattr(X, "iloc") else None
         if check_flag("terms", terms):
-            return tabulate_terms(walk(fitted, rows), rows, index)
+            return tabulate_terms(trace_rows(fitted, rows), rows, index)
         return explain_rows(fitted, rows, index)
 
     def importances(

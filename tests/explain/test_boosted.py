@@ -21,7 +21,7 @@ from lhtree import (
     export_text,
     weight_table,
 )
-from lhtree.explain._batch import find_base, find_contributions
+from lhtree.explain._contributions import find_base, find_contributions
 from lhtree.model.model import read
 from lhtree.model.views import TreeViews
 from support.boosted import boosted_model, boosted_rows, find_wrong_words, fit_boosted

@@ -12,9 +12,8 @@ from sklearn.model_selection import train_test_split
 
 from lhtree import LHForestClassifier, LHTClassifier
 from lhtree.explain import Counterfactual
-from lhtree.explain._crossing import Room, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.explain._goal import ClassGoal
-from lhtree.explain._search import Task
+from lhtree.explain._search import Room, Task, find_planes, find_sides, shortest_moves, single_moves
 from lhtree.model.model import read
 from reference import scoring as reference_scoring
 from support.clouds import make_clouds

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lhtree import LHTClassifier, report
-from lhtree.explain import _words as words
+from lhtree.explain import _text as words
 from support.browser import plain, unfold
 from support.clouds import make_clouds
 from support.reports import HOSTILE

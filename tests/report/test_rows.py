@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lhtree import LHForestClassifier, LHTClassifier
-from lhtree.explain import _words as words
+from lhtree.explain import _text as words
 from support.browser import as_json, make_rows, plain, shown_proba
 from support.clouds import make_clouds
 

@@ -233,7 +233,7 @@ def _describe(explanation: Any, others: list[Any] | None) -> list[str]:
 
 def _draw_page(explanation: Any, others: list[Any] | None) -> str:
     """Return an HTML page with the notebook's output."""
-    from ..explain._html import draw_html
+    from ..explain._text import draw_html
 
     predicted = explanation.prediction
     title = f"Why {write_number(predicted) if isinstance(predicted, float) else escape(str(predicted))}?"

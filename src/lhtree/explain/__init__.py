@@ -3,8 +3,8 @@
 from ._counterfactual import Counterfactual
 from ._effects import Effect, Effects
 from ._explanation import Explanation
-from ._facts import LeafStep, Neighbour, Path, Step, Term, ValueLeaf, ValueStep
 from ._importances import Importances
+from ._paths import LeafStep, Neighbour, Path, Step, Term, ValueLeaf, ValueStep
 
 __all__ = [
     "Counterfactual",

@@ -1,4 +1,4 @@
-"""Counterfactuals: what would have had to be different for another prediction."""
+"""Counterfactuals: small changes of a row that change its prediction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
 from ..model.numbers import NumberFormat
+from ..tables.encoders import OneHot, TargetStatistic
 from ..tables.errors import find_nearest
-from ._facts import make_plain
 from ._goal import RangeGoal, take_goal
-from ._phrases import name_class
+from ._paths import make_plain
 from ._search import MOST_BASES, Task, search
-from ._switch import switch_categories
+from ._text import name_class
 
-_SHOWN = 4  # changes named in a sentence
+MOST_SWITCHED = 256  # categories of a column that are tried
+_SHOWN = 4  # changes in a sentence
 _DECIMALS = 6  # of a feature that was measured in steps
 _ALIKE = 0.8  # cosine above which two changes go the same way
 
@@ -62,7 +63,7 @@ class Counterfactual:
     is_number: bool = False  # whether the model predicts a number
 
     def to_dict(self) -> dict[str, Any]:
-        """The counterfactual as plain Python values that can be written as JSON; missing values are None."""
+        """Return the counterfactual as plain Python values that can be written as JSON; missing values are None."""
         return {
             "prediction": make_plain(self.prediction),
             "before": make_plain(self.before),
@@ -94,7 +95,7 @@ class Counterfactual:
         return f"If {listed}, the prediction would be {after} instead of {before} (distance {self.distance:.3g})."
 
     def _name(self) -> tuple[str, str]:
-        """What was predicted before, and after the change; of numbers as many digits as show the difference."""
+        """Return the predictions before and after the change, with as many digits as show the difference."""
         ends = self.before, self.prediction
         name = NumberFormat.over(min(ends), max(ends)).write if self.is_number else name_class
         return name(self.before), name(self.prediction)
@@ -116,7 +117,7 @@ def find_counterfactuals(
         low=np.where(free, np.fmin(fitted.span.low, x), x),
         high=np.where(free, np.fmax(fitted.span.high, x), x),
     )
-    rows, switched = search(task), switch_categories(task, may_change)
+    rows, switched = search(task), _switch_categories(task, may_change)
     if len(switched):
         rows = np.concatenate([rows, switched[task.is_reached(switched)]])
         if not len(rows):
@@ -135,15 +136,35 @@ def find_counterfactuals(
         rows[is_fine] if is_fine.any() else rows
     )  # the resolution is a guess: better a small change than none
     rows = rows[_spread(task, rows, n, is_reserving=n > 1)]
-    predictions = fitted.ask("value" if fitted.is_regression else "predict", rows).tolist()
     return [
-        _describe(task, row, predicted if fitted.is_regression else fitted.labels[predicted], float(distance))
-        for row, predicted, distance in zip(rows, predictions, task.distances(rows), strict=True)
+        _describe(task, row, predicted, float(distance))
+        for row, predicted, distance in zip(rows, fitted.predict(rows), task.distances(rows), strict=True)
     ]
 
 
+def _switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the row with another category in one column, for every column that may change and all its categories.
+
+    Some of very many categories are tried, evenly spaced by their statistics.
+    """
+    encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
+    for column, treatment in enumerate(encoding.treatments):
+        own = encoding.features_of(column)
+        if not isinstance(treatment, (OneHot, TargetStatistic)) or not may_change[own].all():
+            continue
+        code = treatment.recall(task.x[None, own])[0]
+        others = treatment.spread(MOST_SWITCHED)
+        others = others[others != code]
+        if code < 0 or not len(others):  # a missing one stays missing
+            continue
+        part = np.repeat(task.x[None], len(others), axis=0)
+        part[:, own] = treatment.place(others)
+        parts.append(part)
+    return np.concatenate(parts)
+
+
 def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows found from the most promising rows with another category, which they keep."""
+    """Return rows found from the most promising rows with another category, which they keep."""
     near = switched[np.argsort(task.leads(switched), kind="stable")[:MOST_BASES]]
     is_held = task.low == task.high
     return np.concatenate(
@@ -159,7 +180,7 @@ def _search_beyond(task: Task, switched: NDArray[np.float64]) -> NDArray[np.floa
 
 
 def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
-    """Which features may change; they are given by column, with all of a column's categories."""
+    """Return which features may change; they are given by column, with all categories of a column."""
     names, encoding = fitted.column_names, fitted.encoding
     if features is None:
         return np.ones(fitted.n_features, dtype=bool)
@@ -184,10 +205,10 @@ def _check_features(fitted: Model, features: Any) -> NDArray[np.bool_]:
 
 
 def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool) -> list[int]:
-    """Numbers of ``n`` rows or fewer, shortest change first, without those that say little new.
+    """Return the indices of at most ``n`` rows, shortest change first, without redundant ones.
 
-    These are rows of the same class as a shorter one that change about the same things in about the same proportions
-    (their moves have a cosine above 0.8), or all that the shorter one changes and more.
+    A row is redundant if a shorter one of the same class changes about the same features in about the same proportions
+    (their moves have a cosine above 0.8), or a part of its features.
     A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.sort(rows), task.distances(rows)
@@ -210,7 +231,7 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
 
 
 def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.float64]:
-    """The row with every change rounded up to few decimals, so that it grows by one part in ``fineness`` at most."""
+    """Return the row with every change rounded up to few decimals: by one part in ``fineness`` at most."""
     rounded = row.copy()
     for feature in np.flatnonzero(task.is_changed(row[None])[0] & (task.low < task.high)):
         before, after = float(task.x[feature]), float(row[feature])
@@ -225,9 +246,9 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
 
 
 def find_resolution(task: Task) -> NDArray[np.float64]:
-    """The smallest step of every feature, guessed from the decimals of the row's value and of the ends of its range.
+    """Guess the smallest step of every feature from the decimals of the row's value and of the ends of its range.
 
-    Where all three have at most ``_DECIMALS`` decimals, the feature was measured to as many as the longest has: 1 for
+    If all three have at most ``_DECIMALS`` decimals, the feature was measured to as many as the longest has: 1 for
     counts, 0.01 for prices. Others count as continuous, with a step of 0. Distinct training values are not kept.
     """
     span, steps = task.fitted.span, np.zeros(len(task.x))
@@ -243,7 +264,7 @@ def find_resolution(task: Task) -> NDArray[np.float64]:
 
 
 def _resolve(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows with every change extended to a value of the feature's resolution."""
+    """Return the rows with every change extended to a value of the feature's resolution."""
     step = find_resolution(task)
     per_unit = np.round(1.0 / np.where(step > 0.0, step, 1.0))
     with np.errstate(over="ignore"):
@@ -256,7 +277,7 @@ def _resolve(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _drop_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows without the changes that are smaller than a feature's resolution."""
+    """Return the rows without the changes that are smaller than a feature's resolution."""
     return np.where(_is_small(task, rows), task.x, rows)
 
 
@@ -268,7 +289,7 @@ def _is_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _write(value: Any) -> str:
-    """A number of at most six digits, unless it is a large one, or a category."""
+    """Format a number with at most six digits, unless it is large, or a category."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
@@ -287,5 +308,5 @@ def _describe(task: Task, row: NDArray[np.float64], prediction: Any, distance: f
         distance=distance,
         prediction=prediction,
         before=goal.before if isinstance(goal, RangeGoal) else fitted.labels[goal.code],
-        is_number=fitted.is_regression,
+        is_number=not fitted.labels,
     )

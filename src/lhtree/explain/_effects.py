@@ -1,4 +1,4 @@
-"""Effects: what every column contributes, over its values."""
+"""Effects: contributions of every column over its values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._extras import import_extra
 from .._parameters import is_integer, refuse
 from ..model.model import Model
 from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
-from ._batch import find_contributions
+from ._contributions import find_contributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ _VALUES_AT_ONCE = 1 << 22  # contributions held at a time
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What one column contributes over its values.
+    """Contributions of one column over its values.
 
     Values are put into B groups: a column of numbers into ranges that have about as many rows each (or into its
     values, if they are few), a column of categories into the most frequent ones and the others. Rows without
@@ -42,9 +42,9 @@ class Effect:
         Median of each range; NaN where the value is missing. None for categories.
     n_rows : array of shape (B,)
     mean, low, high : array of shape (B, K)
-        Mean contribution to every class, and where the middle rows of the group are. K is 1 for a regression.
+        Mean contribution to every class, and the range of the middle rows of the group. K is 1 for a regression.
     density : array of shape (24,) or None
-        Rows in equally wide ranges between the least and the largest ``value``; the outermost hold what is beyond.
+        Rows in equally wide ranges between the least and the largest ``value``; the outermost include the rows beyond.
         None for categories.
     """
 
@@ -104,7 +104,7 @@ class Effects(Sequence[Effect]):
         return f"Effects({len(self)} columns, {self.n_rows} rows)"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per column, group and class: ``value`` in words, ``n_rows``, ``mean``, ``low`` and ``high``."""
+        """Return one row per column, group and class: ``value`` as text, ``n_rows``, ``mean``, ``low``, ``high``."""
         pandas = import_extra("pandas", "pandas")
         n_outputs = max(1, len(self.classes))
         parts = []
@@ -133,10 +133,10 @@ def find_effects(
     coverage: float = 0.8,
     n_most: int | None = None,
 ) -> Effects:
-    """Effects of some columns, or of the ``n_most`` most important, from encoded rows, shape (n, n_features)."""
+    """Compute the effects of some columns, or of the ``n_most`` most important, from encoded rows, shape (n, m)."""
     chosen = np.array(_choose_columns(fitted, columns), dtype=np.int64)
     own = _contribute(fitted, rows)
-    predicted = np.zeros(len(rows), dtype=np.int64) if fitted.is_regression else fitted.ask("predict", rows)
+    predicted = fitted.ask("predict", rows) if fitted.labels else np.zeros(len(rows), dtype=np.int64)
     size = np.abs(own[np.arange(len(rows)), predicted]).mean(axis=0)
     chosen = chosen[np.argsort(-size[chosen], kind="stable")][:n_most]
     return Effects(
@@ -165,7 +165,7 @@ def _choose_columns(fitted: Model, columns: Any) -> list[int]:
 
 
 def _contribute(fitted: Model, rows: NDArray[Any]) -> Floats:
-    """Contributions of every row, class and column, shape (n, K, n_columns)."""
+    """Return the contributions of every row, class and column, shape (n, K, n_columns)."""
     found = np.zeros((len(rows), fitted.n_outputs, fitted.encoding.n_columns))
     n_at_once = max(1, _VALUES_AT_ONCE // (fitted.n_outputs * fitted.n_features))
     for begin in range(0, len(rows), n_at_once):
@@ -205,7 +205,7 @@ def _describe(
 
 
 def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], list[str]]:
-    """The group of every row, and the groups in words: values, or ranges with about as many rows each."""
+    """Return the group of every row, and the names of the groups: values, or ranges with about as many rows each."""
     is_missing = np.isnan(numbers)
     known = numbers[~is_missing]
     distinct = np.unique(known)
@@ -226,7 +226,7 @@ def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], l
 def _group_categories(
     codes: NDArray[np.int64], names: list[str], n_groups: int
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """The same of categories: the most frequent ones by their frequency, and the others together."""
+    """Return the group of every row, and the names of the groups: frequent categories first, then the others."""
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     n_shown = len(order) if len(order) <= n_groups else n_groups - 1

@@ -1,9 +1,9 @@
-"""Explanation: the prediction for one row and how the model arrives at it."""
+"""The explanation of one row: its scores, contributions and paths."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
-from ._batch import find_base
-from ._facts import Path, find_paths, make_plain
-from ._frame import tabulate_terms
-from ._html import draw_html
-from ._joint import add_classes
-from ._walk import Walk, sum_targets, walk
-from ._words import describe
+from ..tables.frames import is_frame, refuse_infinity
+from ._contributions import find_base, find_contributions
+from ._paths import Path, Trace, find_paths, make_plain, trace_rows
+from ._text import draw_html, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Account(NamedTuple):
-    """What adds up to a total, which it ends with."""
+    """The parts of a total, and the total."""
 
     base: float
     contributions: dict[str, float]  # by column
-    clipped: float  # what the ranges of linear leaves take away
+    clipped: float  # change by the ranges of linear leaves
     total: float
 
 
@@ -70,9 +67,9 @@ class Explanation:
         first tree plus the values of all roots; at every block the value changes, and the change is divided among the
         features of the hyperplane by ``|weight|`` × spread. In a linear leaf, every slope adds slope · (z - mean).
     clipped : dict
-        By class, what linear leaves of a boosted model take away by clipping their estimates to the range of their
-        training rows: ``raw_score`` is the base, the contributions and this. Of boosted models and regressions only; 0
-        if all leaves are constant.
+        By class, the change by clipping the estimates of linear leaves of a boosted model to the range of their
+        training rows: ``raw_score`` is the base, the contributions and this. Only boosted models and regressions have
+        it; it is 0 if all leaves are constant.
 
     Notes
     -----
@@ -101,37 +98,30 @@ class Explanation:
         self._fitted, self._x, self._draw = fitted, x, draw
         self.classes = fitted.labels
         self.row = fitted.name_values(x)
-        self.prediction = (
-            float(self._ask("value")) if fitted.is_regression else self.classes[int(self._ask("predict"))]
+        self.prediction = fitted.predict(x[None])[0]
+
+    def _score(self, name: str) -> Any:
+        """Return a score by class; refuse one that the model does not have."""
+        self._require(name, name in self._fitted.head.scores)
+        values = self._fitted.ask(name, self._x[None])[0]
+        return self._by_class(
+            self._fitted.head.spread(values, np.negative) if name == "raw_score" else values
         )
 
-    def _ask(self, method: str) -> Any:
-        return self._fitted.ask(method, self._x[None])[0]
-
-    def _check_kind(self, name: str, *, has_it: bool) -> None:
-        """Refuse what the model does not have."""
-        if has_it:
-            return
-        fitted = self._fitted
-        if fitted.is_regression:
-            kind, remedy = "regression", "prediction, or base and contributions, which add up to it"
-        elif fitted.is_boosted:
-            kind, remedy = "boosted model", "raw_score, or proba for probabilities"
-        else:
-            kind, remedy = "tree or forest", "membership, or proba for probabilities"
-        raise AttributeError(f"an explanation of a {kind} has no {name}: use {remedy}.")
+    def _require(self, name: str, exists: bool) -> None:
+        if not exists:
+            head = self._fitted.head
+            raise AttributeError(f"an explanation of {head.model_noun} has no {name}: use {head.remedy}.")
 
     def _by_class(self, values: NDArray[np.float64]) -> Any:
-        """Values by class, shape (K,); of a regression, the only one."""
-        if self._fitted.is_regression:
-            return float(values[0])
-        return dict(zip(self.classes, values.tolist(), strict=True))
+        """Return values by class from an array of shape (K,); the only value in a regression."""
+        return self._fitted.head.by_output(values.tolist())
 
     def account(self, target: Any = None) -> Account:
-        """What adds up to the total of a class, or of the number predicted."""
+        """Return the parts of the total of a class, or of the predicted number."""
         parts: list[Any] = [self.base, self.contributions, self.total]
         parts.append(self.clipped if self._fitted.is_clipped else dict.fromkeys(self.classes, 0.0) or 0.0)
-        if not self._fitted.is_regression:
+        if self.classes:
             parts = [part[target] for part in parts]
         base, contributions, total, clipped = parts
         return Account(base, contributions, clipped, total)
@@ -139,95 +129,84 @@ class Explanation:
     @cached_property
     def wolf(self) -> dict[Any, float]:
         """Mean d·μ of every class."""
-        self._check_kind("wolf", has_it=not self._fitted.has_values)
-        of_classes: dict[Any, float] = self._by_class(self._ask("wolf"))
-        return of_classes
-
-    @cached_property
-    def proba(self) -> dict[Any, float]:
-        """Probability of every class."""
-        self._check_kind("proba", has_it=not self._fitted.is_regression)
-        of_classes: dict[Any, float] = self._by_class(self._ask("proba"))
-        return of_classes
-
-    @cached_property
-    def uncalibrated(self) -> dict[Any, float]:
-        """Probability of every class before calibration."""
-        of_classes: dict[Any, float] = self._by_class(self._ask("uncalibrated"))
-        return of_classes
+        return self._score("wolf")  # type: ignore[no-any-return]
 
     @cached_property
     def membership(self) -> dict[Any, float]:
         """Mean μ of every class."""
-        self._check_kind("membership", has_it=not self._fitted.has_values)
-        of_classes: dict[Any, float] = self._by_class(self._ask("membership"))
-        return of_classes
+        return self._score("membership")  # type: ignore[no-any-return]
 
     @cached_property
     def confidence(self) -> dict[Any, float]:
         """Mean d of every class."""
-        self._check_kind("confidence", has_it=not self._fitted.has_values)
-        of_classes: dict[Any, float] = self._by_class(self._ask("confidence"))
-        return of_classes
+        return self._score("confidence")  # type: ignore[no-any-return]
 
     @cached_property
     def raw_score(self) -> Any:
         """Raw score of every class, or of a regression, of a boosted model."""
-        self._check_kind("raw_score", has_it=self._fitted.is_boosted)
-        return self._by_class(self._fitted.head.spread(self._ask("raw_score"), np.negative))
+        return self._score("raw_score")
+
+    @cached_property
+    def proba(self) -> dict[Any, float]:
+        """Probability of every class."""
+        return self._probabilities("proba")
+
+    @cached_property
+    def uncalibrated(self) -> dict[Any, float]:
+        """Probability of every class before calibration."""
+        return self._probabilities("uncalibrated")
+
+    def _probabilities(self, name: str) -> dict[Any, float]:
+        self._require(name, bool(self.classes))
+        by_class: dict[Any, float] = self._by_class(self._fitted.ask(name, self._x[None])[0])
+        return by_class
 
     @property
     def total(self) -> Any:
-        """What base and contributions add up to, by class: the membership, or the raw score of a boosted model.
-
-        Of trees of a regression, it is the prediction.
-        """
-        if self._fitted.is_boosted:
-            return self.raw_score
-        return self.prediction if self._fitted.is_regression else self.membership
+        """Sum of base, contributions and clipped, by class: the membership, raw score or prediction."""
+        return getattr(self, self._fitted.head.total)
 
     @cached_property
-    def _walk(self) -> Walk:
-        return walk(self._fitted, self._x[None])
+    def _trace(self) -> Trace:
+        return trace_rows(self._fitted, self._x[None])
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The path through every tree."""
-        return tuple(find_paths(self._walk, self._x))
+        return tuple(find_paths(self._trace, self._x))
 
     @cached_property
     def base(self) -> Any:
-        """Where the contributions to every class start; see the attributes above."""
+        """Start of the contributions to every class; see the attributes above."""
         return self._by_class(find_base(self._fitted))
+
+    @cached_property
+    def _divided(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Contributions by class and feature, and the changes by the ranges of linear leaves by class."""
+        out = np.zeros((1, self._fitted.n_outputs, self._fitted.n_features))
+        clipped = find_contributions(self._fitted, self._x[None], out)
+        return out[0], clipped[0]
 
     @cached_property
     def contributions(self) -> dict[Any, Any]:
         """Contribution of every column to the ``total`` (of every class); categories of a column are summed."""
-        fitted = self._fitted
-        dealt = np.zeros((fitted.n_targets, fitted.n_features))
-        if fitted.is_joint:
-            dealt = add_classes(self._walk)[0]
-        for terms, amount in () if fitted.is_joint else self._walk.deal():
-            np.add.at(dealt, (fitted.target_of[self._walk.tree[terms.stop]], terms.feature), amount)
-        dealt = fitted.encoding.sum_columns(dealt) / (1 if fitted.is_boosted else self.n_estimators)
-        named = [
-            dict(zip(fitted.column_names, of_class.tolist(), strict=True))
-            for of_class in fitted.head.spread(dealt, np.negative, axis=0)
-        ]
-        return named[0] if fitted.is_regression else dict(zip(self.classes, named, strict=True))
+        by_column = self._fitted.encoding.sum_columns(self._divided[0]).tolist()
+        names = self._fitted.column_names
+        by_output: dict[Any, Any] = self._fitted.head.by_output(
+            [dict(zip(names, values, strict=True)) for values in by_column]
+        )
+        return by_output
 
     @cached_property
     def clipped(self) -> Any:
-        """What the ranges of linear leaves take away from the ``total`` (of every class)."""
-        self._check_kind("clipped", has_it=self._fitted.has_values)
-        total = sum_targets(self._fitted, self._walk.clipped)
-        total = total if self._fitted.is_boosted else total / self.n_estimators
-        return self._by_class(self._fitted.head.spread(total, np.negative))
+        """Change of the ``total`` (of every class) by the ranges of linear leaves."""
+        self._require("clipped", self._fitted.head.values_blocks)
+        return self._by_class(self._divided[1])
 
     @cached_property
     def votes(self) -> dict[Any, int]:
         """Number of estimators that predict each class on their own."""
-        self._check_kind("votes", has_it=not self._fitted.has_values)
+        self._require("votes", "membership" in self._fitted.head.scores)
         membership, confidence = (values[0] for values in self._fitted.per_tree(self._x[None]))
         proba = self._fitted.without_calibration.scorer.settle(confidence * membership, membership)
         counts = np.bincount(proba.argmax(axis=1), minlength=len(self.classes))
@@ -279,13 +258,11 @@ class Explanation:
         return find_counterfactuals(self._fitted, self._x, features, n, to)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain Python values that can be written as JSON; missing values are None."""
-        names = ["raw_score"] if self._fitted.is_boosted else ["wolf", "membership", "confidence"]
-        names = ["uncalibrated"] * (self._fitted.calibration is not None) + names
-        if not self._fitted.is_regression:
-            names = ["classes", "proba", *names]
-        elif not self._fitted.is_boosted:
-            names = []
+        """Return the explanation as plain Python values that can be written as JSON; missing values are None."""
+        names = list(self._fitted.head.scores)
+        if self.classes:
+            calibrated = ["uncalibrated"] if self._fitted.calibration is not None else []
+            names = ["classes", "proba", *calibrated, *names]
         facts = {
             "prediction": self.prediction,
             "row": self.row,
@@ -298,29 +275,120 @@ class Explanation:
         return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per tree, block and term; the terms of a block add up to y, those of a leaf to p̂ or its value."""
-        return tabulate_terms(self._walk, self._x[None]).drop(columns="row")
+        """Return one row per tree, block and term.
+
+        The terms of a block add up to y, the terms of a leaf to p̂ or its value.
+        """
+        from ._batch import tabulate_terms
+
+        return tabulate_terms(self._trace, self._x[None]).drop(columns="row")
 
     def plot(self, **options: Any) -> Any:
-        """Plot the path through a tree, or the contributions of many trees; ``options`` are those of ``plot_path``."""
+        """Plot the path through a tree, or the contributions of many trees, with the options of ``plot_path``."""
         return self._draw(self, **options)
 
     def __str__(self) -> str:
-        return describe(self)
+        return write_text(self)
 
     def __repr__(self) -> str:
-        if self._fitted.is_regression:
-            return f"Explanation(prediction={self.prediction:.6g})"
-        return f"Explanation(prediction={self.prediction!r}, proba={self.proba[self.prediction]:.3g})"
+        if self.classes:
+            return f"Explanation(prediction={self.prediction!r}, proba={self.proba[self.prediction]:.3g})"
+        return f"Explanation(prediction={self.prediction:.6g})"
 
     def _repr_html_(self) -> str:
         return draw_html(self)
 
 
 def _make_finite(facts: Any) -> Any:
-    """The same facts with None for what JSON cannot express and lists for tuples; nesting is shallow."""
+    """Return facts with None for infinities and NaN, and lists for tuples; nesting is shallow."""
     if isinstance(facts, dict):
         return {make_plain(key): _make_finite(value) for key, value in facts.items()}
     if isinstance(facts, (list, tuple)):
         return [_make_finite(value) for value in facts]
     return None if isinstance(facts, float) and not math.isfinite(facts) else make_plain(facts)
+
+
+def take_row(fitted: Model, row: Any, asked: Any = None) -> NDArray[np.float64]:
+    """Return the values of one row in any form by feature, shape (m,).
+
+    ``asked`` is the estimator or Scorer, as for ``Model.encode``.
+    """
+    if _is_series(row):
+        row = _settle_series(row)
+    values: NDArray[Any]
+    if is_frame(row):
+        values = fitted.encode(row, asked)
+    elif not fitted.encoding.is_plain:
+        return fitted.encoding.encode_row(
+            _list_values(fitted, row), unseen=getattr(asked, "unseen", "missing")
+        )
+    else:
+        values = _take_array(_order_mapping(fitted, row) if isinstance(row, Mapping) else row)
+    if values.ndim == 1:
+        values = values[None]
+    if values.ndim != 2 or len(values) != 1:
+        shape = row.shape if is_frame(row) else values.shape
+        raise ValueError(
+            f"row has shape {shape}: pass one row, for example X[0], or use explain_batch(X) for many."
+        )
+    if values.shape[1] != fitted.n_features:
+        raise ValueError(
+            f"row has {values.shape[1]} values, but the model has {fitted.n_features} features: pass one per feature."
+        )
+    if np.isinf(values).any():
+        refuse_infinity(values)
+    taken: NDArray[np.float64] = values[0].astype(np.float64)
+    return taken
+
+
+def _is_series(row: Any) -> bool:
+    return hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns")
+
+
+def _settle_series(row: Any) -> Any:
+    """Return a Series as a dict if it has names, else as an array."""
+    has_names = all(isinstance(name, str) for name in row.index)
+    return dict(zip(row.index, row.to_numpy(), strict=True)) if has_names else row.to_numpy()
+
+
+def _list_values(fitted: Model, row: Any) -> list[Any]:
+    """Return the numbers and categories of a row by column; an array may have a first axis of one."""
+    if isinstance(row, Mapping):
+        return _order_mapping(fitted, row)
+    values = np.asarray(row, dtype=object)
+    if values.ndim == 2 and len(values) == 1:
+        values = values[0]
+    if values.shape != (len(fitted.column_names),):
+        raise ValueError(
+            f"row has shape {values.shape}: pass one value for each of the {len(fitted.column_names)} columns, or use "
+            "explain_batch(X) for many rows."
+        )
+    listed: list[Any] = values.tolist()
+    return listed
+
+
+def _order_mapping(fitted: Model, row: Mapping[Any, Any]) -> list[Any]:
+    names = fitted.column_names
+    missing = [name for name in names if name not in row]
+    extra = [name for name in row if name not in set(names)]
+    if missing or extra:
+        what = (
+            f"has no value for {_name_some(missing)}"
+            if missing
+            else f"has {_name_some(extra)}, which the model does not know"
+        )
+        raise ValueError(f"row {what}: pass exactly the features of the model (NaN for a missing value).")
+    return [row[name] for name in names]
+
+
+def _take_array(row: Any) -> NDArray[np.float64]:
+    try:
+        values: NDArray[np.float64] = np.asarray(row, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"row is not numeric ({error}): pass one number per feature.") from None
+    return values
+
+
+def _name_some(names: list[Any]) -> str:
+    shown = ", ".join(map(repr, names[:3]))
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

@@ -1,4 +1,4 @@
-"""What a counterfactual has to reach: another class, or a range of numbers."""
+"""Goals of counterfactuals: another class, or a range of numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._parameters import is_real, refuse
 from ..model.model import Model
-from ._walk import Walk, sum_targets
+from ._paths import Trace, sum_targets
 
 Floats = NDArray[np.float64]
 
@@ -26,39 +26,40 @@ class ClassGoal:
     unit = 1.0  # of values and slopes
 
     def sort(self, rows: Floats) -> NDArray[np.int64]:
-        """Code of the class of every row."""
+        """Return the code of the class of every row."""
         codes: Any = self.fitted.scorer.predict(rows)
         return np.asarray(codes)
 
     def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
-        """Whether the model predicts another class (the wanted one)."""
+        """Return whether the model predicts another class (the wanted one)."""
         codes = self.sort(rows)
         return np.asarray(codes != self.code if self.wanted is None else codes == self.wanted)
 
     def leads(self, rows: Floats) -> Floats:
-        """How far the predicted class of the row is ahead of the others (of the wanted one).
+        """Return the lead of the predicted class of the row over the others (over the wanted one).
 
-        In probability, or in raw score, which tells rows apart where all probabilities are near 0 and 1.
+        The lead is measured in raw scores, if there are any, which differ even if all probabilities are near 0 or 1.
         """
+        fitted, has_raw = self.fitted, "raw_score" in self.fitted.head.scores
         score: Any = (
-            self.fitted.head.spread(self.fitted.ask("raw_score", rows), np.negative)
-            if self.fitted.is_boosted
-            else self.fitted.ask("proba", rows)
+            fitted.head.spread(fitted.ask("raw_score", rows), np.negative)
+            if has_raw
+            else fitted.ask("proba", rows)
         )
         others = np.delete(score, self.code, axis=1) if self.wanted is None else score[:, [self.wanted]]
         return np.asarray(score[:, self.code] - others.max(axis=1))
 
     def favour(self, target: NDArray[np.int32]) -> Floats:
-        """For hyperplanes of these targets, 1 where more of the target leads to the goal, -1 where less of it does."""
+        """Return, for hyperplanes of these targets, 1 if more of the target leads to the goal, -1 if less does."""
         if self.fitted.n_classes == 2:  # one tree serves both, and its target is the second class
             return np.full(len(target), 1.0 if self.code == 0 else -1.0)
         is_wanted = target != self.code if self.wanted is None else target == self.wanted
         return np.where(target == self.code, -1.0, np.where(is_wanted, 1.0, 0.0))
 
-    def find_level(self, slopes: Floats, way: Walk) -> tuple[Floats, float, int]:
-        """The hyperplane where slopes make two classes level: weights, the lead of a class, and that class."""
+    def find_level(self, slopes: Floats, trace: Trace) -> tuple[Floats, float, int]:
+        """Return the hyperplane on which two classes are level by their slopes: weights, lead of a class, its code."""
         assert self.fitted.base is not None
-        raw_score = self.fitted.base + sum_targets(self.fitted, way.membership)
+        raw_score = self.fitted.base + sum_targets(self.fitted, trace.membership)
         if self.fitted.n_targets == 1:  # positive where the second class is predicted
             return slopes[0], float(raw_score[0]), 1
         first, second = np.argsort(-raw_score, kind="stable")[:2]
@@ -76,7 +77,7 @@ class RangeGoal:
 
     @property
     def unit(self) -> float:
-        """The range of the training responses, of which values and slopes are shares; logarithms need none."""
+        """Unit of values and slopes: the range of the training responses, or 1 for logarithms."""
         response = self.fitted.response
         if response is None or self.fitted.link == "log":
             return 1.0
@@ -84,40 +85,40 @@ class RangeGoal:
 
     @property
     def edge(self) -> float:
-        """The end of the range that is nearer to the row."""
+        """End of the range that is nearer to the row."""
         return self.low if self.before < self.low else self.high
 
     def predict(self, rows: Floats) -> Floats:
-        """Predicted number of every row."""
+        """Return the predicted number of every row."""
         numbers: Floats = self.fitted.ask("value", rows)
         return numbers
 
     def sort(self, rows: Floats) -> NDArray[np.int64]:
-        """0: all rows in the range are of one kind."""
+        """Return 0 for every row: all rows in the range are of one kind."""
         return np.zeros(len(rows), dtype=np.int64)
 
     def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
-        """Whether the prediction is in the range."""
+        """Return whether the prediction is in the range."""
         numbers = self.predict(rows)
         return np.asarray((numbers >= self.low) & (numbers <= self.high))
 
     def leads(self, rows: Floats) -> Floats:
-        """How far predictions are from the range, as a share of what the row is; below 0 inside of it."""
+        """Return the distance of predictions from the range, relative to that of the row; below 0 inside of it."""
         numbers, unit = self.predict(rows), abs(self.edge - self.before)
         return np.asarray(np.maximum(self.low - numbers, numbers - self.high) / unit)
 
     def is_before(self, rows: Floats) -> NDArray[np.bool_]:
-        """Whether predictions are on the side of the range where the row is."""
+        """Return whether predictions are on the same side of the range as the row."""
         numbers = self.predict(rows)
         return np.asarray(numbers < self.low if self.before < self.low else numbers > self.high)
 
     def favour(self, target: NDArray[np.int32]) -> Floats:
-        """For hyperplanes, 1 where larger values lead to the goal, else -1."""
+        """Return 1 if larger values lead to the goal, else -1, for every hyperplane."""
         return np.full(len(target), 1.0 if self.before < self.low else -1.0)
 
-    def find_level(self, slopes: Floats, way: Walk) -> tuple[Floats, float, int]:
-        """The hyperplane where slopes lead to the end of the range: weights, how far the row is above it, and 0."""
-        fitted, total = self.fitted, float(sum_targets(self.fitted, way.membership)[0])
+    def find_level(self, slopes: Floats, trace: Trace) -> tuple[Floats, float, int]:
+        """Return the hyperplane on which slopes reach the end of the range: weights, distance of the row, 0."""
+        fitted, total = self.fitted, float(sum_targets(self.fitted, trace.membership)[0])
         if fitted.base is None:
             slopes, total = slopes / fitted.n_estimators, total / fitted.n_estimators
         else:
@@ -130,8 +131,8 @@ Goal = ClassGoal | RangeGoal
 
 
 def take_goal(fitted: Model, x: Floats, to: Any) -> Goal:
-    """The goal of a row, from what was asked for."""
-    if fitted.is_regression:
+    """Return the goal of a row from the argument ``to``."""
+    if not fitted.labels:
         return _take_range(fitted, float(fitted.ask("value", x[None])[0]), to)
     code = int(fitted.ask("predict", x[None])[0])
     if to is None:

@@ -12,7 +12,7 @@ from .._extras import import_extra
 from .._parameters import check_count, refuse
 from ..model.model import Model
 from ..model.numbers import NumberFormat
-from ._batch import find_base, find_contributions
+from ._contributions import find_base, find_contributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Importances:
         return np.argsort(-self.values, kind="stable")
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per column, most important first: ``importance`` and, for permutations, ``spread``."""
+        """Return one row per column, most important first: ``importance`` and, for permutations, ``spread``."""
         columns = {"importance": self.values} | ({} if self.spread is None else {"spread": self.spread})
         pandas = import_extra("pandas", "pandas")
         frame: pd.DataFrame = pandas.DataFrame(columns, index=pandas.Index(self.names, name="column"))
@@ -80,9 +80,8 @@ class Importances:
         shown = self.order[:_SHOWN]
         width = max(len(self.names[column]) for column in shown)
         most = float(np.abs(self.values).max(initial=0.0))
-        write = (
-            NumberFormat.over(0.0, most) if most > 1.0 else NumberFormat(4)
-        ).write  # contributions have the unit of y
+        # Contributions have the unit of y.
+        write = (NumberFormat.over(0.0, most) if most > 1.0 else NumberFormat(4)).write
         lines = [f"Importances by {self.kind}"]
         for column in shown:
             spread = "" if self.spread is None else f" ± {write(self.spread[column])}"
@@ -99,7 +98,7 @@ def find_importances(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> Importances:
-    """Importances from encoded rows, shape (n, n_features), and the indices of their classes or responses, (n,)."""
+    """Compute importances from encoded rows, shape (n, m), and the codes of their classes or responses, (n,)."""
     if kind not in KINDS:
         raise refuse("kind", kind, f"one of {', '.join(map(repr, KINDS))}")
     names, spread = fitted.column_names, None
@@ -119,9 +118,10 @@ def find_importances(
 
 
 def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] | None) -> Floats:
-    """Mean contribution of every column to the true class, or mean |contribution| to the predicted one, shape (m,).
+    """Return the mean contribution of every column to the true class, shape (m,).
 
-    To a response, contributions count in its direction from the base.
+    Without truth, it is the mean |contribution| to the predicted class. To a response, contributions count in its
+    direction from the base.
     """
     total = np.zeros(fitted.encoding.n_columns)
     n_at_once = max(1, _VALUES_AT_ONCE // (fitted.n_outputs * fitted.n_features))
@@ -132,11 +132,11 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] |
         true = None if truth is None else truth[begin : begin + n_at_once]
         contributions = np.zeros((len(some), fitted.n_outputs, fitted.n_features))
         find_contributions(fitted, some, out=contributions)
-        if fitted.is_regression:
-            own = contributions[:, 0] * (1.0 if true is None else np.sign(true - base)[:, None])
-        else:
+        if fitted.labels:
             of_class = fitted.ask("predict", some) if true is None else true
             own = contributions[np.arange(len(some)), of_class]
+        else:
+            own = contributions[:, 0] * (1.0 if true is None else np.sign(true - base)[:, None])
         own = fitted.encoding.sum_columns(own)
         total += (np.abs(own) if true is None else own).sum(axis=0)
     return total / max(1, len(rows))
@@ -145,7 +145,7 @@ def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] |
 def _permute(
     fitted: Model, rows: NDArray[Any], truth: NDArray[Any], n_repeats: int, random_state: Any
 ) -> Floats:
-    """Drop in accuracy, or in R², when a column is permuted, all of its features together, shape (n_repeats, m)."""
+    """Return the drop in accuracy, or in R², when all features of a column are permuted, shape (n_repeats, m)."""
     generator = np.random.default_rng(random_state)
     score = _measure(fitted, rows, truth)
     permuted = np.array(rows)  # its own copy, mended after every column
@@ -160,8 +160,8 @@ def _permute(
 
 
 def _measure(fitted: Model, rows: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Accuracy, or R² of a regression."""
-    if not fitted.is_regression:
+    """Return the accuracy, or R² of a regression."""
+    if fitted.labels:
         return float(np.mean(fitted.ask("predict", rows) == truth))
     unit = float(np.abs(truth - truth.mean()).max()) or 1.0  # squares of 1e300 would overflow
     error, spread = (fitted.ask("value", rows) - truth) / unit, (truth - truth.mean()) / unit

@@ -1,22 +1,28 @@
-"""Search for nearby rows with the prediction that is wanted: deterministic, bounded, by crossing hyperplanes."""
+"""Search for nearby rows with another prediction: deterministic, bounded, by crossing hyperplanes.
+
+Moves across a hyperplane are computed in closed form, in normalised units.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..model.model import CLIP as FAR
 from ..model.model import Model
-from ._crossing import FAR, Floats, Planes, Room, find_planes, find_sides, shortest_moves, single_moves
+from ..model.shares import find_contrast
 from ._goal import Goal, RangeGoal
+from ._paths import Floats, Trace, trace_rows
 
 MOST_PLANES = 256  # of one row at a time, nearest first
 MOST_ROUNDS = 5
-MOST_BASES = 4  # rows from which the next round goes on
+MOST_BASES = 4  # rows that a round continues from
 MOST_REFINED = 24
 MOST_RETURNED = 64
-_MOST = 1e300  # a distance, so that its multiples are numbers
+_MOST = 1e300  # largest distance, so that its multiples are finite
 MOST_TRIMMED = 8
 _LEAST_GAIN = 0.999  # a distance that shrinks less is short enough
 _LONGER = (1.2, 1.6)
@@ -24,23 +30,160 @@ _WORK_TRIMMING = 100_000_000  # blocks that all rows tried in trimming may pass
 _WORK = 1_000_000  # blocks that the rows tried in a round may pass
 
 
+class Room(NamedTuple):
+    """Largest moves of every feature down and up, shape (m,); 0 both ways if it must stay."""
+
+    down: Floats
+    up: Floats
+
+
+class Planes(NamedTuple):
+    """Hyperplanes on the path of a row: y(x) = weights · z − offset.
+
+    In a leaf it is the hyperplane on which its membership is one half: y(x) = p̂(x) − ½, with the slopes for weights.
+    Linear leaves that have values have one together, on which the predicted class is level with the next, or the goal
+    is reached. ``gain`` is the increase of the share of the tree's target (or of the value) behind the hyperplane,
+    ``target`` the code of that class, ``past`` the distance behind the hyperplane at which a row is on its other side
+    in spite of rounding (to float32, and of the values themselves), and ``n_passed`` the number of blocks on all paths.
+    """
+
+    weights: Floats  # (h, m)
+    y: Floats
+    past: Floats
+    gain: Floats
+    target: NDArray[Any]
+    n_passed: int
+
+
+def find_planes(goal: Goal, x: Floats, room: Room, most: int) -> Planes:
+    """Return the hyperplanes on the paths of row ``x``, at most ``most``: the nearest along free features."""
+    fitted, trees = goal.fitted, goal.fitted.trees
+    trace = trace_rows(fitted, x[None])
+    # A block has terms of one kind only.
+    parts = (trace.terms,) if fitted.head.values_blocks else (trace.terms, trace.slope_terms)
+    stop, feature, weight = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("stop", "feature", "weight")
+    )
+    y = np.where(trace.is_leaf, trace.value - 0.5, trace.y)
+    is_free = (room.down > 0.0) | (room.up > 0.0)
+    squares = np.where(is_free[feature], weight**2, 0.0)
+    free = np.bincount(stop, weights=squares, minlength=len(y))
+    kept = np.flatnonzero(free > 0.0)
+    near = np.argsort(np.abs(y[kept]) / np.sqrt(free[kept]), kind="stable")
+    kept = kept[near[:most]]
+
+    place = np.full(len(y), -1)
+    place[kept] = np.arange(len(kept))
+    own = place[stop] >= 0
+    weights = np.zeros((len(kept), fitted.n_features))
+    weights[place[stop[own]], feature[own]] = weight[own]
+    at, y, tree = trace.at[kept], y[kept], trace.tree[kept]
+    target = trees.target[tree]
+    outcome = fitted.outcome
+    left = trees.block_ptr[tree] + np.maximum(trees.left[at], 0)
+    beyond = outcome[np.minimum(left + 1, len(outcome) - 1)] - outcome[left]
+    rise = np.where(trace.is_leaf[kept], 0.5, beyond / goal.unit)
+    if fitted.head.shares_classes:  # the class in which the sides differ most; leaves have no slopes to cross
+        of_class, rise = find_contrast(trees, at, fitted.n_classes)
+        target = of_class.astype(np.int32)
+    if fitted.is_clipped:
+        slopes, lead, leader = goal.find_level(_sum_slopes(trace), trace)
+        if (slopes[is_free] != 0.0).any():
+            weights, y = np.concatenate([weights, slopes[None]]), np.append(y, lead)
+            rise, target = np.append(rise, abs(lead)), np.append(target, leader)
+    centre, scale = fitted.normalisation
+    with np.errstate(over="ignore"):
+        digits = np.clip(np.nan_to_num((np.abs(x) + np.abs(centre)) / scale), 0.0, FAR)
+    past = 1e-6 * (np.abs(weights) @ (np.abs(trace.Z[0]) + 1e-8 * digits) + np.abs(y)) + 1e-9
+    gain = rise * np.where(y < 0.0, 1.0, -1.0)
+    return Planes(weights, y, past, gain, target.astype(np.int32), len(trace.at))
+
+
+def _sum_slopes(trace: Trace) -> Floats:
+    """Return the sums of the unclipped slopes of the leaves of the only row, shape (n_targets, m)."""
+    fitted, terms = trace.model, trace.slope_terms
+    tree = trace.tree[terms.stop]
+    moves = (trace.clipped[tree] == 0.0) & (np.abs(trace.Z[0, terms.feature]) < fitted.clip)
+    slopes = np.zeros((fitted.n_targets, fitted.n_features))
+    np.add.at(slopes, (fitted.target_of[tree], terms.feature), np.where(moves, terms.weight, 0.0))
+    return slopes
+
+
+def find_sides(planes: Planes) -> Floats:
+    """Return the direction in which each hyperplane is crossed: 1 from left to right, -1 from right to left."""
+    return np.where(planes.y < 0.0, 1.0, -1.0)
+
+
+def shortest_moves(weights: Floats, need: Floats, sides: Floats, room: Room) -> Floats:
+    """Return the move of least Euclidean length that changes each feature sum by ``sides * need``, within the room.
+
+    Without bounds it runs along the weights, λw. If a bound stops a feature, the others go further: each moves by
+    min(λ|w|, room), and λ is found from the sorted points at which features stop.
+
+    Parameters
+    ----------
+    weights : array of shape (h, m)
+        Of h hyperplanes.
+    need : array of shape (h,)
+        Required change of each feature sum, above 0.
+    sides : array of shape (h,)
+        1 if it must grow, -1 if it must fall.
+    room : Room
+        Bounds of the moves.
+
+    Returns
+    -------
+    array of shape (h, m); a line is NaN if the room does not suffice.
+    """
+    directed = weights * sides[:, None]
+    size = np.abs(directed)
+    space = np.where(directed > 0.0, room.up, np.where(directed < 0.0, room.down, 0.0))
+    size = np.where(space > 0.0, size, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stop = np.where(size > 0.0, space / size, np.inf)
+    order = np.argsort(stop, axis=1, kind="stable")
+    ordered = np.take_along_axis(size, order, axis=1)
+    filled = np.cumsum(ordered * np.take_along_axis(space, order, axis=1), axis=1)
+    before = np.concatenate([np.zeros((len(need), 1)), filled[:, :-1]], axis=1)
+    rest = np.cumsum((ordered**2)[:, ::-1], axis=1)[:, ::-1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        reach = before + np.take_along_axis(stop, order, axis=1) * rest
+        reach = np.where(rest > 0.0, reach, -np.inf)
+        first = np.argmax(reach >= need[:, None], axis=1)[:, None]
+        step = (need[:, None] - np.take_along_axis(before, first, axis=1)) / np.take_along_axis(
+            rest, first, axis=1
+        )
+    is_possible = np.take_along_axis(reach, first, axis=1) >= need[:, None]
+    moves = np.sign(directed) * np.minimum(np.where(is_possible, step, 0.0) * size, space)
+    return np.where(is_possible, moves, np.nan)
+
+
+def single_moves(weights: Floats, need: Floats, sides: Floats, room: Room) -> Floats:
+    """Return the move of each feature alone that changes each feature sum by ``sides * need``; NaN if none."""
+    directed = weights * sides[:, None]
+    space = np.where(directed > 0.0, room.up, room.down)
+    with np.errstate(divide="ignore", over="ignore"):
+        moves = need[:, None] / directed
+    return np.where(np.abs(moves) <= space, moves, np.nan)
+
+
 @dataclass(frozen=True)
 class Task:
-    """From where to search, for what, and within which bounds."""
+    """The start, the goal and the bounds of a search."""
 
     goal: Goal
     x: Floats  # the row, in the user's units
-    low: Floats  # bounds in the user's units; equal to x where a feature must stay
+    low: Floats  # bounds in the user's units; equal to x if a feature must stay
     high: Floats
 
     def room(self, x: Floats) -> Room:
-        """How far each feature of a row may move, in normalised units."""
+        """Return the bounds of the moves of a row, in normalised units."""
         x = self._start(x)
         down, up = self.measure(x, self.low), self.measure(self.high, x)
         return Room(*(np.clip(np.nan_to_num(side, posinf=FAR), 0.0, FAR) for side in (down, up)))
 
     def measure(self, end: Floats, start: Floats) -> Floats:
-        """``end - start`` in normalised units, also where the difference is beyond every float."""
+        """Return ``end - start`` in normalised units, even if the difference overflows."""
         scale = self.fitted.normalisation.scale
         with np.errstate(over="ignore"):
             difference = end - start
@@ -48,7 +191,7 @@ class Task:
             return np.asarray(np.where(np.isinf(difference), halved, difference / scale))
 
     def distances(self, rows: Floats) -> Floats:
-        """Euclidean length of the change of every row, in normalised units."""
+        """Return the Euclidean length of the change of every row, in normalised units."""
         moves = np.minimum(np.abs(self.measure(rows, self.x)), _MOST)
         largest = np.nanmax(moves, axis=1, initial=0.0, where=~np.isnan(moves), keepdims=True)
         with np.errstate(over="ignore"):
@@ -56,19 +199,19 @@ class Task:
         return np.asarray(largest[:, 0] * np.sqrt((shape**2).sum(axis=1)))
 
     def move(self, x: Floats, moves: Floats) -> Floats:
-        """Rows that differ from ``x`` by moves in normalised units, kept within the bounds."""
+        """Return rows that differ from ``x`` by moves in normalised units, within the bounds."""
         with np.errstate(over="ignore"):
             rows = np.where(moves == 0.0, x, self._start(x) + moves * self.fitted.normalisation.scale)
         return np.where(np.isnan(x), x, np.clip(rows, self.low, self.high))
 
     def _start(self, x: Floats) -> Floats:
-        """The row as the model sees it, which clips normalised values."""
+        """Return the row with normalised values clipped as in the model."""
         centre, scale = self.fitted.normalisation
         with np.errstate(over="ignore"):
             return np.asarray(np.clip(x, centre - FAR * scale, centre + FAR * scale))
 
     def is_changed(self, rows: Floats) -> NDArray[np.bool_]:
-        """Which values differ from the row's."""
+        """Return which values differ from the values of the row."""
         return np.asarray((rows != self.x) & ~np.isnan(rows))
 
     @property
@@ -77,23 +220,23 @@ class Task:
         return self.goal.fitted
 
     def sort(self, rows: Floats) -> NDArray[np.int64]:
-        """Which rows say the same: the code of the class of every row; 0 of a regression."""
+        """Group rows by prediction: the code of the class of every row; 0 in a regression."""
         return self.goal.sort(np.ascontiguousarray(rows))
 
     def is_reached(self, rows: Floats) -> NDArray[np.bool_]:
-        """Whether the model predicts what is wanted."""
+        """Return whether rows reach the goal."""
         return self.goal.is_reached(np.ascontiguousarray(rows))
 
     def leads(self, rows: Floats) -> Floats:
-        """How far rows are from what is wanted; 0 or less where it is reached."""
+        """Return the distance of rows from the goal; 0 or less if it is reached."""
         return self.goal.leads(np.ascontiguousarray(rows))
 
 
 def search(task: Task) -> Floats:
-    """Rows with another prediction, with the smallest changes found; possibly none, never more than a few dozen.
+    """Return rows that reach the goal, with the smallest changes found; possibly none, at most a few dozen.
 
-    From the row, and then from the most promising rows without the class wanted, every near hyperplane on the path is
-    crossed; what is found is shortened, and tried again with fewer features.
+    Starting from the row, and then from the most promising rows, every near hyperplane on the path is crossed. Rows
+    that reach the goal are shortened, and tried again with fewer features.
     """
     found = []
     bases = task.x[None]
@@ -112,11 +255,11 @@ def search(task: Task) -> Floats:
     rows = _select(task, _shorten(task, rows))
     fewer = _shorten(task, _use_fewer(task, rows))
     rows = np.concatenate([rows, fewer])
-    return np.concatenate([rows, _trim(task, rows)]) if task.fitted.has_values else rows
+    return np.concatenate([rows, _trim(task, rows)]) if task.fitted.head.values_blocks else rows
 
 
 def _return(task: Task, rows: Floats) -> Floats:
-    """The points where the way to each row that passed a range of numbers enters it, by bisection."""
+    """Return the points where the line to each row beyond a range of numbers enters the range, by bisection."""
     goal = task.goal
     if not isinstance(goal, RangeGoal) or not len(rows):
         return rows[:0]
@@ -125,13 +268,13 @@ def _return(task: Task, rows: Floats) -> Floats:
     near, far = np.zeros(len(rows)), np.ones(len(rows))
     for _ in range(30 if len(rows) else 0):
         middle = (near + far) / 2
-        is_before = goal.is_before(_walk(task.x, rows, middle[:, None]))
+        is_before = goal.is_before(_move_along(task.x, rows, middle[:, None]))
         near, far = np.where(is_before, middle, near), np.where(is_before, far, middle)
-    return _walk(task.x, rows, far[:, None])
+    return _move_along(task.x, rows, far[:, None])
 
 
 def _cross(task: Task, x: Floats, share: int) -> Floats:
-    """Rows just behind each hyperplane on the path of ``x`` and, if confidence matters, fully behind it."""
+    """Return rows just behind each hyperplane on the path of ``x`` and, if confidence matters, fully behind it."""
     room = task.room(x)
     planes = find_planes(task.goal, x, room, MOST_PLANES)
     sides = find_sides(planes)
@@ -150,7 +293,7 @@ def _cross(task: Task, x: Floats, share: int) -> Floats:
 
 
 def _spread_singles(moves: Floats, most: int) -> Floats:
-    """Single-feature moves, several per feature, from its shortest to its longest."""
+    """Return single-feature moves, several per feature, from its shortest to its longest."""
     plane, feature = np.nonzero(~np.isnan(moves))
     value = moves[plane, feature]
     order = np.lexsort((np.abs(value), feature))
@@ -168,14 +311,14 @@ def _spread_singles(moves: Floats, most: int) -> Floats:
 
 
 def _ends(room: Room) -> Floats:
-    """Every feature alone to each end of its range."""
+    """Return moves of every feature alone to each end of its range."""
     lines = np.concatenate([np.diag(-room.down), np.diag(room.up)])
     chosen: Floats = lines[lines.any(axis=1) & (np.abs(lines).max(axis=1) < FAR)]
     return chosen
 
 
 def _aim(task: Task, planes: Planes, room: Room) -> Floats:
-    """Steps of growing length in the direction in which nearby hyperplanes jointly favour what is wanted."""
+    """Return steps of growing length in the direction in which nearby hyperplanes jointly favour the goal."""
     free = planes.weights * ((room.down > 0.0) | (room.up > 0.0))
     length = np.linalg.norm(free, axis=1)
     pull = np.maximum(planes.gain * task.goal.favour(planes.target), 0.0) / (0.25 + np.abs(planes.y) / length)
@@ -188,7 +331,7 @@ def _aim(task: Task, planes: Planes, room: Room) -> Floats:
 
 
 def _choose_bases(task: Task, rows: Floats, leads: Floats) -> Floats:
-    """Rows to go on from: those closest to the class wanted, and those that came closest for their distance."""
+    """Return rows to continue from: the closest to the goal, and the closest for their distance."""
     if not len(rows):
         return rows
     distances = task.distances(rows)
@@ -202,9 +345,9 @@ def _choose_bases(task: Task, rows: Floats, leads: Floats) -> Floats:
 
 
 def _select(task: Task, rows: Floats) -> Floats:
-    """Rows that are predicted as wanted, one for each class and set of changed features, the shortest.
+    """Return rows that reach the goal, the shortest for each class and set of changed features.
 
-    Of those half are the shortest of all, the others those with the fewest changed features.
+    Half of them are the shortest of all, the others have the fewest changed features.
     """
     rows = rows[task.is_reached(rows)]
     rows = rows[np.argsort(task.distances(rows), kind="stable")]
@@ -220,11 +363,11 @@ def _select(task: Task, rows: Floats) -> Floats:
 
 
 def _shorten(task: Task, rows: Floats) -> Floats:
-    """The first point between the row and each of these that is predicted differently, by grid and bisection."""
+    """Return the first point on the line to each row that reaches the goal, by grid and bisection."""
     if not len(rows):
         return rows
     grid = np.arange(1, 9) / 8
-    points = _walk(task.x, rows, grid[:, None, None]).reshape(-1, len(task.x))
+    points = _move_along(task.x, rows, grid[:, None, None]).reshape(-1, len(task.x))
     points[-len(rows) :] = rows
     is_reached = task.is_reached(points).reshape(len(grid), len(rows))
     first = is_reached.argmax(axis=0)
@@ -233,15 +376,15 @@ def _shorten(task: Task, rows: Floats) -> Floats:
     best: Floats = points.reshape(len(grid), *rows.shape)[first, np.arange(len(rows))]
     for _ in range(14):
         middle = (near + far) / 2
-        points = _walk(task.x, rows, middle[:, None])
+        points = _move_along(task.x, rows, middle[:, None])
         is_reached = task.is_reached(points)
         best = np.where(is_reached[:, None], points, best)
         far, near = np.where(is_reached, middle, far), np.where(is_reached, near, middle)
     return best
 
 
-def _walk(x: Floats, rows: Floats, share: Floats) -> Floats:
-    """Points at a share of the way from ``x`` to the rows, also where its length is beyond every float."""
+def _move_along(x: Floats, rows: Floats, share: Floats) -> Floats:
+    """Return the points at a share of the lines from ``x`` to the rows, even if their length overflows."""
     with np.errstate(over="ignore"):
         moves = rows - x
     points = x + share * np.nan_to_num(moves, posinf=0.0, neginf=0.0)
@@ -249,7 +392,7 @@ def _walk(x: Floats, rows: Floats, share: Floats) -> Floats:
 
 
 def _use_fewer(task: Task, rows: Floats) -> Floats:
-    """The same moves with only their largest 1, 2, 3, 5, ... features, made longer until the class changes."""
+    """Return moves with only the 1, 2, 3, 5, ... largest features, made longer until the goal is reached."""
     moves = np.nan_to_num(task.measure(rows, task.x))
     rank = np.argsort(np.argsort(-np.abs(moves), axis=1, kind="stable"), axis=1, kind="stable")
     room = task.room(task.x)
@@ -264,7 +407,7 @@ def _use_fewer(task: Task, rows: Floats) -> Floats:
 
 
 def _trim(task: Task, rows: Floats) -> Floats:
-    """The shortest rows, made longer; then changes are taken back, wholly or by half, those first that help least.
+    """Return the shortest rows, made longer; then changes are taken back, wholly or by half, least useful first.
 
     Each block of a boosted tree changes the raw score a little, so a direction across many of them changes more
     features than it has to.
@@ -293,7 +436,7 @@ def _trim(task: Task, rows: Floats) -> Floats:
 
 
 def _take_back(task: Task, row: Floats) -> Floats:
-    """The row with each of its changes taken back, and with each halved."""
+    """Return the row with each of its changes taken back, and with each halved."""
     changed = np.flatnonzero(task.is_changed(row[None])[0])
     tried = np.repeat(row[None], 2 * len(changed), axis=0)
     lines = np.arange(len(changed))

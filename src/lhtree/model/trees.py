@@ -183,6 +183,15 @@ class Trees:
         """Root of every block's tree among all blocks, shape (n_blocks,)."""
         return np.repeat(self.block_ptr[:-1], np.diff(self.block_ptr))
 
+    @cached_property
+    def parent(self) -> Pointers:
+        """Parent of every block among all blocks, shape (n_blocks,); -1 for roots."""
+        parent = np.full(self.n_blocks, -1)
+        branching = np.flatnonzero(self.left >= 0)
+        left = self.root[branching] + self.left[branching]
+        parent[left] = parent[left + 1] = branching
+        return parent
+
     def part(self, first: int, last: int) -> Trees:
         """Trees first to last - 1 as separate Trees."""
         bounds = {"tree": (first, last)}

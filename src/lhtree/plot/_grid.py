@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import refuse
-from ..explain._row import take_row
+from ..explain._explanation import take_row
 from ..model.model import Model
 from ..tables.frames import refuse_infinity
 from ..tables.labels import take_numbers

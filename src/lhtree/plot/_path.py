@@ -11,9 +11,8 @@ from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
 from ..draw.figure import fit, fit_all
 from ..draw.scene import INK, LINE, PALE
 from ..draw.tree import minus, name_class
-from ..explain import Explanation
-from ..explain._facts import LeafStep, Path, Step, Term, ValueLeaf, ValueStep
-from ..explain._phrases import CLIPPED, say_number
+from ..explain import Explanation, LeafStep, Path, Step, Term, ValueLeaf, ValueStep
+from ..explain._text import CLIPPED, format_number
 from ..model.heads import MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
 from ..model.numbers import NumberFormat
 from ..model.views import TreeView, TreeViews
@@ -98,7 +97,7 @@ def _describe_value(step: ValueStep, view: TreeView, target: Any, n_features: in
         why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
     else:
         is_number = term.column is None or term.category is not None
-        number = f"{say_number(term.value)} " if is_number else ""
+        number = f"{format_number(term.value)} " if is_number else ""
         bound = getattr(conditions, step.side).removesuffix(" or missing")
         subject = conditions.subject if term.category is None else f"{term.what},"
         why = f"{fit(subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
@@ -145,7 +144,7 @@ def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
 def _name_value(term: Term) -> str:
     if isnan(term.value):
         return f"{term.what} = missing"
-    return f"{term.feature} = {say_number(term.value)}" if term.column is None else term.what
+    return f"{term.feature} = {format_number(term.value)}" if term.column is None else term.what
 
 
 def plot_path(
@@ -379,7 +378,7 @@ def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[R
 def _name_cell(name: str, value: Any) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return f"{name} = missing"
-    return f"{name} = {say_number(value) if isinstance(value, float) else value}"
+    return f"{name} = {format_number(value) if isinstance(value, float) else value}"
 
 
 def _draw_waterfall(
