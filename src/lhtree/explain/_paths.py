@@ -308,7 +308,7 @@ class _Blocks:
 class _WolfBlocks(_Blocks):
     """Facts of the blocks of trees that separate one class from the rest."""
 
-    def share(self, stop: int) -> dict[str, float]:
+    def share(self, stop: int) -> dict[str, Any]:
         """Return the weight and the share of the class in a block."""
         return {
             "n_target": float(self.trees.n_target[self.trace.at[stop]]),
@@ -348,7 +348,7 @@ class _SharesBlocks(_WolfBlocks):
     def target(self, tree: int) -> Any:
         return self.model.labels[self.code]
 
-    def share(self, stop: int) -> dict[str, float]:
+    def share(self, stop: int) -> dict[str, Any]:
         at, share = int(self.trace.at[stop]), float(self.shares[stop])
         return {"n_target": self.model.count_class(at, self.code, share), "share": share}
 
