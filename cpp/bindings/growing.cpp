@@ -109,7 +109,7 @@ NewVector<std::int32_t> bound_draw_times(const Vector<std::int32_t>& strata,
     return give(draw_rows(sampling_of(strata, counts, true), seed, tree).times);
 }
 
-// None if X holds an infinity.
+// Returns None if X has an infinity.
 template <class Value, class Response>
 std::optional<nb::dict> bound_grow_forest(
     const AnyMatrix<Value>& X, const Vector<double>& centre, const Vector<double>& scale,

@@ -1,4 +1,4 @@
-// The module lhtree._core. This folder is all that knows Python.
+// The module lhtree._core.
 #include "shared.hpp"
 
 NB_MODULE(_core, m) {
@@ -7,7 +7,7 @@ NB_MODULE(_core, m) {
         "them.";
 
 #ifdef NDEBUG
-    // What other libraries keep alive until the interpreter ends is no concern of users.
+    // Objects that other libraries keep alive until the interpreter exits would cause warnings.
     nanobind::set_leak_warnings(false);
 #endif
 

@@ -256,7 +256,7 @@ NB_MODULE(_pieces, m) {
             require(weight.size() == Z.shape(0) && gain.size() == Z.shape(0),
                     "weight and gain need every row");
             const compact::Options options{penalty, min_samples_leaf, 2, max_terms, 1};
-            const std::vector<double> response(Z.shape(0), 0.0);  // the gains say what rows want
+            const std::vector<double> response(Z.shape(0), 0.0);  // unused: the gains determine the sides
             const compact::Labels labels{nullptr, 0, nullptr, response.data()};
             Watch watch;
             const compact::Data data({Z.data(), Z.shape(0), Z.shape(1)}, weight.data(), labels, options, 1,

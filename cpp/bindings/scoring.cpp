@@ -17,14 +17,14 @@
 
 namespace lhtree {
 
-// A matrix of float64 or float32 as Python gave it: aligned, in native byte order, whole values apart. It is
-// read in place and lives as long as the call.
+// A matrix of float64 or float32: aligned, in native byte order, with strides of whole values. It is read in
+// place and lives as long as the call.
 struct GivenRows {
     PyArrayObject* array = nullptr;
 
     std::size_t size(int axis) const { return static_cast<std::size_t>(PyArray_DIM(array, axis)); }
 
-    // False if X is anything else.
+    // Returns false for any other object.
     bool take(PyObject* X) {
         if (!PyArray_Check(X)) return false;
         array = reinterpret_cast<PyArrayObject*>(X);
@@ -39,7 +39,7 @@ struct GivenRows {
     }
 };
 
-// A new array of float64, int64 or int32; its values are not set.
+// A new array of float64, int64 or int32 with uninitialised values.
 template <class Value, int n_axes>
 struct NewArray {
     static constexpr bool is_float = std::is_same_v<Value, double>, is_long = sizeof(Value) == 8;

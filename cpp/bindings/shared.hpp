@@ -1,4 +1,4 @@
-// What the bindings share: exact arrays in, arrays out, the GIL released while the core works.
+// Helper functions of the bindings: arrays in and out, and the GIL released while the core works.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -35,7 +35,7 @@ using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using NewVector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
 
-// A vector becomes a NumPy array that owns it; nothing is copied.
+// Returns a NumPy array that owns the vector; nothing is copied.
 template <class T>
 NewVector<T> give(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
@@ -43,7 +43,7 @@ NewVector<T> give(std::vector<T>&& values) {
     return NewVector<T>(owned->data(), {owned->size()}, owner);
 }
 
-// Arrays that have their default are left out.
+// Returns the arrays of a forest, without optional ones that have their default.
 inline nb::dict give_forest(Forest&& forest) {
     nb::dict arrays;
     each_array([&](auto info, const auto& get) {
@@ -53,7 +53,7 @@ inline nb::dict give_forest(Forest&& forest) {
     return arrays;
 }
 
-// The arrays of trees that a dict holds.
+// Returns views of the arrays of trees in a dict.
 inline ForestView view_arrays(const nb::dict& arrays) {
     ForestView forest;
     each_array([&](auto info, const auto& get) {
@@ -90,8 +90,8 @@ inline void require(bool holds, const char* what) {
 using Coded = std::optional<Matrix<std::int32_t>>;
 using LevelCounts = std::optional<Vector<std::int32_t>>;
 
-// How many levels every column has, 0 for numbers, where X has the columns of numbers and `codes` the others.
-// Empty where X has a column per feature and there are no codes.
+// Returns the number of levels of every column, 0 for numbers. X has the columns of numbers, `codes` the
+// others. The result is empty if there are no codes.
 inline std::vector<std::int32_t> take_levels(std::size_t n_rows, std::size_t n_numbers, const Coded& codes,
                                              const LevelCounts& counts) {
     require(codes.has_value() == counts.has_value(), "codes and levels are given together");
@@ -109,7 +109,7 @@ inline std::vector<std::int32_t> take_levels(std::size_t n_rows, std::size_t n_n
     return n_levels;
 }
 
-// The number of features that rows have.
+// Returns the number of features.
 inline std::size_t count_features(std::size_t n_columns, const std::vector<std::int32_t>& n_levels) {
     if (n_levels.empty()) return n_columns;
     std::size_t n_features = 0;
@@ -117,7 +117,7 @@ inline std::size_t count_features(std::size_t n_columns, const std::vector<std::
     return n_features;
 }
 
-// Runs the work without the GIL. The watch takes it now and then to hear signals and to report progress.
+// Runs the work without the GIL, which the watch takes now and then to handle signals and report progress.
 template <class Work>
 auto watched(const std::optional<nb::callable>& progress, const Work& work) {
     Watch watch([&](std::size_t n_done) {
@@ -134,7 +134,7 @@ auto watched(const std::optional<nb::callable>& progress, const Work& work) {
         const nb::gil_scoped_release no_gil;
         return work(watch);
     } catch (const Stopped&) {
-        throw nb::python_error();  // the poll above has set it
+        throw nb::python_error();  // set by the poll above
     }
 }
 

@@ -87,7 +87,7 @@ struct Table {
     lhtree::Rows rows() const { return {values.data(), n_rows, n_features}; }
 };
 
-// `n_levels` > 0 rounds the features to so many values, which makes ties and duplicates.
+// Returns random rows. With n_levels > 0 the features have that many values, which gives ties and duplicates.
 inline Table random_table(std::size_t n_rows, std::size_t n_features, std::uint64_t seed, int n_levels = 0) {
     Random random(seed);
     Table table(n_rows, n_features);

@@ -1,5 +1,5 @@
-// Tests of the core without Python. `lhtree_tests` runs all, `lhtree_tests test_cuts` those of one file;
-// ctest has an entry per file.
+// Tests of the core without Python. `lhtree_tests` runs all tests, `lhtree_tests test_cuts` the tests of one
+// file; ctest has an entry per file.
 #include <string>
 
 #include "check.hpp"

@@ -54,7 +54,8 @@ inline std::vector<std::int32_t> random_features(Random& random, std::size_t n, 
     return deck;
 }
 
-// A tree with so many branching blocks, the first of which has `most` weights, and leaves with any slopes.
+// Returns a tree with n_branching branching blocks, of which the first has `most` weights, and leaves with
+// any number of slopes.
 inline Blocks random_tree(Random& random, std::size_t n_branching, std::size_t most, std::size_t n_features) {
     Blocks blocks;
     const Counts counts{1, 2.0, 1.0};

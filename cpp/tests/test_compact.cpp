@@ -1,4 +1,4 @@
-// Sums between sorted keys: buckets leave out nothing that is asked for.
+// Sums between sorted keys.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 using Visits = std::vector<std::array<double, 4>>;  // sum, weight, lower and upper key
 
-// All places between keys where the sum may be at most `bound`.
+// Returns all places between keys where the sum is at most `bound`.
 Visits visit(compact::Order& order, double bound) {
     Visits visits;
     order.walk(

@@ -1,4 +1,4 @@
-// Offsets: cuts on small cases worked out by hand, and against a search of all cuts.
+// Offsets: cuts of small cases worked out by hand, and against a search of all cuts.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -33,7 +33,7 @@ struct CutCase {
     Cut gini(double min_samples_leaf = 1.0) const {
         return GiniCutter().cut(samples, {total, min_samples_leaf}, sums.data());
     }
-    // The sums as a feature of their own, the second of two; n_shared codes at a time are made one.
+    // Cuts the sums as the second of two features; n_shared codes at a time are made equal.
     Cut gini_feature(double min_samples_leaf, std::size_t n_shared = 0,
                      double limit = std::numeric_limits<double>::infinity()) const {
         Table table(sums.size(), 2);
@@ -69,7 +69,7 @@ TEST(purity_cuts_match_cases_worked_out_by_hand) {
     CHECK(CutCase({1.0}, {next}).purest(1).offset == next);  // nothing between: the upper end
 }
 
-// Every cut of the sorted sums, looked at one by one.
+// Searches all cuts of the sorted sums.
 Cut naive_gini(const CutCase& data, double min_samples_leaf) {
     Cut best;
     double best_gap = 0.0, best_imbalance = 0.0;
@@ -114,8 +114,8 @@ TEST(gini_cuts_match_a_search_of_all_cuts) {
           CutCase({next, next}, {1.0}).gini().cost == 0.0);
     Random random(9);
     for (int i = 0; i < 3000; ++i) {
-        // Few levels make ties; a small step makes sums that differ as doubles but not as floats. Past 400
-        // rows another way of sorting is used.
+        // Few levels give ties; a small step gives sums that differ as doubles but not as floats. Above 400
+        // rows another algorithm sorts.
         const std::size_t most = i % 100 == 0 ? 600 : i % 10 == 0 ? 40 : 8, n_levels = i % 3 ? 7 : 200;
         const double step = i % 4 ? 1.0 : 1e-9;
         std::vector<double> rest(1 + random.below(most)), target(1 + random.below(most)), weights;
@@ -131,7 +131,7 @@ TEST(gini_cuts_match_a_search_of_all_cuts) {
     }
 }
 
-// Around the sizes at which another way of sorting takes over, one sorter for all.
+// Sizes around those at which the algorithm of sorting changes.
 TEST(row_sorter_matches_a_stable_sort) {
     Random random(10);
     RowSorter sorter;
@@ -169,7 +169,7 @@ TEST(row_sorter_matches_a_stable_sort) {
         }
 }
 
-// Hundreds of sums that are one float, in several such heaps.
+// Groups of hundreds of sums that are equal as floats.
 TEST(sums_that_round_to_one_float_are_cut_exactly) {
     Random random(12);
     for (const std::size_t n : {10, 19, 200, 900})
@@ -186,7 +186,6 @@ TEST(sums_that_round_to_one_float_are_cut_exactly) {
         }
 }
 
-// The kernels under the cuts.
 TEST(cut_kernels_agree_on_all_instruction_sets) {
     Random random(11);
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -234,7 +233,7 @@ TEST(cut_kernels_agree_on_all_instruction_sets) {
         }
 }
 
-// Rows of weight 1, many enough that bins are made and most of them left out.
+// Enough rows of weight 1 that most bins are skipped.
 TEST(narrowed_cuts_match_a_search_of_all_cuts) {
     Random random(13);
     for (int i = 0; i < 1000; ++i) {
@@ -260,7 +259,6 @@ TEST(narrowed_cuts_match_a_search_of_all_cuts) {
     }
 }
 
-// Where classes are apart, few rows are looked at; where no cut can be cheap enough, none.
 TEST(narrower_selects_few_rows_where_classes_are_apart) {
     constexpr std::size_t n = 5000;
     std::vector<double> sums(n);
@@ -272,7 +270,7 @@ TEST(narrower_selects_few_rows_where_classes_are_apart) {
     CHECK(narrower.choose(-1.0, 1.0) == 0);
 }
 
-// Codes ascend with the values, in steps of one where there are few, and nowhere for equal values.
+// Codes increase by one where values are few, and are equal for equal values.
 TEST(codes_ascend_with_the_values) {
     Random random(14);
     for (const std::size_t n : {1, 50, 60000, 200000}) {

@@ -1,4 +1,4 @@
-// The parts of growing, each against a slow twin: moments, the ridge system, threads and draws.
+// Parts of growing against slow references: moments, ridge systems, threads and draws.
 #include <atomic>
 #include <stdexcept>
 
@@ -40,7 +40,7 @@ TEST(moments_match_a_slow_reference_and_merge_exactly) {
                 CHECK_NEAR(moments.of[cls].mean(f), mean[cls][f], 1e-12);
                 CHECK_NEAR(moments.of[cls].squares[f], squares, 1e-9 * squares);
             }
-            // Chunks measured apart and merged in order are the same bits.
+            // Chunks measured separately and merged in order give the same bits.
             FeatureMoments merged, part;
             merged.reset(m, true);
             merged.add(rows.part(0, std::min(rows.size(), chunk_rows)));
@@ -121,7 +121,7 @@ TEST(ridge_solver_solves_and_refuses_singular_systems) {
     };
     CHECK(is_refused({0, 0, 0, 0}, 1e-3, {1, 1}));                    // no trace
     CHECK(is_refused({1, 0, 1, 1}, 0.0, {1, 1}));                     // two equal features, no ridge
-    CHECK(!is_refused({1, 0, 1, 1}, 1e-3, {1, 1}));                   // … which the ridge mends
+    CHECK(!is_refused({1, 0, 1, 1}, 1e-3, {1, 1}));                   // solvable with the ridge
     CHECK(is_refused({1, 0, 2, 1}, 1e-3, {1, 1}));                    // indefinite
     CHECK(is_refused({-1, 0, 0, -1}, 1e-3, {1, 1}));                  // negative trace
     CHECK(is_refused({std::nan(""), 0, 0, 1}, 1e-3, {1, 1}));         // not a number
@@ -129,7 +129,6 @@ TEST(ridge_solver_solves_and_refuses_singular_systems) {
     CHECK(is_refused({1e-300, 0, 0, 1e-300}, 1e-3, {1e300, 1e300}));  // overflow
 }
 
-// Directions and slopes from the products of rows are those from the products of features.
 TEST(gram_matrix_gives_the_same_direction_as_the_scatter_matrix) {
     const std::size_t n = 13, m = 70, n_rest = 6;
     const Table table = random_table(n, m, 9);
@@ -193,7 +192,7 @@ TEST(row_draws_match_a_slow_reference) {
             }
             CHECK(ascends);
             CHECK(n_drawn == counts);
-            // One stream of draws for all strata, one after the other.
+            // One stream of draws serves all strata in order.
             const std::uint64_t key = derive(derive(3, 7), row_draws);
             std::vector<std::int32_t> times(n), naive_rows, naive_times;
             std::uint64_t n_taken = 0;
@@ -207,7 +206,7 @@ TEST(row_draws_match_a_slow_reference) {
                     for (int bit = 0; bit < 64; ++bit) at = (at + (draw >> bit & 1) * left.size()) / 2;
                     ++times[left[at]];
                     if (bootstrap) continue;
-                    // The first of those left takes the place of the one that was drawn.
+                    // The first remaining row replaces the drawn one.
                     left[at] = left[0];
                     left.erase(left.begin());
                 }
@@ -227,7 +226,7 @@ TEST(run_executes_every_task_once_and_stops_on_errors) {
             std::vector<std::atomic<int>> n_done(n_tasks);
             Watch watch;
             run(n_tasks, n_threads, watch, [&](std::size_t task) {
-                ++n_done[task];  // and time for the other threads to come in
+                ++n_done[task];  // leaves time for other threads
                 if (task < 20) std::this_thread::sleep_for(std::chrono::milliseconds(1));
             });
             bool is_once = true;
@@ -251,7 +250,7 @@ TEST(run_executes_every_task_once_and_stops_on_errors) {
                              for (;;) asked.check();  // ends by the stop alone
                          }),
                      Stopped);
-        // The calling thread has done its task, and still asks while the others work.
+        // The calling thread has finished its task and still polls while others work.
         if (n_threads == 1) continue;
         Watch waiting([](std::size_t) { return false; });
         std::atomic<std::size_t> n_started{0};

@@ -1,4 +1,4 @@
-// Kernels of all instruction sets give the same bits, in the order the specification fixes.
+// Kernels of all instruction sets give the same bits, in the specified order of summation.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -25,7 +25,7 @@ TEST(feature_sums_add_lanes_in_the_specified_order) {
                 std::vector<double> naive(n);
                 for (std::size_t row = 0; row < n; ++row)
                     naive[row] = naive_lane_sum(weights.data(), features.data(), n_kept, table.rows()[row]);
-                // Growing pads to a multiple of 8, scoring to a multiple of 4: no difference.
+                // Growing pads to a multiple of 8, scoring to a multiple of 4; the sums are equal.
                 for (const std::size_t size : {(n_kept + 3) / 4 * 4, padded(n_kept)}) {
                     weights.resize(size);
                     features.resize(size);
@@ -54,8 +54,7 @@ RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
     kernel.square_rows(rows, mean.data(), sums.squares.data());
     std::vector<double> distance(m);
     kernel.scatter_rows(rows, mean.data(), sums.scatter.data(), distance.data());
-    for (auto* values : {&sums.sum, &sums.squares})
-        values->resize(m);  // what follows is room to write, unspecified
+    for (auto* values : {&sums.sum, &sums.squares}) values->resize(m);  // values behind them are unspecified
     for (auto* values : {&sums.low, &sums.high}) values->resize(m);
     return sums;
 }
@@ -172,7 +171,6 @@ TEST(normalise_matches_a_slow_reference) {
     check_normalise<float>();
 }
 
-// Products as dot gives them, and the loss and its derivatives value by value.
 TEST(regression_kernels_match_a_slow_reference) {
     Random random(4);
     for (const std::size_t n : {8, 64, 264, 1000})

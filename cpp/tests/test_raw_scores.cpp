@@ -1,4 +1,4 @@
-// Boosted models: rows in planes, raw scores against a slow twin, exp and log.
+// Raw scores of boosted models against a slow reference; exp and log.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ void add_sides(Random& random, Forest& forest) {
     }
 }
 
-// What a tree adds to the raw score of a row of z, NaN where a value is missing.
+// Returns the value that a tree adds to the raw score of a row of z, NaN where a value is missing.
 double naive_value(const Forest& forest, std::size_t tree, const float* z, std::size_t n_features,
                    float clip) {
     std::vector<float> clipped(n_features);

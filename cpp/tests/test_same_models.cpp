@@ -1,5 +1,5 @@
-// The same models and the same scores on every machine and by every compiler: hashes of both, committed. A
-// change that is meant to change models replaces them by the hashes that the test prints.
+// Committed hashes of models and scores, equal on every machine and with every compiler. A change that is
+// meant to change models replaces them by the printed hashes.
 #include <limits>
 #include <string>
 

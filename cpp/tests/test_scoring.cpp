@@ -1,4 +1,4 @@
-// Scoring against a slow twin, and arrays that are no model.
+// Scores against a slow reference, and invalid arrays.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -9,7 +9,7 @@
 namespace lhtree {
 namespace {
 
-// Three classes, one tree each, for two values of beta.
+// Grows one tree for each of three classes and two values of beta.
 Forest grow_three(const Table& table, std::size_t n_threads) {
     std::vector<std::uint8_t> responses(3 * table.n_rows);
     for (std::size_t row = 0; row < table.n_rows; ++row)
@@ -90,7 +90,6 @@ void check_scores(const Forest& forest, const Table& table, std::size_t n_classe
         }
 }
 
-// One tree of every width, dense and sparse, however the scorer packs it.
 TEST(scores_of_trees_of_any_width_match_a_slow_reference) {
     for (std::size_t m = 1; m <= 40; ++m)
         for (const double beta : {0.0, 0.6}) {

@@ -1,4 +1,4 @@
-// Whole trees: the invariants of growing, on ordinary and on odd data.
+// Whole trees: invariants on ordinary and degenerate data, and partitioning of rows.
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 namespace lhtree {
 namespace {
 
-// What holds for every grown tree. Returns its depth.
+// Checks the invariants of a grown tree. Returns its depth.
 std::size_t check_tree(const Table& table, const Grown& grown, bool is_weighted) {
     const Blocks& blocks = grown.blocks;
     std::vector<std::size_t> depth(blocks.size());
@@ -115,7 +115,7 @@ TEST(degenerate_tables_give_valid_trees) {
         }
         check_tree(ends, grow_table(ends, options), false);
     }
-    // Classes that alternate along a line: every pure set is one row, so the tree is a chain.
+    // Classes that alternate along a line: every pure set has one row, so the tree is a chain.
     Options chain;
     chain.gamma = chain.min_samples_split = {1.0, false};
     Table line(1200, 1);
@@ -137,7 +137,7 @@ TEST(degenerate_tables_give_valid_trees) {
     CHECK(grow_table(xor_table, chain).blocks.size() == 7);
 }
 
-// Two sums with no double between them: the offset is the upper one, and its row goes right.
+// The row with the upper sum goes right.
 TEST(offset_between_adjacent_doubles_is_the_upper_one) {
     const float a = 0x1p29f, e = 0x1p-23f;
     const float values[4][2] = {{0, 0}, {a, 0}, {a, e}, {2 * a, 2 * a}};
@@ -155,7 +155,7 @@ TEST(offset_between_adjacent_doubles_is_the_upper_one) {
     check_tree(table, grown, false);
 }
 
-// One of nine features is drawn per block, afresh in every child: parent and child seldom share it.
+// One of nine features is drawn per block: parent and child seldom share it.
 TEST(features_are_drawn_anew_for_every_block) {
     Options options;
     options.max_features = 1;
@@ -185,8 +185,6 @@ TEST(growing_stops_on_request) {
     CHECK_THROWS(grow({table.rows(), table.is_target.data(), nullptr}, options, 1, 1, watch), Stopped);
 }
 
-// A response that is any number: moments that merge, and a tree that any number of threads grows alike, in
-// place or not, whose rows score to the leaves they were grown in.
 TEST(regression_trees_match_their_moments_on_any_number_of_threads) {
     const std::size_t n = 3 * chunk_rows + 5, m = 5;
     Table table = random_table(n, m, 18);
@@ -252,7 +250,7 @@ TEST(regression_trees_match_their_moments_on_any_number_of_threads) {
     }
 }
 
-// Whether the parted rows are these rows of the table (by way of `chosen`), with their weights.
+// Whether the partitioned rows are these rows of the table (or of `chosen`), with their weights.
 bool holds(const PartedRows& parted, const std::vector<std::int32_t>& order, const Table& table,
            const Chosen* chosen, bool is_weighted) {
     const Samples all = parted.part(0, parted.size(), parted.n_rest());
@@ -320,7 +318,7 @@ TEST(row_moves_match_a_stable_partition) {
                 }
 }
 
-// Two trees, or two forests but for their targets.
+// Compares two trees, or two forests without their targets.
 template <class Arrays>
 bool is_same_tree(const Arrays& a, const Arrays& b) {
     bool is_same = true;
@@ -351,8 +349,7 @@ TEST(growing_in_place_gives_the_same_trees) {
         }
 }
 
-// So many rows that a trunk is grown first and subtrees by themselves: the same tree for any number of
-// threads.
+// With many rows, a trunk is grown first and then subtrees, each by one thread.
 TEST(large_trees_are_the_same_on_any_number_of_threads) {
     Watch watch;
     Options options;
@@ -371,7 +368,6 @@ TEST(large_trees_are_the_same_on_any_number_of_threads) {
     }
 }
 
-// A forest is its trees, each grown from its own rows with its own key.
 TEST(forest_consists_of_its_trees) {
     const Table table = random_table(300, 6, 42);
     std::vector<std::uint8_t> responses(3 * 300);

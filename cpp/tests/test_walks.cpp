@@ -1,5 +1,4 @@
-// Packed forests of every layout: walks and memberships of all instruction sets against the arrays
-// themselves.
+// Packed forests of every layout: walks and memberships of all instruction sets against a slow reference.
 #include <algorithm>
 
 #include "support.hpp"
@@ -40,7 +39,7 @@ struct NaiveWalk {
     }
 };
 
-// All rows down all trees, the trees of one layout together, as few or as many at once as there are.
+// Checks the walks of all rows down all trees, with trees of one layout together or alone.
 void check_walks(const Forest& forest, const PackedForest& packed, const Table& table, bool is_together) {
     const std::size_t n_rows = table.n_rows, n_trees = forest.n_trees();
     std::vector<std::size_t> number(n_trees);  // of the tree at each place
@@ -111,7 +110,7 @@ TEST(walks_of_every_layout_match_a_slow_reference) {
             }
 }
 
-// Trees of all layouts side by side, some of which are a leaf.
+// Trees of all layouts; some are a single leaf.
 TEST(forests_of_mixed_layouts_match_a_slow_reference) {
     Random random(22);
     for (const std::size_t n_trees : {1, 2, 12, 90}) {
@@ -140,7 +139,7 @@ TEST(forests_of_mixed_layouts_match_a_slow_reference) {
     check_walks(leaves, pack_plain(leaves, 3), walking_rows(3, 3, 1), true);
 }
 
-// A narrow block numbers its features in 16 bits.
+// Narrow blocks store features in 16 bits.
 TEST(wide_layout_is_used_for_more_than_65536_features) {
     Random random(23);
     for (const std::size_t n_features : {65535, 65536, 65537, 70000}) {
@@ -158,7 +157,7 @@ TEST(wide_layout_is_used_for_more_than_65536_features) {
     }
 }
 
-// Leaves with ranges of their own, alone and beside such that have 0 to 1.
+// Leaves with their own range, also beside leaves with the range 0 to 1.
 TEST(leaf_ranges_limit_memberships) {
     Random random(25);
     for (const bool is_some : {true, false}) {
@@ -175,7 +174,7 @@ TEST(leaf_ranges_limit_memberships) {
     }
 }
 
-// What a scorer says of every tree by itself, on one thread and on three.
+// Checks the outputs of every tree on one thread and on three.
 void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& table, Confidence mode) {
     const std::size_t n_trees = forest.n_trees(), n = table.n_rows * n_trees;
     std::vector<double> membership, confidence, values;
@@ -203,7 +202,6 @@ void check_each_tree(const Forest& forest, const Scorer& scorer, const Table& ta
     }
 }
 
-// A scorer takes the trees in their order and gives the same bits for a row in every batch.
 TEST(scores_do_not_depend_on_the_batch) {
     Random random(24);
     Forest forest;

@@ -11,7 +11,7 @@ void feature_sums(const float* weights, const std::int32_t* features, std::size_
     for (std::size_t row = 0; row < rows.n_rows; ++row) out[row] = lane_sum(weights, features, n, rows[row]);
 }
 
-// The accumulators of eight features stay in registers while the rows go by.
+// Accumulators of eight features stay in registers during the loop over rows.
 template <bool is_weighted>
 inline void sum_rows_by(const WeightedRows& samples, double* sum, float* low, float* high) {
     const Rows& rows = samples.rows;
@@ -183,7 +183,7 @@ inline void add_products(const double* own, const double* const* others, std::si
 
 void weighted_products(const double* const* columns, std::size_t n_columns, const double* weight,
                        std::size_t n, double* products, double* room) {
-    constexpr std::size_t tile = 256;  // of ten columns stays in the nearest cache
+    constexpr std::size_t tile = 256;  // ten columns stay in the first-level cache
     for (std::size_t i = 0; i < 8 * n_columns * n_columns; ++i) room[i] = 0.0;
     for (std::size_t begin = 0; begin < n; begin += tile) {
         const std::size_t size = n - begin < tile ? n - begin : tile;
@@ -223,7 +223,7 @@ inline double log_of_one_and(double e) {
 
 double logistic(const Terms& terms, const double* weight, const double* side, std::size_t n, double* slope,
                 double* bend) {
-    constexpr std::size_t tile = 64;  // in small loops over arrays of fixed size, all of it becomes vectors
+    constexpr std::size_t tile = 64;  // loops of fixed size are vectorised
     double loss[8] = {};
     for (std::size_t begin = 0; begin < n; begin += tile) {
         const std::size_t size = n - begin < tile ? n - begin : tile;
@@ -326,7 +326,7 @@ Side above(const double* values, const double* weight, std::size_t n, double bou
     return side;
 }
 
-template <class Value>  // double or four of them
+template <class Value>  // double or Double4
 inline Value gini_cost(Value rest, Value target, Value right_rest, Value right_target) {
     return target * rest / (target + rest) + right_target * right_rest / (right_target + right_rest);
 }
@@ -359,7 +359,7 @@ double gini_costs(const double* values, const double* rest, const double* target
 }
 
 inline Float8 gini_bound(Float8 rest, Float8 target, float all_rest, float all_target) {
-    const Float8 tiny = Float8{} + 1e-30f;  // makes 0 of 0 / 0
+    const Float8 tiny = Float8{} + 1e-30f;  // so that 0 / 0 becomes 0
     const Float8 right_rest = all_rest - rest, right_target = all_target - target;
     return target * rest / (target + rest + tiny) +
            right_target * right_rest / (right_target + right_rest + tiny);

@@ -12,7 +12,7 @@
 
 namespace lhtree {
 
-// What trees give and how it is combined.
+// Outputs of trees and the way they are combined.
 enum class Output : std::uint8_t {
     membership,  // of a class, with a confidence: means over the trees of the class
     estimate,    // of a number: the mean over all trees

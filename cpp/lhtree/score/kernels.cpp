@@ -9,7 +9,7 @@
 namespace lhtree {
 namespace {
 
-// Adds n_terms terms in the order of lane_sum, without the lanes that stay 0. A term is any kind of number.
+// Adds n_terms terms in the order of lane_sum, without the lanes that stay 0. Terms are numbers or vectors.
 template <std::size_t p>
 using Place = std::integral_constant<std::size_t, p>;
 
@@ -88,15 +88,15 @@ inline Double4 four_sums_sparse(const float* weights, const std::int32_t* featur
     return sum_terms<8>([&](std::size_t i) { return lane[i]; });
 }
 
-// d(x) so far, from the distances of the hyperplanes that were met.
+// Updates d(x) by the distance from one more hyperplane.
 template <Confidence mode>
 inline void take_distance(double length, double& distance) {
     if constexpr (mode == Confidence::last) distance = length;
     if constexpr (mode == Confidence::path) distance = length < distance ? length : distance;
 }
 
-// Parts n rows at a block: those that go left stay, those that go right are written to `right`, both in
-// order. Returns how many stay. sums(four) gives the feature sums of four rows.
+// Partitions n rows at a block: rows that go left stay, the others are written to `right`, both in order.
+// Returns the number of rows that stay. sums(four) returns the feature sums of four rows.
 template <Confidence mode, class Sums>
 inline std::uint32_t part_rows(const Rows& rows, double offset, std::uint32_t* row, std::uint32_t n,
                                std::uint32_t* right, double* distance, const Sums& sums) {
@@ -133,7 +133,7 @@ inline std::uint32_t part_rows(const Rows& rows, const Narrow<size>& block, std:
     const auto part = [&](const auto& sums) {
         return part_rows<mode>(rows, block.offset, row, n, right, distance, sums);
     };
-    // In registers, since the compiler cannot know that parting does not write to the block.
+    // Copied to registers: the compiler must assume that writing rows may change the block.
     double weights[n_terms];
     std::size_t features[n_terms];
     bool is_single = true;
@@ -161,7 +161,7 @@ inline std::uint32_t part_rows(const Rows& rows, const Wide& block, std::uint32_
     return part([&](const Four& four) { return four_sums_sparse(weights, features, block.n, four); });
 }
 
-// All rows go down one tree together. Returns how many walks are left to do, in space.starts.
+// Walks all rows down one tree together. Returns the number of walks that remain, in space.starts.
 template <class Block, std::size_t n_terms, Confidence mode>
 std::size_t walk_together(const Walks& walks, std::uint32_t* leaf, double* confidence) {
     constexpr std::uint32_t few = 4;
@@ -203,7 +203,8 @@ std::size_t walk_together(const Walks& walks, std::uint32_t* leaf, double* confi
     return n_starts;
 }
 
-// The feature sum of a block with at most n_terms weights: the lanes of lane_sum that can differ from 0.
+// Returns the feature sum of a block with at most n_terms weights, from the lanes of lane_sum that can differ
+// from 0.
 template <std::size_t n_terms, std::size_t size>
 inline double block_sum(const Narrow<size>& block, const float* z) {
     const auto term = [&](std::size_t p) {
@@ -235,17 +236,17 @@ inline double block_sum(const Wide& block, const float* z) {
     return lane_sum(reinterpret_cast<const float*>(features + block.n), features, block.n, z);
 }
 
-// Several walks go on at once, a block each in turn: while one waits for its next block to come from memory,
-// the others have work. Nothing in the loop branches on the data, since a wrong guess would throw away the
-// work of all: a walk that has ended stays at the block that leads nowhere (number 0) until, every few steps,
-// its place is given to the next; in low trees, when all have ended.
+// Advances several walks by one block each in turn: while one waits for memory, the others compute. Nothing
+// in the loop branches on data, because a misprediction would stall all walks. A walk that has ended stays at
+// the sentinel block (number 0) until, every few steps, its slot is given to the next walk; in low trees,
+// until all have ended.
 template <class Block, std::size_t n_terms, Confidence mode>
 void walk_alone(const Walks& walks, std::size_t n_walks, std::uint32_t* leaf, double* confidence) {
     constexpr std::size_t max_walkers = 12;
     const std::int32_t depth = walks.forest.depth, n_steps = depth > 0 && depth <= 6 ? depth : 4;
     Start* const starts = walks.space.starts;
     const auto nobody = static_cast<std::uint32_t>(walks.n_trees * walks.rows.n_rows);
-    starts[n_walks] = {leaf_bit, nobody, walks.rows[0]};  // for walkers without a walk
+    starts[n_walks] = {leaf_bit, nobody, walks.rows[0]};  // for slots without a walk
     confidence[nobody] = 1.0;
 
     const std::size_t n_walkers = n_walks < max_walkers ? n_walks : max_walkers;
@@ -265,7 +266,7 @@ void walk_alone(const Walks& walks, std::size_t n_walks, std::uint32_t* leaf, do
     while (n_ended < n_walks) {
         for (std::int32_t step = 0; step < n_steps; ++step)
             for (std::size_t i = 0; i < n_walkers; ++i) {
-                const Ref is_over = -(ref[i] >> 31);  // all ones or none
+                const Ref is_over = -(ref[i] >> 31);  // all bits set, or none
                 const auto& block = *reinterpret_cast<const Block*>(blocks + (ref[i] & ~is_over));
                 const double y = block_sum<n_terms>(block, z[i]) - block.offset;
                 if constexpr (mode != Confidence::none) {
@@ -327,7 +328,7 @@ struct Layout {
     using type = Block;
 };
 
-// Calls use(layout, number of terms) with those of the blocks of a tree.
+// Calls use(layout, number of terms) for the layout of a tree.
 template <class Use>
 inline void with_layout(const PackedTree& tree, const Use& use) {
     switch (tree.n_terms) {
@@ -399,9 +400,9 @@ void trace(const PackedForest& forest, std::size_t place, const float* z, std::i
         *block = 0;
         while (!(ref & leaf_bit)) {
             const auto& at = *reinterpret_cast<const typename decltype(layout)::type*>(&forest.blocks[ref]);
-            *value = block_sum<n_terms>(at, z) + 0.0;  // 0, not -0, as if all lanes had been added
+            *value = block_sum<n_terms>(at, z) + 0.0;  // 0 instead of -0, as the sum of all lanes
             const bool is_right = !(*value++ - at.offset < 0.0);
-            // Breadth-first, the children of the branching blocks follow the root two by two.
+            // The blocks are numbered breadth-first: children follow the root in pairs.
             *++block = static_cast<std::int32_t>(1 + 2 * rank_of(at, ref - tree.root) + is_right);
             ref = at.child[is_right];
         }

@@ -10,26 +10,26 @@
 
 namespace lhtree {
 
-// Where a walk begins, and the number it has among all walks.
+// The start of a walk: a block, the number of the walk, and its row.
 struct Start {
     Ref ref;
     std::uint32_t slot;
     const float* z;
 };
-// Rows that have come to one block together: n of WalkSpace::row.
+// Rows that reached one block together: n entries of WalkSpace::row.
 struct Group {
     Ref ref;
     std::uint32_t begin, n;
 };
-// Room to work in. Kernels allocate nothing: what they instantiated of the standard library could be linked
-// into code for machines without their instruction set.
+// Working memory. Kernels do not allocate: template code of the standard library, compiled with their
+// instruction set, could be linked into the rest of the core and fail on other machines.
 struct WalkSpace {
-    Start* starts;       // a walk each and one more
-    std::uint32_t* row;  // twice the rows, and twenty-four more
-    Group* groups;       // a row each and one more
+    Start* starts;       // one per walk and one more
+    std::uint32_t* row;  // twice the number of rows and 24 more
+    Group* groups;       // one per row and one more
 };
 
-// Some trees of a forest and some rows, each of which goes down each tree.
+// Walks of some rows down some trees.
 struct Walks {
     const PackedForest& forest;
     std::size_t first_tree, n_trees;  // all of one layout
@@ -39,15 +39,14 @@ struct Walks {
 };
 
 struct ScoreKernels {
-    // For tree after tree, row after row: the leaf (among all leaves) that is reached, and the confidence
-    // d(x) (1 if there was no way to go). Both have room for one more.
+    // Writes, tree by tree and row by row, the leaf (among all leaves) that is reached and the confidence
+    // d(x), 1 in a tree without branching blocks. Both arrays have one more element.
     void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
-    // Writes the way of one row down the tree at `place`, from the root to the leaf: the number of every
-    // block within its tree and its feature sum; for the leaf the estimate, intercept + the same sum of
-    // slopes.
+    // Writes the path of one row down the tree at `place`, from the root to the leaf: the number of every
+    // block within its tree and its feature sum, for the leaf the estimate.
     void (*trace)(const PackedForest& forest, std::size_t place, const float* z, std::int32_t* block,
                   double* value);
-    // Membership of every row in its leaf: the estimate, clipped to the range of the leaf.
+    // Writes the membership of every row: the estimate of its leaf, clipped to the range of the leaf.
     void (*memberships)(const PackedForest& forest, const std::uint32_t* leaf, Rows rows, double* out);
 };
 

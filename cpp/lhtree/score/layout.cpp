@@ -17,7 +17,7 @@ Planes::Planes(const ForestView& forest, std::size_t n_features, double clip)
     for (std::size_t block = 0; block < forest.n_blocks(); ++block)
         is_used[plane_of(forest, static_cast<std::int64_t>(block))] = true;
     if (std::count(is_used.begin(), is_used.end(), true) == 1) return;
-    // Blocks of all features read whole vectors: what is behind a plane must not be infinite.
+    // Dense blocks read whole vectors: values behind a plane must be finite.
     stride_ = (n_features + 3) / 4 * 4;
     if (stride_ > std::numeric_limits<std::int32_t>::max() / is_used.size())
         throw std::length_error("the model has too many features to score");
@@ -122,7 +122,7 @@ void fill(Wide& to, const ForestView& forest, std::int64_t block, std::int32_t p
     std::memcpy(behind, forest.hyperplane_weight.data() + begin, n * sizeof(float));
 }
 
-// Whether a leaf has another range than 0 to 1, for which there is a kernel of its own.
+// Whether a leaf has a range other than 0 to 1, which needs another kernel.
 bool needs_ranges(const ForestView& forest) {
     for (std::size_t block = 0; block < forest.low.size(); ++block)
         if (forest.left[block] < 0 && (forest.low[block] != 0.0 || forest.high[block] != 1.0)) return true;
@@ -168,7 +168,7 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
         const auto is_dense = [&](std::int64_t block) {
             return n_weights(forest, block) == planes.n_features();
         };
-        // First where every block goes, then what it holds: a block names its children.
+        // Positions first, contents second: a block contains the positions of its children.
         refs.clear();
         std::size_t at = packed.blocks.size();
         if (n_terms > 4 && n_terms <= 8) at = padded(at);  // whole cache lines

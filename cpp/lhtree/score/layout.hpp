@@ -11,29 +11,29 @@
 
 namespace lhtree {
 
-// Rows as blocks read them. A block of several features reads clipped values, one of a single feature does
-// not, and may send missing values to a side of its own: so a row is laid out in planes, one after the other,
-// each with all features, of which there are only those that some block reads.
+// Rows laid out for blocks. Blocks of several features read clipped values. Blocks of one feature read
+// unclipped values and may send missing values to one side. A row is therefore stored as up to four planes
+// with all features each; planes that no block reads are left out.
 
 class Planes {
   public:
-    // The bound of all normalised values; a clip of its own is below.
+    // Bound of normalised values. A model may have a lower clip.
     static constexpr double largest = 1e30;
 
-    // forest: arrays in which find_fault finds nothing. Throws std::length_error if rows become too wide.
+    // `forest` must be valid (see find_fault). Throws std::length_error if rows become too wide.
     Planes(const ForestView& forest, std::size_t n_features, double clip);
 
     std::size_t n_features() const { return n_features_; }
-    std::size_t width() const { return width_; }  // values of a row
-    // Whether rows are read as they are normalised, with missing values at the centre.
+    std::size_t width() const { return width_; }  // values per row
+    // Whether rows are read as normalised, with 0 for missing values.
     bool is_plain() const { return width_ == n_features_ && !is_clipping(); }
-    // Where the plane begins that a block reads.
+    // Returns the offset of the plane that a block reads.
     std::int32_t begin(const ForestView& forest, std::int64_t block) const;
     // Lays out rows of n_features values, NaN where one is missing.
     void lay(const float* z, std::size_t n_rows, float* rows) const;
 
   private:
-    // By what becomes of a missing value, if a plane has unclipped values.
+    // Named by the treatment of missing values; only the first has clipped values.
     enum Plane : std::uint8_t { clipped, at_centre, leftmost, rightmost };
     static constexpr std::int32_t unused = -1;
 
@@ -45,12 +45,12 @@ class Planes {
     Plane plane_of(const ForestView& forest, std::int64_t block) const;
 };
 
-// A forest laid out for walking: what a block needs lies together, and leaves are apart from branching
+// A forest laid out for walking: the data of a block are contiguous, and leaves are apart from branching
 // blocks.
 
 constexpr std::size_t cache_line = 64;
 
-// Memory that begins with a cache line.
+// Allocates memory aligned to cache lines.
 template <class T>
 struct LineAllocator {
     using value_type = T;
@@ -67,11 +67,11 @@ struct LineAllocator {
     bool operator!=(const LineAllocator&) const { return false; }
 };
 
-// Where a walk goes next: the number of a leaf, or of the eight bytes at which a block begins.
+// The next block of a walk: the number of a leaf, or the position of a block in units of eight bytes.
 using Ref = std::uint32_t;
 constexpr Ref leaf_bit = Ref{1} << 31;
 
-// A branching block with a few weights, padded with zeros; with eight it is one cache line.
+// A branching block with few weights, padded with zeros; with eight weights it is one cache line.
 template <std::size_t size>
 struct Narrow {
     double offset;
@@ -79,8 +79,8 @@ struct Narrow {
     std::uint16_t features[size];
     float weights[size];
 };
-// Any other: `n` weights (padded with zeros to a multiple of 4) follow, behind their features unless it is
-// dense, which is to use every feature in order.
+// Any other branching block, followed by the features (unless it is dense, that is, uses all features in
+// order) and by n weights, padded with zeros to a multiple of 4.
 struct Wide {
     double offset;
     Ref child[2];
@@ -108,36 +108,36 @@ struct Span {
 struct PackedTree {
     Ref root;  // its first branching block, if it has one
     std::int32_t target;
-    // Terms of a feature sum, enough for every block of the tree: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>,
-    // 12 in Narrow<12>, 16 in Narrow<16>, 0 in Wide.
+    // Largest number of terms of a feature sum: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>, 12 in Narrow<12>,
+    // 16 in Narrow<16>, 0 in Wide.
     std::uint32_t n_terms;
     Ref begin, end;  // its blocks
 };
 
 struct PackedForest {
-    std::vector<PackedTree> trees;  // sorted by n_terms, so that trees of one layout can be walked together …
-    std::vector<std::uint32_t> place;  // … and where the tree of each number went
-    // Of all trees, in units of eight bytes. The first leads nowhere: no weights, its offset infinitely far
-    // below.
+    std::vector<PackedTree> trees;     // sorted by n_terms: trees of one layout are walked together
+    std::vector<std::uint32_t> place;  // position in `trees` of every tree
+    // Blocks of all trees, in units of eight bytes. The first is a sentinel without weights whose offset is
+    // -infinity.
     std::vector<std::uint64_t, LineAllocator<std::uint64_t>> blocks;
     std::vector<Leaf> leaves;
-    std::vector<Range> ranges;             // of the estimates of leaves; empty: 0 to 1
-    std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree …
-    std::vector<std::int32_t> leaf_depth;  // … and how many blocks are above it
-    std::int32_t depth = 0;                // the largest of them
+    std::vector<Range> ranges;             // ranges of the estimates of leaves; empty: 0 to 1
+    std::vector<std::int32_t> leaf_block;  // number of every leaf within its tree
+    std::vector<std::int32_t> leaf_depth;  // number of blocks above every leaf
+    std::int32_t depth = 0;                // largest of them
     std::vector<double> slopes;
     std::vector<std::int32_t> slope_features;
-    // Of trees of all classes: the shares of every leaf. All pure leaves of a class have one share, so that
-    // it stays in the cache.
+    // Shares of the classes in every leaf, for trees of all classes. Pure leaves of a class have one share in
+    // common, so that it stays in the cache.
     std::vector<Span> leaf_shares;
     std::vector<Share> shares;
-    std::vector<double> prior_shares;  // of every leaf; its shares are scaled down by it. Empty: 0
+    std::vector<double> prior_shares;  // share of the prior in every leaf; empty: 0
 
     bool is_joint() const { return !leaf_shares.empty(); }
 };
 
-// Lays out arrays in which find_fault finds nothing; features become places in rows laid out in planes.
-// Throws std::length_error if they are too large.
+// Lays out a valid forest; features become positions in rows laid out in planes. Throws std::length_error if
+// the arrays are too large.
 PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes);
 
 }  // namespace lhtree

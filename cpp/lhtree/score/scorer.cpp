@@ -129,8 +129,8 @@ void Scorer::take_memberships(const Tile& tile, const std::uint32_t* leaf, doubl
         score_kernels().memberships(forest_, leaf, rows_of(tile), out);
 }
 
-// The membership of a class in a tree of all classes is its share, plus its part of the share of the prior.
-// The two are added first, so that sums equal those of trees per class with these memberships.
+// The membership of a class in a tree of all classes is its share plus its part of the share of the prior.
+// They are added first, so that sums have the bits of trees per class with these memberships.
 void Scorer::add_shares(Tile& tile, Sums sums, const std::uint32_t* leaf, const double* confidence) const {
     const std::size_t n_cls = n_classes();
     const Share* const shares = forest_.shares.data();

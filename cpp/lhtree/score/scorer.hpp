@@ -1,5 +1,4 @@
-// Scoring rows with the trees of a model: Algorithm 2, corrected memberships, WOLF; raw scores of boosted
-// models.
+// Scorer: computes the scores of rows with the trees of a model.
 #pragma once
 #include <cstdint>
 #include <variant>
@@ -20,7 +19,7 @@ struct TreeRange {
     std::size_t begin, end;
 };
 
-// Samples that some estimators did not see, of which the scored rows are consecutive ones.
+// Samples that some estimators did not see. The scored rows are consecutive samples.
 struct LeftOut {
     const std::int64_t* estimator;  // n numbers
     std::size_t n;
@@ -35,10 +34,10 @@ struct LeftOut {
 
 struct Tile;
 
-// Methods that take rows return false if these have an infinity.
+// Scores rows. Methods that take rows return false if a value is infinite.
 class Scorer {
   public:
-    // Copies what it needs. Throws std::invalid_argument if the arrays are not those of a model.
+    // Copies the arrays. Throws std::invalid_argument if a model cannot have them.
     Scorer(const ForestView& forest, std::vector<double> centre, std::vector<double> scale,
            std::vector<double> prior, Confidence confidence, const Link& link = find_link("wolf"),
            std::vector<double> base = {}, double clip = Planes::largest, Calibration calibration = {});
@@ -60,7 +59,7 @@ class Scorer {
     bool predict(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
     // out: n_rows × n_trees, the leaf of every row, numbered within its tree.
     bool apply(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* out) const;
-    // membership, confidence: n_rows × n_trees, μ and d of every tree; its value and 1 if it is boosted.
+    // membership, confidence: n_rows × n_trees, μ and d of every tree; the value and 1 with boosted models.
     bool per_tree(const InputRows& x, std::size_t n_threads, Watch& watch, double* membership,
                   double* confidence) const;
     // Raw scores of a boosted model after each of some rounds, given those before the first of them.
@@ -71,10 +70,10 @@ class Scorer {
     // n_classes each. Regression: of the estimates and of ((estimate - mean) / unit)², n_rows each.
     bool sum_left_out(const InputRows& x, const LeftOut& left_out, double mean, double unit,
                       std::size_t n_threads, Watch& watch, double* first, double* second) const;
-    // ptr: n_rows × n_trees + 1, where the path of every row down every tree begins …
+    // ptr: n_rows × n_trees + 1, the start of the path of every row down every tree.
     bool measure_paths(const InputRows& x, std::size_t n_threads, Watch& watch, std::int64_t* ptr) const;
-    // … and those paths, from the root to the leaf: blocks numbered within their tree; the feature sum of
-    // each branching block, for the leaf its estimate before it is clipped.
+    // Writes the paths from the root to the leaf: blocks numbered within their tree; the feature sum of every
+    // branching block, and the estimate of the leaf before it is clipped.
     bool trace(const InputRows& x, std::size_t n_threads, Watch& watch, const std::int64_t* ptr,
                std::int32_t* block, double* value) const;
     // Replaces mean corrected memberships (n_rows × n_classes) by probabilities, given mean memberships.

@@ -81,7 +81,8 @@ void UnitForest::trace(std::size_t tree, const double* x, std::int32_t* block, d
         const double sum = plane_.add(0.0, root + number, x), offset = normalised_offset_[at];
         const bool is_left = sum < offset_[at];
         double normalised = offset + (sum - offset_[at]) * per_norm_[at];
-        if (!(is_left ? normalised < offset : normalised >= offset))  // rounded across, or beyond all numbers
+        if (!(is_left ? normalised < offset
+                      : normalised >= offset))  // rounding crossed the offset, or the sum overflowed
             normalised = is_left ? std::nextafter(offset, -std::numeric_limits<double>::infinity()) : offset;
         *value++ = normalised;
         number = left_[at] + !is_left;

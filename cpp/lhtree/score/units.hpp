@@ -1,6 +1,6 @@
-// Trees that are evaluated in the user's units: a person who types what is printed gets the same bits.
-// Values, weights and sums are float64, terms are added from left to right, and sum < offset goes left.
-// Values beyond 1e100 count as that, and those below 1e-100 as 0, so that no arithmetic anywhere overflows or
+// Trees that are evaluated in the user's units, so that arithmetic on the printed numbers gives the same
+// bits. Values, weights and sums are float64, terms are added from left to right, and sum < offset goes left.
+// Values are limited to ±1e100, and smaller ones than 1e-100 count as 0, so that nothing overflows or
 // underflows.
 #pragma once
 #include <cstdint>
@@ -13,20 +13,21 @@ namespace lhtree {
 
 class UnitForest {
   public:
-    // scale: of every feature. Nothing is given where the arrays have no units.
+    // scale: of every feature. Empty if the arrays have no units.
     UnitForest(const ForestView& forest, const std::vector<double>& scale);
 
     bool is_given() const { return !offset_.empty(); }
     bool has_slopes() const { return !slopes_.weight.empty(); }
 
-    // The leaf of every row, among the leaves of all trees; x has rows of n_features values without gaps.
+    // Writes the leaf of every row, numbered among the leaves of all trees; x has rows of n_features values
+    // without missing ones.
     void walk(std::size_t tree, const double* x, std::size_t n_rows, std::size_t n_features,
               std::uint32_t* leaf) const;
-    // The way of a row: blocks numbered within their tree, and normalised feature sums, which are on the same
-    // side of the normalised offset as the sum in the user's units is of its own; for the leaf the estimate
-    // before it is clipped.
+    // Writes the path of a row: blocks numbered within their tree and normalised feature sums, for the leaf
+    // the estimate before it is clipped. A normalised sum is on the side of the normalised offset that the
+    // row takes.
     void trace(std::size_t tree, const double* x, std::int32_t* block, double* value) const;
-    // What leaves estimate, clipped to their ranges.
+    // Writes the estimates of leaves, clipped to their ranges.
     void take_memberships(const std::uint32_t* leaf, const double* x, std::size_t n_rows,
                           std::size_t n_features, double* out) const;
 
@@ -48,7 +49,7 @@ class UnitForest {
     std::vector<std::int32_t> left_;  // within the tree; -1 in a leaf
     std::vector<double> offset_, intercept_, low_, high_;
     std::vector<double> normalised_offset_,
-        per_norm_;                     // a normalised sum is the sum in units times the latter
+        per_norm_;                     // factor from sums in units to normalised sums
     std::vector<std::uint32_t> leaf_;  // number of every leaf among all leaves
     std::vector<std::int64_t> block_of_leaf_;
     Terms plane_;
@@ -57,8 +58,8 @@ class UnitForest {
     double estimate(std::int64_t block, const double* x) const;
 };
 
-// Rows as float64 within the bounds above, with the centre where a value is missing. False if an infinity was
-// met.
+// Writes rows as float64 within the limits above, with the centre for missing values. Returns false if a
+// value is infinite.
 template <class Value>
 bool fill_gaps(const Strided<Value>& x, const double* centre, std::vector<double>& rows);
 

@@ -14,7 +14,7 @@ void extend(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-// Where the rows of the sparse matrix begin whose entries have this axis.
+// Returns the pointers of the sparse matrix whose entries have this axis.
 template <Axis axis, class Arrays>
 auto& rows_of(Arrays& arrays) {
     if constexpr (axis == Axis::weight)
@@ -112,7 +112,7 @@ std::string find_fault_in_values(const ForestView& forest) {
     return "";
 }
 
-// Arrays in the user's units say all of a tree or nothing.
+// Either all arrays in the user's units are given, or none.
 std::string find_fault_in_units(const ForestView& forest) {
     if (forest.unit_offset.empty())
         return forest.unit_weight.empty() && forest.unit_slope.empty() && forest.unit_intercept.empty()
@@ -123,7 +123,7 @@ std::string find_fault_in_units(const ForestView& forest) {
     if (forest.unit_slope.size() != forest.membership_slope.size())
         return "unit_slope and membership_slope differ in length";
     if (forest.unit_intercept.empty() && !forest.unit_slope.empty()) return "unit_slope needs unit_intercept";
-    // With values up to 1e100, no sum leaves the range of doubles.
+    // With values up to 1e100, no sum overflows.
     const auto is_within = [](const View<double>& values, double most) {
         return std::all_of(values.data(), values.data() + values.size(),
                            [most](double value) { return std::abs(value) <= most; });
@@ -135,7 +135,7 @@ std::string find_fault_in_units(const ForestView& forest) {
     return "";
 }
 
-// A side for missing values needs a single feature, whose infinities then lie on that side.
+// Only blocks of a single feature can have a side for missing values.
 std::string find_fault_in_sides(const ForestView& forest) {
     for (std::size_t block = 0; block < forest.missing.size(); ++block) {
         if (forest.missing[block] == 0) continue;

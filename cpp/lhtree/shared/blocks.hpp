@@ -1,4 +1,4 @@
-// The blocks of one or many trees in flat arrays: all that is left of growing, and all that scoring needs.
+// The blocks of one or many trees in flat arrays: the result of growing and the input of scoring.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ struct Hyperplane {
     std::vector<std::int32_t> features;  // ascending
     std::vector<float> weights;
     double offset = 0.0;
-    std::vector<float> shares;  // what each feature earns of the gain
+    std::vector<float> shares;  // part of the gain of every feature
 };
 
 // The membership function of a block: p̂(x) = intercept + Σ slopes_i · x_i, clipped when it is used.
@@ -22,13 +22,13 @@ struct LinearMembership {
     std::vector<float> means{};  // of the features in the block; may be unknown
 };
 
-// What a block holds: rows, their weight, and the sum of weight · response.
+// Rows of a block, their weight, and the sum of weight · response.
 struct Counts {
     std::size_t n_samples;
     double weight, n_target;
 };
 
-// Arrays that live elsewhere.
+// A view of an array.
 template <class T>
 class View {
   public:
@@ -71,12 +71,12 @@ struct BlockArrays {
     Array<std::int64_t> value_ptr;  // values by class, of trees of all classes (CSR); default none
     Array<std::int32_t> value_class;
     Array<double> value;
-    Array<double> prior_share;  // of the class prior in what a leaf of all classes says; default 0
+    Array<double> prior_share;  // share of the class prior in a leaf of all classes; default 0
     Array<double> gain;
-    Array<float> hyperplane_share;  // what each feature earns of the gain; default: unknown
+    Array<float> hyperplane_share;  // part of the gain of every feature; default: unknown
     Array<float> membership_mean;   // of the features of the slopes in the block; default 0
-    // Of trees that are evaluated in the user's units: weights and offsets, slopes and intercepts; default
-    // none.
+    // Weights, offsets, slopes and intercepts in the user's units, for trees that are evaluated in these;
+    // default none.
     Array<double> unit_weight, unit_offset, unit_slope, unit_intercept;
 };
 
@@ -89,9 +89,9 @@ struct ForestArrays : BlockArrays<Array> {
     std::size_t n_blocks() const { return this->left.size(); }
 };
 
-// What an array has a value for. A `_ptr` says where each of them begins, and where the last one ends.
+// Axis of an array. A `_ptr` has the start of every entry and the end of the last.
 enum class Axis : std::uint8_t { tree, tree_ptr, block, block_ptr, weight, slope, value };
-// Who needs it: scoring; no one but readers of the model; or no one where it has its default.
+// Use of an array: needed for scoring; for reading a model; or optional, with a default.
 enum class Need : std::uint8_t { scoring, reading, option };
 
 template <Axis axis_, Need need_>
@@ -101,7 +101,7 @@ struct ArrayInfo {
     static constexpr Need need = need_;
 };
 
-// The one list of the arrays. Calls visit(info, get) for each, where get(arrays) is that array of any
+// The only list of the arrays. Calls visit(info, get) for each; get(arrays) returns that array of any
 // BlockArrays …
 template <class Visit>
 void each_block_array(const Visit& visit) {
@@ -162,11 +162,12 @@ struct Forest : ForestArrays<Owned> {
     void add(std::int32_t target_, Blocks&& tree);
 };
 
-// The arrays of a forest, wherever they live.
+// Views of the arrays of a forest.
 using ForestView = ForestArrays<View>;
 ForestView view_of(const Forest& forest);
 
-// What is wrong with the arrays ("" if nothing): scoring them reads nothing out of bounds and ends.
+// Returns the fault of the arrays, or "". Scoring arrays without a fault terminates and reads nothing out of
+// bounds.
 std::string find_fault(const ForestView& forest, std::size_t n_features, std::size_t n_classes);
 
 }  // namespace lhtree

@@ -1,7 +1,7 @@
-// The only file that uses what GCC and Clang (clang-cl, too) add to C++: vectors, hints, and what the
-// processor can do. Other compilers, and every compiler where LHTREE_STANDARD is defined, take the twin in
-// standard.hpp, which gives the same bits. Vectors are lowered to whatever the instruction set has: what is
-// one AVX2 register there is two SSE2 or NEON registers elsewhere, element for element the same arithmetic.
+// Compiler extensions of GCC and Clang (also clang-cl): vectors, hints and the detection of AVX2. No other
+// file uses extensions. Other compilers, and all compilers if LHTREE_STANDARD is defined, use standard.hpp,
+// which gives the same bits. One AVX2 register corresponds to two SSE2 or NEON registers with the same
+// arithmetic per element.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -25,7 +25,7 @@ using Float8 = float __attribute__((vector_size(32)));
 using Long4 = long long __attribute__((vector_size(32)));
 using Double4 = double __attribute__((vector_size(32)));
 
-// Lane by lane: a where the mask is set, else b.
+// Returns, lane by lane, a where the mask is set, else b.
 template <class Mask, class Vector>
 inline Vector select(Mask mask, Vector a, Vector b) {
     return mask ? a : b;
@@ -33,7 +33,7 @@ inline Vector select(Mask mask, Vector a, Vector b) {
 
 inline Double4 widen(Float4 x) {
 #ifdef __AVX2__
-    return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC makes four instructions of the line below
+    return (Double4)_mm256_cvtps_pd((__m128)x);  // GCC compiles the line below to four instructions
 #else
     return __builtin_convertvector(x, Double4);
 #endif
@@ -51,8 +51,8 @@ inline void prefetch(const void* address) {
     __builtin_prefetch(address);
 }
 
-// Writes the rows whose y is below 0 to `left` and the others to `right`, in order; returns how many went
-// left. Both are written four places on.
+// Writes the rows with y < 0 to `left` and the others to `right`, in order; returns the number of the former.
+// Both have room for four values.
 inline std::uint32_t part_four(Double4 y, const std::uint32_t* four, std::uint32_t* left,
                                std::uint32_t* right) {
 #ifdef __AVX2__

@@ -1,7 +1,7 @@
-// exp and log from nothing but IEEE additions, multiplications, divisions and bits, in a fixed order: the
-// same result on every machine, unlike those of the C library. Within one unit in the last place; no
-// branches in exp_in_range, so that loops over it become vectors, unlike loops over exp with GCC. Every file
-// has functions of its own: shared ones could come from a file for another instruction set.
+// exp and log from IEEE additions, multiplications, divisions and bit operations in a fixed order: the same
+// result on every machine, unlike the C library. The error is below one unit in the last place. exp_in_range
+// has no branches, so that GCC vectorises loops over it. The functions are in an unnamed namespace, so that
+// no file uses code of another instruction set.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -65,7 +65,7 @@ inline double exp(double x) {
     return exp_in_range(x);
 }
 
-// ln x: -infinity at 0, NaN below; infinity and NaN stay what they are.
+// ln x: -infinity at 0, NaN below 0; infinity and NaN are returned unchanged.
 inline double log(double x) {
     using namespace detail;
     if (!(x > 0.0))

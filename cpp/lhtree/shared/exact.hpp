@@ -1,10 +1,10 @@
-// Sums of integers that cannot overflow, so that the order in which they are added up does not matter.
+// Sums of integers that cannot overflow: their order does not matter.
 #pragma once
 #include <cstdint>
 
 namespace lhtree {
 
-// A signed integer of 128 bits, of which only sums and the nearest double are needed.
+// A signed integer of 128 bits with the operations of sums alone.
 class WideSum {
   public:
     WideSum() = default;
@@ -21,9 +21,9 @@ class WideSum {
         low_ += other.low_;
         high_ += other.high_ + (low_ < other.low_);
     }
-    // high · 2^64 + low, each half rounded; of equal sums always the same.
+    // Returns high · 2^64 + low with each half rounded; equal sums give equal results.
     double value() const {
-        if (high_ == 0 || high_ == -1) {  // most sums: a rounding less
+        if (high_ == 0 || high_ == -1) {  // most sums, with one rounding less
             const bool is_negative = high_ < 0;
             const std::uint64_t size = is_negative ? ~low_ + 1 : low_;
             if (!is_negative || size != 0)

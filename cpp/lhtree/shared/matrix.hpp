@@ -1,4 +1,5 @@
-// Columns of categories, stored as one number to a row instead of a feature of 0 and 1 for every level.
+// Rows of features, and columns of categories that are stored as one number per row instead of a 0/1 feature
+// per level.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,12 +9,12 @@
 
 namespace lhtree {
 
-// A row is stored as a value per column: of a column of numbers z, of a column of categories the number of
-// the row's level, below 0 where it is missing. The features are what the row would be with a feature for
-// every level: z of 1 in the rows of the level, z of 0 in others, 0 where the level is missing.
+// Levels of categorical columns. A row has a value per column: z for numbers; the number of the level for
+// categories, below 0 if it is missing. Every level is a feature: z of 1 in rows of the level, z of 0 in
+// other rows, 0 in rows where the level is missing.
 class Levels {
   public:
-    // By column: the number of its levels, 0 if it holds numbers. By feature: how values become z.
+    // n_levels: per column, 0 for numbers. centre, scale: per feature.
     Levels(const std::vector<std::int32_t>& n_levels, const double* centre, const double* scale);
 
     std::size_t n_columns() const { return first_.size() - 1; }
@@ -33,7 +34,7 @@ class Levels {
     static void write(std::int32_t level, std::size_t column, float* row) {
         std::memcpy(row + column, &level, sizeof level);
     }
-    // One feature of a row, …
+    // Returns one feature of a row.
     float value(const float* row, std::size_t feature) const {
         const std::size_t column = column_[feature];
         if (!is_coded(column)) return row[column];
@@ -41,7 +42,7 @@ class Levels {
         if (level < 0) return 0.0f;
         return first_[column] + static_cast<std::size_t>(level) == feature ? on_[feature] : off_[feature];
     }
-    // … or all of them.
+    // Writes all features of a row.
     void expand(const float* row, float* features) const;
 
   private:
@@ -51,24 +52,22 @@ class Levels {
     std::vector<float> off_, on_;
 };
 
-// Views of rows. A view owns nothing.
-
-// Kernels read rows in whole vectors of eight, so up to seven finite values past the last one must be
-// readable, and what they write by feature has room for a multiple of eight.
+// Kernels read rows in vectors of eight: up to seven finite values behind the last one must be readable, and
+// arrays that they write by feature have a multiple of eight elements.
 constexpr std::size_t slack = 8;
 constexpr std::size_t padded(std::size_t n) {
     return (n + 7) / 8 * 8;
 }
 
-// Rows stored one after the other, `n_features` values each, with slack behind the last; or, with `levels`, a
-// value per column each. Kernels take rows without levels only: see each_tile.
+// A view of contiguous rows: n_features values each, with slack behind the last; with `levels`, one value per
+// column each. Kernels take rows without levels only: see each_tile.
 struct Rows {
     const float* data = nullptr;
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
     const Levels* levels = nullptr;
 
-    std::size_t width() const { return levels ? levels->n_columns() : n_features; }  // values to a row
+    std::size_t width() const { return levels ? levels->n_columns() : n_features; }  // values per row
     const float* operator[](std::size_t row) const { return data + row * width(); }
     float value(std::size_t row, std::size_t feature) const {
         return levels ? levels->value((*this)[row], feature) : (*this)[row][feature];
@@ -78,8 +77,8 @@ struct Rows {
     }
 };
 
-// Calls use(tile, begin) with the rows, from row `begin` on, as kernels take them: all at once, or a few at a
-// time where levels become features. What is added up over rows in their order has the same bits either way.
+// Calls use(tile, begin) with rows as kernels take them: all at once or, if levels become features, a few at
+// a time. Sums over rows in their order have the same bits either way.
 template <class Use>
 void each_tile(const Rows& rows, const Use& use) {
     if (!rows.levels) return use(rows, std::size_t{0});

@@ -1,4 +1,4 @@
-// One affine map for all rows of a model: z = (x - centre) / scale.
+// Normalisation: z = (x - centre) / scale.
 #pragma once
 #include <cstddef>
 
@@ -8,13 +8,13 @@
 
 namespace lhtree {
 
-// Writes n_rows rows of z, `missing` for NaN. False if an infinity was met; z is then incomplete.
+// Writes n_rows rows of z, `missing` for NaN. Returns false if x has an infinity; z is then incomplete.
 template <class Value>
 bool normalise(const Strided<Value>& x, const double* centre, const double* scale, std::size_t n_threads,
                Watch& watch, float* z, double missing = 0.0);
 
-// The same for rows with columns of categories: writes a value per column. `x` has the columns of numbers,
-// `codes` the levels of the other columns, row after row, below 0 where they are missing.
+// Normalises rows with categories and writes one value per column. `x` has the columns of numbers, `codes`
+// the levels of the other columns, row by row, below 0 where missing.
 template <class Value>
 bool normalise(const Strided<Value>& x, const std::int32_t* codes, const Levels& levels, const double* centre,
                const double* scale, std::size_t n_threads, Watch& watch, float* z);

@@ -1,4 +1,4 @@
-// What a tree is grown with; the names and meanings are those of LHTClassifier.
+// Options of growing a tree, with the names and meanings of LHTClassifier.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ enum class Offset : std::uint8_t { purity, gini };
 enum class Membership : std::uint8_t { marginal, least_squares, constant };
 enum class Confidence : std::uint8_t { none, last, path };
 
-// What users call them: Python and the command line take the names from here.
+// Names of choices, which Python and the command line use.
 template <class Choice>
 struct Named {
     const char* name;
@@ -25,7 +25,7 @@ constexpr Named<Membership> membership_names[] = {{"marginal", Membership::margi
                                                   {"constant", Membership::constant}};
 constexpr Named<Confidence> confidence_names[] = {{"last", Confidence::last}, {"path", Confidence::path}};
 
-// A weight of samples, given as such or as a share of the weight of the root.
+// A weight of samples: absolute, or a share of the weight of the root.
 struct Amount {
     double value = 1.0;
     bool is_share = false;

@@ -39,7 +39,7 @@ void RowSorter::sort(std::vector<KeyedRow>& entries) {
     other_.resize(n);
     for (unsigned number = 0; number < n_digits; ++number) {
         std::uint32_t* next = &counts_[number * n_buckets];
-        if (next[digit(entries[0], number)] == n) continue;  // all the same
+        if (next[digit(entries[0], number)] == n) continue;  // all digits are equal
         std::uint32_t begin = 0;
         for (std::size_t bucket = 0; bucket < n_buckets; ++bucket) {
             const std::uint32_t count = next[bucket];

@@ -1,4 +1,4 @@
-// Sorting the rows of a block by a float key: what Gini cuts spend their time on.
+// Sorting the rows of a block by a float key, the most expensive part of Gini cuts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace lhtree {
 
-// A key and its row in one number, so that comparing numbers sorts by key, then by row.
+// A key and its row in one number: comparing numbers sorts by key, then by row.
 using KeyedRow = std::uint64_t;
 
-// Floats in the order of unsigned integers; 0 and -0 are one key.
+// Maps floats to unsigned integers of the same order; 0 and -0 are one key.
 inline KeyedRow keyed_row(float key, std::size_t row) {
     key += 0.0f;
     std::uint32_t bits;

@@ -1,4 +1,5 @@
-// The twin of compiler.hpp in standard C++, lane by lane: for MSVC, and a check of the other. Included by it.
+// compiler.hpp in standard C++, lane by lane: for MSVC, and as a check of the extensions. Included by
+// compiler.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace {
 template <class T, std::size_t n>
 struct Lanes;
 
-// What a comparison gives: -1 in the lanes where it holds, else 0, in integers as wide as the values.
+// Result of a comparison: -1 in lanes where it is true, else 0, in integers as wide as the values.
 template <class T, std::size_t n>
 struct MaskOf {
     using type = Lanes<T, n>;
@@ -39,7 +40,7 @@ struct Lanes {
     }
     using Mask = typename MaskOf<T, n>::type;
 
-// A value alone stands for a vector of it.
+// A scalar operand is broadcast.
 #define LHTREE_OPERATOR(Result, op, expression)                            \
     friend Result operator op(const Lanes& a, const Lanes& b) {            \
         Result result{};                                                   \
@@ -70,7 +71,7 @@ struct Lanes {
         for (std::size_t i = 0; i < n; ++i) result.lane[i] = -lane[i];
         return result;
     }
-    // Of masks.
+    // Operators of masks.
     Lanes operator~() const {
         Lanes result{};
         for (std::size_t i = 0; i < n; ++i) result.lane[i] = ~lane[i];

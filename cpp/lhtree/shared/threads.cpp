@@ -39,12 +39,12 @@ void run_on_threads(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
                 watch.check();
                 task(i);
             }
-        } catch (...) {  // carried to the calling thread, which throws it again
+        } catch (...) {  // rethrown by the calling thread
             {
                 const std::lock_guard<std::mutex> lock(mutex);
                 if (!failure) failure = std::current_exception();
             }
-            watch.stop();  // not before: the others end with Stopped, which is not the cause
+            watch.stop();  // after storing the error: other threads end with Stopped
         }
     };
 
@@ -58,7 +58,7 @@ void run_on_threads(std::size_t n_tasks, std::size_t n_threads, Watch& watch,
     threads.reserve(n_threads - 1);
     try {
         while (threads.size() + 1 < n_threads) threads.emplace_back(work_and_leave);
-    } catch (const std::system_error&) {  // the machine has no more threads: those there are do the work
+    } catch (const std::system_error&) {  // no more threads: the existing ones do the work
         const std::lock_guard<std::mutex> lock(mutex);
         n_running -= n_threads - 1 - threads.size();
     }

@@ -1,4 +1,4 @@
-// Loads, stores and sums of vectors, which are those of the compiler (see shared/compiler.hpp).
+// Loads, stores and sums of the vectors of compiler.hpp.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -126,7 +126,7 @@ std::vector<std::vector<Block*>> levels_of(Block& root) {
 
 namespace {
 
-using Pair = std::pair<Estimate, Estimate>;  // what the left and the right side say
+using Pair = std::pair<Estimate, Estimate>;  // estimates of the left and the right side
 
 class Splitter {
   public:
@@ -165,7 +165,7 @@ class Splitter {
                 data_.estimate_from(alone, own_.counts[cls])};
     }
 
-    // What sums of squares explain: Σ n_k² / n of counts, (Σ r)² / n of numbers.
+    // Explained sum of squares: Σ n_k² / n of counts, (Σ r)² / n of numbers.
     static double explained(const double* counts, std::size_t n, double weight) {
         double squares = 0.0;
         for (std::size_t k = 0; k < n; ++k) squares += counts[k] * counts[k];
@@ -219,7 +219,7 @@ class Splitter {
         return true;
     }
 
-    // Sides → costs → line → sides, as long as the objective falls.
+    // Alternates between sides, costs and line as long as the objective falls.
     void alternate(Pair sides) {
         const double before = data_.cost_of(own_, rows_) + data_.lambda();
         double last = std::numeric_limits<double>::infinity();
@@ -273,7 +273,7 @@ void visit(Block& block, const Data& data, Effort effort, Watch& watch) {
         all_left += left[i];
         (question.gain[i] > 0.0 ? wrong_if_left : wrong_if_right) += std::abs(question.gain[i]);
     }
-    const double least = all_left - wrong_if_left;  // every row on its side
+    const double least = all_left - wrong_if_left;  // with every row on its side
     const double size_left = size_of(*block.left), size_right = size_of(*block.right);
     enum { keeps_line, makes_leaf, goes_left, goes_right } choice = makes_leaf;
     const Estimate own = data.estimate(block.rows);
@@ -308,7 +308,7 @@ void visit(Block& block, const Data& data, Effort effort, Watch& watch) {
 void pass(Block& root, const Data& data, Effort effort, std::size_t n_threads, Watch& watch) {
     const std::size_t n_levels = levels_of(root).size();
     for (std::size_t depth = n_levels; depth-- > 0;) {
-        // What was deeper may have gone; what is as deep as this is still where it was.
+        // Deeper blocks may have been removed; blocks of this depth are still in place.
         const std::vector<std::vector<Block*>> levels = levels_of(root);
         if (depth >= levels.size()) continue;
         run(levels[depth].size(), n_threads, watch, [&](std::size_t i) {

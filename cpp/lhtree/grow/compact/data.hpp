@@ -1,4 +1,4 @@
-// The training rows of a compact tree: columns of values and codes, and what a leaf says of its rows.
+// Training rows of a compact tree: columns of values and codes, and the estimates of leaves.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ struct Options {
     std::size_t max_leaf_nodes = 16, max_terms = 8, max_passes = 20;
 };
 
-// What a row says: its class, or a number where there are no classes.
+// Label of every row: its class, or a number if there are no classes.
 struct Labels {
     const std::int32_t* classes = nullptr;
     std::size_t n_classes = 0;
@@ -24,9 +24,9 @@ struct Labels {
     const double* response = nullptr;  // with mean 0 and standard deviation 1/2
 };
 
-// What a leaf says of its rows.
+// Estimate of a leaf.
 struct Estimate {
-    std::vector<double> counts;  // of every class; of numbers, their sum
+    std::vector<double> counts;  // of every class; the sum of numbers
     double weight = 0.0;
     std::vector<double> cost;  // of a row of every class
     double mean = 0.0;         // of numbers
@@ -34,7 +34,7 @@ struct Estimate {
 
 class Data {
   public:
-    // z: rows × features, with n_rows · n_features values; weight: nullptr where every row weighs 1.
+    // weight: nullptr if every row weighs 1.
     Data(const Rows& z, const double* weight, const Labels& labels, const Options& options,
          std::size_t n_threads, Watch& watch);
 
@@ -52,7 +52,7 @@ class Data {
 
     double weigh(const RowNumbers& rows) const;
     Estimate estimate(const RowNumbers& rows) const;
-    // Of rows with these counts of every class (or sum of numbers).
+    // Returns the estimate for given counts of the classes (or sum of numbers).
     Estimate estimate_from(std::vector<double> counts, double weight) const;
     // Cost of a row of weight 1 in a leaf.
     double cost(const Estimate& leaf, std::size_t row) const {

@@ -74,7 +74,7 @@ class Grower {
         route(leaf, RowNumbers(leaf.rows), data_);
     }
 
-    // Passes, and the best tree seen.
+    // Runs passes and keeps the best tree.
     void improve() {
         Tree best = copy_of(*tree_);
         double least = objective(*tree_, data_), last = least;
@@ -111,7 +111,7 @@ class Grower {
         }
     }
 
-    // Whether a larger tree, shrunk again, was better.
+    // Grows a larger tree and shrinks it; returns whether it is better.
     bool regrow(std::size_t n_most, std::size_t n_more) {
         Tree before = copy_of(*tree_);
         grow_to(n_most + n_more);

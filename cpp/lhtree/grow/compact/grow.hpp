@@ -12,7 +12,7 @@ struct Grown {
     std::vector<std::int32_t> feature;
     std::vector<float> weight;
     std::vector<std::int32_t> leaf;  // of every row
-    std::vector<double> objective;   // of every tree that was kept, in turn
+    std::vector<double> objective;   // of every tree that was kept, in order
 };
 
 Grown grow(const Data& data, std::size_t n_threads, Watch& watch);

@@ -8,9 +8,10 @@ namespace lhtree::compact {
 
 namespace {
 
-constexpr std::size_t few_keys = 512;  // are sorted as fast as they are put into buckets
+constexpr std::size_t few_keys = 512;  // sorting them is as fast as filling buckets
 
-// The bucket of a distance: 32 to an octave from 2^-12 to 2^8 on both sides, by the highest bits of a float.
+// Returns the bucket of a distance: 32 per octave from 2^-12 to 2^8 on both sides, by the highest bits of a
+// float.
 constexpr int octave_bits = 5, dropped_bits = 23 - octave_bits;
 constexpr std::int32_t nearest = (127 - 12) << octave_bits, farthest = (127 + 8) << octave_bits;
 constexpr std::size_t n_buckets = 2 * (farthest - nearest) + 1;
@@ -53,7 +54,7 @@ void Order::sort_wanted() {
         if (is_wanted_[bucket_of_[place]])
             entries_.push_back(keyed_row(static_cast<float>(keys[place]), place));
     sorter_.sort(entries_);
-    // float32 keys tell nearly all apart; the rest is sorted by what they stand for.
+    // float32 keys differ for nearly all; equal ones are sorted by their double values.
     for (std::size_t begin = 0, end = 1; begin < entries_.size(); begin = end++) {
         while (end < entries_.size() && (entries_[end] >> 32) == (entries_[begin] >> 32)) ++end;
         if (end - begin == 1) continue;

@@ -1,6 +1,6 @@
-// Keys in ascending order, each with a change of a sum, and what the sum is between neighbours. Sorting all
-// of them would take most of the time of a compact tree: where sums are exact, keys are sorted only where the
-// sum may be low enough to matter.
+// Keys in ascending order, each with the change of a sum, and the sums between neighbours. Sorting all keys
+// would take most of the time of a compact tree: if sums are exact, only keys where the sum may be low enough
+// are sorted.
 #pragma once
 #include <limits>
 
@@ -8,24 +8,24 @@
 
 namespace lhtree::compact {
 
-// Sum of the changes and of the weights of all keys up to some place.
+// Sums of the changes and of the weights of all keys up to a place.
 struct Reached {
     double sum, weight;
 };
 
 class Order {
   public:
-    // Keys next to each other.
+    // Adjacent keys.
     struct Bucket {
         double change = 0.0, falls = 0.0;  // Σ of the changes, and of those below 0
         double weight = 0.0;
-        double lowest = std::numeric_limits<double>::infinity();  // key; infinity: there is none
+        double lowest = std::numeric_limits<double>::infinity();  // key; infinity if the bucket is empty
 
         bool is_empty() const { return lowest == std::numeric_limits<double>::infinity(); }
     };
 
-    // Keys are not NaN. `weights` is nullptr where nobody asks for them. is_exact: sums of changes, and of
-    // weights, are the same in any order. Buckets are the narrower the nearer they are to the centre.
+    // Keys are not NaN. `weights` may be nullptr. is_exact: sums of changes and of weights do not depend on
+    // their order. Buckets near the centre are narrower.
     void fill(const std::vector<double>& keys, const std::vector<double>& changes, const double* weights,
               double centre, bool is_exact);
 
@@ -42,9 +42,9 @@ class Order {
         }
     }
 
-    // Calls visit(reached, lower, upper) between neighbouring keys that differ, in ascending order. It leaves
-    // out buckets for which wants(bucket, reached before it) is false; where sums are not exact or keys are
-    // few, wants is not called.
+    // Calls visit(reached, lower, upper) between neighbouring keys that differ, in ascending order. Buckets
+    // for which wants(bucket, reached before it) is false are skipped, unless sums are not exact or keys are
+    // few.
     template <class Wants, class Visit>
     void walk(double start, const Wants& wants, const Visit& visit) {
         Reached reached{start, 0.0};
@@ -68,7 +68,7 @@ class Order {
                 ++place;
                 const bool is_last = place == sorted_.end() || bucket_of_[*place] != number;
                 const double upper = is_last ? lowest_behind(number) : (*keys_)[*place];
-                // Infinity: there is none.
+                // Infinity: no key follows.
                 if (lower < upper && upper < std::numeric_limits<double>::infinity())
                     visit(reached, lower, upper);
             }

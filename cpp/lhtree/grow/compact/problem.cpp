@@ -38,7 +38,7 @@ Sides part(const Line& line, const Data& data, const RowNumbers& rows) {
 
 namespace {
 
-// Whether doubles add up such numbers without rounding: multiples of the grid of costs.
+// Whether sums of such multiples of the cost grid are exact in doubles.
 bool is_on_grid(double value) {
     constexpr double rounder = 0x1.8p52;
     const double scaled = value * cost_grid;
@@ -118,7 +118,7 @@ Cut Problem::cut(const std::vector<double>& sums, double near, double most) cons
     const double least = data_.options().min_samples_leaf;
     const auto may_cut = [&](double left) { return left >= least && row_weight_ - left >= least; };
     order_.fill(sums, question_.gain, row_weights_.data(), near, is_exact_);
-    double bound = most;  // of what may be the best cut
+    double bound = most;  // of the wrong weight of the best cut
     order_.between_buckets(wrong_if_right_, [&](const Reached& reached) {
         if (may_cut(reached.weight)) bound = std::min(bound, reached.sum);
     });
@@ -207,7 +207,7 @@ Fitter::Fitter(const Problem& problem, Watch& watch)
     evaluate({}, bias_, at_bias_);
 }
 
-// Loss and derivatives by f of every row.
+// Computes the loss and the derivatives by f of every row.
 void Fitter::evaluate(const Columns& columns, Logistic& fit, Derivatives& found) const {
     fit.loss = grow_kernels().logistic({columns.data(), fit.slopes.data(), fit.slopes.size(), fit.bias},
                                        problem_.weight().data(), problem_.side().data(), problem_.n_padded(),
@@ -226,7 +226,7 @@ void Fitter::fit(const Columns& columns, Logistic& fit) {
 }
 
 void Fitter::add_column(const Columns& columns, Logistic& fit) {
-    fit.slopes.push_back(0.0);  // what is known of the last fit holds for it, too
+    fit.slopes.push_back(0.0);  // the derivatives of the last fit remain valid
     improve(columns, fit);
 }
 
@@ -245,7 +245,7 @@ void Fitter::improve(const Columns& columns, Logistic& fit) {
     const std::size_t p = columns.size(), size = p + 1, n_padded = problem_.n_padded();
     const double total = problem_.total(), rho = ridge * total;
     double value = ridged(fit, rho);
-    Columns all = columns;  // the bias comes last
+    Columns all = columns;  // the bias is the last column
     all.push_back(ones_.data());
     std::vector<double> curve(size * size), down(size), room(8 * size * size);
     Logistic next = fit;

@@ -21,10 +21,10 @@ struct Line {
     }
 };
 
-// Feature sums of rows.
+// Writes feature sums of rows.
 std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers& rows);
 
-// Whether each row goes right.
+// Writes whether each row goes right.
 std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows);
 
 struct Sides {
@@ -32,17 +32,17 @@ struct Sides {
 };
 Sides part(const Line& line, const Data& data, const RowNumbers& rows);
 
-// The problem of one block: rows with a side each and what it costs to send them to the other one.
+// The problem of one block: rows with a side and the cost of the other side.
 
-// What a block asks for; two visits that ask the same get the same answer.
+// Input of a problem; equal inputs have equal solutions.
 struct Question {
     RowNumbers rows;
-    std::vector<double> gain;  // of every row: its weight times (cost left - cost right); right if above 0
+    std::vector<double> gain;  // weight of a row times (cost left - cost right); above 0: right
 
     bool operator==(const Question& other) const { return rows == other.rows && gain == other.gain; }
 };
 
-// Columns of n_padded values, zeros behind the rows.
+// Columns of n_padded values, padded with zeros.
 using Columns = std::vector<const double*>;
 
 struct Cut {
@@ -64,23 +64,24 @@ class Problem {
     bool is_exact() const { return is_exact_; }
     double gain(std::size_t i) const { return question_.gain[i]; }
     bool is_right(std::size_t i) const { return question_.gain[i] > 0.0; }
-    // |gain| of every row, and behind them zeros up to n_padded.
+    // |gain| of every row, padded with zeros.
     const std::vector<double>& weight() const { return weight_; }
     // 1 for the rows that belong right, else 0.
     const std::vector<double>& side() const { return side_; }
-    // Values of a feature, padded with zeros, in the order of the rows: z, clip(z), and the latter as
-    // doubles. They are gathered when they are asked for, by one thread.
+    // Return the values of a feature in the order of the rows, padded with zeros: z, clip(z), and the latter
+    // as doubles. They are gathered on first use, by one thread.
     const float* values(std::int32_t feature) const;
     const float* clipped(std::int32_t feature) const;
     const double* column(std::int32_t feature) const;
-    // Feature sums of a line.
+    // Writes the feature sums of a line.
     void sum_up(const Line& line, std::vector<double>& sums) const;
 
-    // The least wrong cut of the sums; one above `most` may not be found.
+    // Returns the cut with the least wrong weight; a cut above `most` may not be found.
     Cut cut(const std::vector<double>& sums, double near, double most) const;
-    // Weight of the rows that sums below the offset send to the wrong side; not found if a side is too light.
+    // Returns the wrong weight of an offset; not found if a side is too light.
     Cut judge(const std::vector<double>& sums, double offset) const;
-    // The best single feature between two codes: a line without an offset; not given if there is none.
+    // Returns the best single feature, cut between two codes, without an offset; an empty line if no cut has
+    // enough weight on both sides.
     Line find_single() const;
 
   private:
@@ -88,10 +89,9 @@ class Problem {
     const Question& question_;
     std::size_t n_padded_;
     double wrong_if_right_ = 0.0, wrong_if_left_ = 0.0, row_weight_ = 0.0;
-    bool is_exact_;  // sums of gains and of weights are the same in any order
+    bool is_exact_;  // sums of gains and of weights do not depend on their order
     std::vector<double> weight_, side_, row_weights_;
-    // One piece of memory, so that the allocator keeps it for the next problem; it is written when it is
-    // needed.
+    // One allocation each, which the allocator reuses for the next problem; written on first use.
     mutable std::unique_ptr<float[]> values_, clipped_;
     mutable std::vector<std::uint8_t> has_values_, has_clipped_;
     mutable std::vector<std::vector<double>> columns_;
@@ -111,17 +111,16 @@ class Fitter {
   public:
     Fitter(const Problem& problem, Watch& watch);
 
-    // b without any column, ln(W_right / W_left), and its loss.
+    // The fit of b alone, ln(W_right / W_left), and its loss.
     Logistic fit_bias();
-    // The fit on some columns, from the coefficients there are.
+    // Fits on columns, starting from given coefficients.
     void fit(const Columns& columns, Logistic& fit);
-    // The last fit goes on with another column.
+    // Continues the last fit with another column.
     void add_column(const Columns& columns, Logistic& fit);
-    // The fit on the clipped sums of a line, from b alone.
+    // Fits on the clipped sums of a line, starting from b alone.
     Logistic fit_sums(const Line& line);
 
-    // Of the last fit: d loss / d f of every row, w (p - side), padded with zeros, and its second derivative
-    // w p (1 - p).
+    // Derivatives of the last fit by f of every row: w (p - side), padded with zeros, and w p (1 - p).
     const double* slope_by() const { return now_->slope_by.data(); }
     const double* curve_by() const { return now_->curve_by.data(); }
 
@@ -132,7 +131,7 @@ class Fitter {
 
     const Problem& problem_;
     Watch& watch_;
-    Logistic bias_;  // without any column: many fits begin with it
+    Logistic bias_;  // without any column; many fits start from it
     Derivatives at_bias_, room_[2];
     const Derivatives* now_ = &at_bias_;
     std::vector<double> ones_, sums_;

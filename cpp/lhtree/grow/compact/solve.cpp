@@ -23,7 +23,7 @@ class Solver {
 
     const Candidate& best() const { return best_; }
 
-    // A line that is there: with its offset, cut again, and its features with new weights.
+    // Tries the present line: with its offset, cut again, and with new weights.
     void try_present(const Line& line, bool keeps_weights) {
         const Logistic fit = fitter_.fit_sums(line);
         if (keeps_weights) try_line(line, fit, true);
@@ -40,7 +40,7 @@ class Solver {
         const std::size_t n_most = std::min(problem_.data().options().max_terms, n_features);
         const double rho = ridge * problem_.total();
         std::vector<bool> is_used(n_features, false);
-        std::vector<std::int32_t> features;  // in the order in which they came
+        std::vector<std::int32_t> features;  // in the order of their addition
         Columns columns;
         Logistic fit = fitter_.fit_bias();
         double best = nowhere;
@@ -72,7 +72,7 @@ class Solver {
     }
 
     void step_back() {
-        std::vector<double> spread(problem_.data().n_features(), -1.0);  // where it is known
+        std::vector<double> spread(problem_.data().n_features(), -1.0);  // -1: unknown
         while (best_.line.features.size() > 1) {
             const Line line = best_.line;
             std::vector<double> size;
@@ -117,7 +117,7 @@ class Solver {
             best_ = candidate;
     }
 
-    // What a line costs, whatever it sends to the wrong side.
+    // Cost of a line without its wrong weight.
     double cost_of(const Line& line, double loss) const {
         return share_logistic * (loss / ln2) + problem_.data().lambda() * line.n_terms();
     }
@@ -129,14 +129,14 @@ class Solver {
                           problem_.data().lambda() * line.n_terms();
         return candidate;
     }
-    // The line cut by sums_, unless its value would be `limit` or more.
+    // Cuts the line by sums_, unless its value would be `limit` or more.
     Candidate cut(const Line& line, double near, double loss, double limit) {
-        // With some slack for rounding.
+        // Allows for rounding.
         const double most = (limit - cost_of(line, loss)) / share_wrong + tie * (problem_.total() + limit);
         return judged(line, problem_.cut(sums_, near, most), loss);
     }
 
-    // The line, its offset given or not, with the fit of its sums.
+    // Judges the line, with or without an offset, by the fit of its sums.
     void try_line(const Line& line, const Logistic& fit, bool keeps_offset) {
         problem_.sum_up(line, sums_);
         if (keeps_offset) take(judged(line, problem_.judge(sums_, line.offset), fit.loss));
@@ -144,7 +144,7 @@ class Solver {
         take(cut(line, near, fit.loss, best_.value));
     }
 
-    // The features of the line with new weights, from the fit of its sums.
+    // Fits new weights, starting from the fit of the sums.
     void try_fit(const Line& line, const Logistic& of_sums) {
         Logistic fit;
         fit.bias = of_sums.bias;
@@ -157,7 +157,7 @@ class Solver {
         take(with_line(line.features, fit, best_.value));
     }
 
-    // The line of a fit, cut.
+    // Cuts the line of a fit.
     Candidate with_line(const std::vector<std::int32_t>& features, const Logistic& fit, double limit) {
         double largest = 0.0;
         for (const double slope : fit.slopes) largest = std::max(largest, std::abs(slope));
@@ -212,22 +212,22 @@ Candidate solve(const Problem& problem, const Line& present, Effort effort, Watc
     return solver.best();
 }
 
-// Exact coordinate search: one weight at a time moves to where the least weight is on the wrong side.
+// Exact coordinate search: moves one weight at a time to the value with the least wrong weight.
 
 namespace {
 
-// Weights far from 1 would be lost when the largest becomes 1.
+// Largest weight: scaling the largest to 1 would lose smaller ones.
 bool is_moderate(float weight) {
     return std::abs(weight) >= 1e-6f && std::abs(weight) <= 1e6f;
 }
 
-// Where rows change sides as one weight rises, and what the weight on the wrong side changes by there.
+// Values of a weight at which rows change sides, and the changes of the wrong weight.
 struct Turns {
     std::vector<double> at, change;
     Order order;
 };
 
-// The best value of one weight of a line, given its sums; the present one if none is better.
+// Returns the best value of one weight, given the sums of the line; the present one if none is better.
 float move_weight(const Problem& problem, const std::vector<double>& sums, const float* values, double offset,
                   float present, Turns& turns) {
     const double own = present;
@@ -240,13 +240,13 @@ float move_weight(const Problem& problem, const std::vector<double>& sums, const
     std::size_t n_turns = 0;
     double now = 0.0;  // wrong weight at the present weight, relative to that far below
     for (std::size_t i = 0; i < sums.size(); ++i) {
-        // As the weight rises past the place, a row with z > 0 goes from left to right.
+        // A row with z > 0 moves from left to right as the weight passes the place.
         const double at = turns.at[i], gain = problem.gain(i), change = values[i] > 0.0f ? -gain : gain;
         const bool is_turn = values[i] != 0.0f && gain != 0.0;
         turns.at[n_turns] = at;
         turns.change[n_turns] = change;
         n_turns += is_turn;
-        now += change * static_cast<double>(is_turn & (at < own));  // half of all: a branch would be missed
+        now += change * static_cast<double>(is_turn & (at < own));  // branchless: half of the rows qualify
     }
     turns.at.resize(n_turns);
     turns.change.resize(n_turns);
@@ -294,7 +294,7 @@ Line polish(const Problem& problem, const Line& line, Watch& watch) {
         }
         if (!is_moved) break;
     }
-    // Weights may have grown.
+    // Rescales the weights.
     float largest = 0.0f;
     for (const float weight : polished.weights) largest = std::max(largest, std::abs(weight));
     if (largest == 1.0f) return polished;

@@ -4,21 +4,21 @@
 
 namespace lhtree::compact {
 
-// A line, and what it is judged by.
+// A line with its value.
 struct Candidate {
     Line line;
     double wrong = 0.0;  // weight on the wrong side
-    double value = 0.0;  // what is to be low
+    double value = 0.0;  // lower is better
 };
 
-// How much is tried: all; without the forward search; or what splitting a leaf needs, which is solved again
+// Effort: all candidates; without the forward search; or those needed to split a leaf, which is solved again
 // soon.
 enum class Effort { all, tune, quick };
 
-// Not given if no line is left with enough weight on both sides.
+// Returns an empty line if none has enough weight on both sides.
 Candidate solve(const Problem& problem, const Line& present, Effort effort, Watch& watch);
 
-// Sweeps over the weights of a line (polish.cpp); its offset stays as it is.
+// Sweeps over the weights of a line, with its offset fixed.
 Line polish(const Problem& problem, const Line& line, Watch& watch);
 
 }  // namespace lhtree::compact

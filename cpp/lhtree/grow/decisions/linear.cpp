@@ -15,7 +15,7 @@ bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<dou
 
 bool solve_with_ridge(std::vector<double>& scatter, double ridge, std::vector<double>& b, Watch& watch) {
     const std::size_t p = b.size();
-    for (std::size_t i = 0; i < p; ++i) {  // L, in place of the lower triangle
+    for (std::size_t i = 0; i < p; ++i) {  // L replaces the lower triangle
         watch.check();
         double* row = &scatter[i * p];
         const double diagonal = row[i] + ridge;
@@ -128,7 +128,7 @@ void make_total(Scatter& within, const Moments& moments) {
 }
 void make_total(Scatter&, const RealMoments&) {}
 
-// Explanations of a regression tell slopes from the means; the arrays of classes stay as they are.
+// Explanations of a regression need the means; models of classes do not store them.
 void keep_mean(const Moments&, std::size_t, LinearMembership&) {}
 void keep_mean(const RealMoments& moments, std::size_t feature, LinearMembership& membership) {
     membership.means.push_back(static_cast<float>(moments.mean(feature)));

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A set that a cut takes off pure: beyond an extreme of the other class, on the lower or the upper end.
+// A pure set at one end: rows of one class beyond the extreme of the other class.
 struct PureSet {
     double weight = 0.0, below = 0.0, above = 0.0;
     bool is_left = false;
     double gap() const { return above - below; }
 };
 
-// A cut with so much weight on its left.
+// Returns the cut between two sums, given the weight on its left.
 Cut cut_with(double offset, double left, const Limits& limits) {
     const double right = limits.totals.weight() - left;
     return {left >= limits.min_samples_leaf && right >= limits.min_samples_leaf, offset, 0.0};
@@ -36,7 +36,7 @@ std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const L
         under[cls] = {left.weight, left.nearest, extents.low[1 - cls], true};
         over[cls] = {right.weight, extents.high[1 - cls], right.nearest, false};
     }
-    // In order of preference among equals, before gaps are looked at: {N2, N3}, {N1, N4}.
+    // In order of preference among equal weights, before gaps are compared: {N2, N3}, {N1, N4}.
     const PureSet* const pairs[2][2] = {{&over[1], &under[0]}, {&under[1], &over[0]}};
     PureSet best;
     for (const auto& pair : pairs) {
@@ -91,7 +91,7 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
         const double left = order.weight(i), right = moments.total_weight() - left;
         if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
-        // What the cut takes off the squared error: W_l·W_r/W · (difference of the means)².
+        // Decrease of the squared error: W_l·W_r/W · (difference of the means)².
         const double own = order.distance(i), other = order.distance(order.size() - 1) - own;
         const double apart = own * right - other * left;
         const double gain = apart * apart / (left * right * moments.total_weight());

@@ -8,8 +8,8 @@ namespace lhtree {
 
 namespace {
 
-// The smaller side waits aside while the larger one closes up, so that half a copy is enough. Where a value
-// goes is selected, not branched to: a cut is as good as random to the branch predictor.
+// Copies the smaller side aside while the larger one moves together, so that memory for half the rows is
+// enough. Positions are computed without branches: cuts are unpredictable.
 template <class T>
 void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
                 std::vector<unsigned char>& aside) {
@@ -44,7 +44,7 @@ void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::
     }
 }
 
-// [first second] becomes [second first]; the shorter waits aside.
+// Swaps two adjacent ranges; the shorter one is copied aside.
 template <class T>
 void swap_array(T* values, std::size_t width, std::size_t n_first, std::size_t n_second,
                 std::vector<unsigned char>& aside) {
@@ -98,7 +98,7 @@ PartedRows::PartedRows(const Labelled& given)
     }
     copy_.resize(n * width_ + slack);
     features_ = copy_.data();
-    // Where the next row of each class goes; rows with any other response keep their order.
+    // Position of the next row of each class; rows with a numeric response keep their order.
     std::vector<std::size_t> next{0, n_rest_};
     if (is_classed) {
         next.assign(given.n_classes + 1, 0);
@@ -136,7 +136,7 @@ void PartedRows::swap_rows(std::size_t begin, std::size_t n_first, std::size_t n
     if (!class_.empty()) swap_array(class_.data() + begin, 1, n_first, n_second, aside);
 }
 
-// Each thread parts a run of the rows; then the left sides of the runs move together.
+// Each thread partitions a range of the rows; then the left sides of the ranges are moved together.
 void PartedRows::move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_threads,
                       Aside& aside, Watch& watch) {
     aside.resize(std::max(aside.size(), n_threads));
@@ -159,7 +159,7 @@ void PartedRows::restore() {
     std::vector<float> held(width_);
     const std::size_t bytes = width_ * sizeof(float);
     for (std::size_t start = 0; start < size(); ++start) {
-        // Follow the cycle: the row that lies here belongs where it was given, and so on round.
+        // Follows the cycle of a permutation: every row moves to its original position.
         auto home = static_cast<std::size_t>(row_[start]);
         if (home == start) continue;
         std::memcpy(held.data(), features_ + start * width_, bytes);

@@ -16,13 +16,13 @@ Codes Codes::take(const std::vector<std::int32_t>& rows) const {
     return taken;
 }
 
-// The rank among the values there are; the rank among the rows, shared out over all codes, where there are
-// more values than codes.
+// Code of a value: its rank among the distinct values or, if these are too many, its rank among the rows,
+// scaled to the number of codes.
 Codes code_features(const Rows& rows, std::size_t n_threads, Watch& watch) {
     constexpr std::size_t n_codes = std::size_t{std::numeric_limits<Code>::max()} + 1;
     const std::size_t n = rows.n_rows;
     Codes codes{n, std::vector<std::size_t>(rows.n_features), {}, {}};
-    std::vector<std::size_t> numbers;  // the features that are coded
+    std::vector<std::size_t> numbers;  // features with codes
     for (std::size_t feature = 0; feature < rows.n_features; ++feature) {
         codes.column[feature] = numbers.size();
         if (!rows.levels || !rows.levels->is_level(feature)) numbers.push_back(feature);

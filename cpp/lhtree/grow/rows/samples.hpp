@@ -1,4 +1,4 @@
-// The rows of a block with what is to be learned of them.
+// Rows of a block with their labels and weights.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace lhtree {
 
-// Row sums are taken in fixed chunks and merged in order, so that a model does not depend on threads.
+// Sums over rows are computed in fixed chunks and merged in order, so that models do not depend on threads.
 constexpr std::size_t chunk_rows = 4096;
 
 // Rows of one class with their weights (nullptr: 1 each).
@@ -30,8 +30,8 @@ void each_tile(const WeightedRows& rows, const Use& use) {
     });
 }
 
-// The samples of a block: first the rows that are not targets, then the targets. Growing sorts them so once;
-// parting is stable and keeps it, and no loop has to ask a row for its class.
+// Samples of a block: non-targets first, then targets. Partitioning is stable and keeps this order, so no
+// loop tests the class of a row.
 struct Samples {
     Rows rows;
     std::size_t n_rest = 0;
@@ -47,7 +47,7 @@ struct Samples {
     Samples with(const Rows& other) const { return {other, n_rest, weight}; }
 };
 
-// The samples of a block whose response is any number.
+// Samples of a block with a numeric response.
 struct RealSamples {
     Rows rows;
     const double* response = nullptr;
@@ -63,7 +63,7 @@ struct RealSamples {
     RealSamples with(const Rows& other) const { return {other, response, weight}; }
 };
 
-// The samples of a block of many classes, those of one class after those of another: every class is a run.
+// Samples of a block of many classes: every class is a contiguous run.
 struct ClassedSamples {
     Rows rows;
     const std::int32_t* of_class = nullptr;  // class of every row, ascending
@@ -77,13 +77,13 @@ struct ClassedSamples {
     ClassedSamples with(const Rows& other) const { return {other, of_class, weight}; }
 };
 
-// Codes that rise with the values of a feature, made once for all trees: by them the rows of a block fall
-// into bins without being sorted.
+// Codes that ascend with the values of a feature, computed once for all trees: they assign rows to bins
+// without sorting.
 
 using Code = std::uint16_t;
 
-// One column of codes per feature that is a number: a level is one already. Equal values have one code; where
-// is_exact, one code has one value.
+// A column of codes per numeric feature. Equal values have equal codes; if is_exact, different values have
+// different codes.
 struct Codes {
     std::size_t n_rows = 0;
     std::vector<std::size_t> column;  // of every feature

@@ -139,7 +139,8 @@ void RealMoments::add(const RealSamples& chunk) {
 double RealMoments::relation(std::size_t feature) const {
     const double range =
         static_cast<double>(features_.high[feature]) - static_cast<double>(features_.low[feature]);
-    const double most = range * std::sqrt(total_weight() * response_squares_);  // Cauchy and Schwarz
+    const double most =
+        range * std::sqrt(total_weight() * response_squares_);  // by the Cauchy-Schwarz inequality
     return std::abs(products_[feature]) > 1e-12 * most ? products_[feature] : 0.0;
 }
 
@@ -170,7 +171,7 @@ void Scatter::start(std::size_t n_features) {
 
 void Scatter::add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch) {
     const std::size_t p = rows.rows.n_features;
-    // A slice is a part of a chunk that takes milliseconds, so that the watch is heard with many features.
+    // Slices of a chunk that take milliseconds, so that the watch is checked often with many features.
     const std::size_t slice =
         std::max<std::size_t>(1, std::min(chunk_rows, (std::size_t{1} << 24) / (p * p + 1)));
     for (std::size_t begin = 0; begin < rows.size(); begin += chunk_rows, is_first = false) {
@@ -200,7 +201,7 @@ void Scatter::measure(const RealSamples& samples, const RealMoments& moments, Wa
 
 template <class AnySamples, class AnyMoments>
 void Gram::measure(const AnySamples& samples, const AnyMoments& moments, Watch& watch) {
-    constexpr std::size_t tile_features = 256;  // a row of a tile stays in the first cache
+    constexpr std::size_t tile_features = 256;  // a row of a tile stays in the first-level cache
     const Rows& rows = samples.rows;
     const std::size_t n = rows.n_rows, p = rows.n_features;
     mean_.assign(padded(p), 0.0);

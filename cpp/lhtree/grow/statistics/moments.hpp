@@ -1,5 +1,4 @@
-// What a block knows of its samples: sums that merge, so that chunks, threads and machines can share the
-// work.
+// Moments of the samples of a block: mergeable sums for chunks, threads and machines.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,7 +10,7 @@ namespace lhtree {
 
 double total_weight(const WeightedRows& rows);  // in chunks merged in order
 
-// What a block weighs and where its response lies, class by class …
+// Weights of the classes of a block.
 struct ClassTotals {
     double of[2];  // non-target, target
 
@@ -44,7 +43,7 @@ class FeatureMoments {
 template <class Part, class Measure>
 void measure_chunks(std::size_t n, std::size_t n_threads, Watch& watch, Part& to, std::vector<Part>& chunks,
                     const Measure& measure) {
-    constexpr std::size_t chunks_at_once = 64;  // so that waiting for their turn they take little memory
+    constexpr std::size_t chunks_at_once = 64;  // limits the memory of chunks that wait to be merged
     const auto measure_one = [&](Part& part, std::size_t chunk) {
         measure(part, chunk * chunk_rows, std::min(n, (chunk + 1) * chunk_rows));
     };
@@ -81,7 +80,7 @@ class Moments {
     double covariance(std::size_t feature) const { return balance() * mean_difference(feature); }
     double response_squares() const { return balance(); }  // n · var(p)
     double reach(std::size_t feature) const;               // max |x_i - mean|
-    // What the scatter, taken about the class means, leaves out of total_squares.
+    // Part of total_squares that the scatter about the class means lacks.
     double squares_between(std::size_t feature) const {
         return covariance(feature) * mean_difference(feature);
     }
@@ -94,7 +93,7 @@ class Moments {
     std::vector<FeatureMoments> chunks_;
 };
 
-// What a block knows of its samples if the response is any number: sums that merge.
+// Moments with a numeric response.
 
 // Weight, sum and range of the response, in chunks merged in order.
 struct RealTotals {
@@ -126,13 +125,13 @@ class RealMoments {
     double mean(std::size_t feature) const { return features_.mean(feature); }
     double response_mean() const { return response_sum_ / features_.weight; }
     double total_squares(std::size_t feature) const { return features_.squares[feature]; }  // n · var(x_i)
-    double squares_between(std::size_t) const { return 0.0; }  // the scatter is taken about the same means
-    double response_squares() const { return response_squares_; }                // n · var(r)
+    double squares_between(std::size_t) const { return 0.0; }      // the scatter is about the same means
+    double response_squares() const { return response_squares_; }  // n · var(r)
     double covariance(std::size_t feature) const { return products_[feature]; }  // n · cov(x_i, r)
     double reach(std::size_t feature) const {                                    // max |x_i - mean|
         return std::max(features_.high[feature] - mean(feature), mean(feature) - features_.low[feature]);
     }
-    double relation(std::size_t feature) const;  // the same, 0 where it may be rounding alone
+    double relation(std::size_t feature) const;  // the covariance, 0 if it may be due to rounding
 
   private:
     std::size_t n_features_ = 0;
@@ -143,9 +142,10 @@ class RealMoments {
     std::vector<RealMoments> chunks_;
 };
 
-// Products of the deviations of features, for the systems of equations of a block.
+// Scatter matrix of a block.
 
-// Lower triangle, n_features rows of n_features.
+// Sums of products of the deviations of features from their means: the lower triangle, n_features rows of
+// n_features.
 class Scatter {
   public:
     std::vector<double> triangle;
@@ -160,23 +160,23 @@ class Scatter {
     void add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch);
 };
 
-// Products of the deviations of rows, for the systems of equations of blocks with fewer rows than features.
+// Gram matrix of blocks with fewer rows than features.
 
-// With the deviations of the features from their means, times the root of a row's weight, as the rows of D,
-// the scatter of a block is DᵀD, and (DᵀD + ridge · I)⁻¹ Dᵀr = Dᵀ (DDᵀ + ridge · I)⁻¹ r: the matrix to solve
-// with has a row per row of the block, and not one per feature.
+// Let the rows of D be the deviations of the features from their means, times the root of the weight of a
+// row. The scatter of a block is DᵀD, and (DᵀD + ridge · I)⁻¹ Dᵀr = Dᵀ (DDᵀ + ridge · I)⁻¹ r: the system has
+// one equation per row instead of one per feature.
 class Gram {
   public:
-    std::vector<double> triangle;   // of DDᵀ: the lower one, n_rows rows of n_rows
-    std::vector<double> deviation;  // r: that of the response, times the root of the weight
+    std::vector<double> triangle;   // lower triangle of DDᵀ, n_rows rows of n_rows
+    std::vector<double> deviation;  // r: deviation of the response, times the root of the weight
 
-    // Whether a block is solved so. Few features are solved by their scatter, with bits that older models
-    // have.
+    // Whether the Gram matrix is used. With fewer features the scatter matrix is used, which keeps the bits
+    // of older models.
     static bool suits(const Rows& rows) { return rows.n_features > 512 && rows.n_rows < rows.n_features; }
     template <class AnySamples, class AnyMoments>
     void measure(const AnySamples& samples, const AnyMoments& moments, Watch& watch);
-    double trace() const;  // of DDᵀ, and of the scatter
-    // Dᵀ · factors: a value per feature of the rows that were measured.
+    double trace() const;  // of DDᵀ and of the scatter matrix
+    // Returns Dᵀ · factors, a value per feature.
     std::vector<double> to_features(const Rows& rows, const std::vector<double>& factors) const;
 
   private:

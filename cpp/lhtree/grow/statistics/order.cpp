@@ -24,7 +24,7 @@ Extents measure_extents(const Samples& samples, const double* feature_sums) {
 }
 
 Halves measure_halves(const Samples& samples, const double* feature_sums, double bound) {
-    // Nothing lies between the bound and the next number below it.
+    // No number lies between the bound and the next double below it.
     const double before = std::nextafter(bound, -std::numeric_limits<double>::infinity());
     return {grow_kernels().below(feature_sums, samples.weight, samples.size(), bound),
             grow_kernels().above(feature_sums, samples.weight, samples.size(), before)};
@@ -56,7 +56,7 @@ void Binned::bin(const double* feature_sums, std::size_t n, std::size_t most) {
     grow_kernels().extremes(feature_sums, n, low, high);
     const double last = static_cast<double>(n_bins_ - 1);
     double per_unit = last / (high - low);
-    if (!std::isfinite(per_unit)) per_unit = 0.0;  // all sums are next to equal
+    if (!std::isfinite(per_unit)) per_unit = 0.0;  // all sums are nearly equal
     for (std::size_t i = 0; i < n; ++i)
         bin_[i] = static_cast<Code>(std::min((feature_sums[i] - low) * per_unit, last));
 }
@@ -81,7 +81,7 @@ std::size_t ChosenRows::take(const Binned& bins, const std::vector<std::uint8_t>
     return n_chosen;
 }
 
-// Enough bins that few rows share one, few enough to be looked through quickly.
+// Number of bins: few rows per bin, but few enough bins to scan quickly.
 std::size_t Narrower::most_bins(std::size_t n) {
     std::size_t bins = 16;
     while (bins < 512 && bins * 4 < n) bins *= 2;
@@ -108,7 +108,7 @@ void Narrower::count(std::size_t n_rest) {
 
 std::size_t Narrower::choose(double limit, double min_samples_leaf) {
     const std::size_t n_bins = bins_.size();
-    // Bounds are float: far above their error.
+    // Tolerance far above the error of float bounds.
     const double margin = 4e-6 * static_cast<double>(bins_.n_rows());
     const float least = grow_kernels().gini_bounds(rest_.data(), target_.data(), n_bins,
                                                    static_cast<float>(min_samples_leaf * (1.0 + 1e-6)),
@@ -116,7 +116,8 @@ std::size_t Narrower::choose(double limit, double min_samples_leaf) {
     const auto threshold = static_cast<float>(std::min(limit, static_cast<double>(least)) + margin);
     is_chosen_.resize(n_bins);
     std::size_t n_chosen = 0;
-    bool precedes = false;  // a bin that may hold the cut, be it between its last row and the first one here
+    bool precedes = false;  // whether the previous bin may contain the cut, also between its last row and the
+                            // first row here
     for (std::size_t b = 0; b < n_bins; ++b) {
         const bool is_empty =
             rest_count_[b] == rest_count_[b + 1] && target_count_[b] == target_count_[b + 1];
@@ -130,7 +131,7 @@ std::size_t Narrower::choose(double limit, double min_samples_leaf) {
 
 namespace {
 
-// Few rows are sorted sooner. Weights are added in the order of the values, which takes all of them.
+// Sorting few rows is faster. With weights, all rows are needed: they are added in the order of the values.
 bool pays_to_narrow(const Samples& samples) {
     constexpr std::size_t least = 32;  // measured
     return samples.size() >= least && !samples.weight;
@@ -152,7 +153,7 @@ void SortedRows::enter(const std::uint32_t* chosen, std::size_t n, const Key& ke
 
 void SortedRows::sort(const double* feature_sums, const std::uint32_t* chosen, std::size_t n) {
     enter(chosen, n, [feature_sums](std::size_t row) { return static_cast<float>(feature_sums[row]); });
-    // Sums that are one float but not one double are still in the order of their rows.
+    // Sums that differ as doubles but not as floats are still in row order.
     const auto is_less = [feature_sums](KeyedRow a, KeyedRow b) {
         return feature_sums[row_of(a)] < feature_sums[row_of(b)];
     };
@@ -194,7 +195,7 @@ void ClassOrder::measure_feature(const Samples& samples, std::size_t feature, co
     add_up(samples, is_narrowed);
 }
 
-// Weights of the classes up to each entry.
+// Adds up the weights of the classes up to each place.
 void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
     const std::size_t n = sorted_.size(), n_rest = samples.n_rest;
     for (auto* sums : {&rest_, &target_}) sums->resize(n + slack);
@@ -209,7 +210,7 @@ void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
     double rest = 0.0, target = 0.0;
     for (std::size_t i = 0, bin = 0; i < n; ++i) {
         const std::size_t row = sorted_.row(i);
-        if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be left out
+        if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be missing
             bin = narrower_.bin_of(row);
             rest = narrower_.rest_before(bin);
             target = narrower_.target_before(bin);

@@ -9,24 +9,24 @@
 
 namespace lhtree {
 
-// How far the feature sums of the two classes reach: what the paper's offset is chosen by.
+// Extents of the feature sums of two classes, for the offset of the paper.
 
-// By class: the extremes of its sums, and its rows below, or above, all of the other class.
+// Extremes of the sums of each class, and its rows below or above all rows of the other class.
 struct Extents {
     double low[2], high[2];
     Side under[2], over[2];
 };
 Extents measure_extents(const Samples& samples, const double* feature_sums);
 
-// All rows below a bound, and those from it upwards.
+// Rows below a bound, and the other rows.
 struct Halves {
     Side under, from;
 };
 Halves measure_halves(const Samples& samples, const double* feature_sums, double bound);
 
-// Where among the values of a block the best Gini cut can lie, found without sorting them.
+// Places where the best Gini cut can lie, found without sorting.
 
-// The codes of one feature, where there are any, and the rows of a block among them (nullptr: all, in order).
+// Codes of one feature (or none), and the rows of a block among them (nullptr: all, in order).
 struct CodedRows {
     const Code* code = nullptr;
     const std::int32_t* row = nullptr;
@@ -36,7 +36,7 @@ struct CodedRows {
 // Rows in bins that ascend with their values.
 class Binned {
   public:
-    // By code, or by feature sum, in at most `most` bins.
+    // Fills at most `most` bins by code or by feature sum.
     void bin(const CodedRows& coded, std::size_t n, std::size_t most);
     void bin(const double* feature_sums, std::size_t n, std::size_t most);
 
@@ -51,11 +51,10 @@ class Binned {
     std::vector<Code> bin_;
 };
 
-// The rows of the bins that are chosen; where every bin has one value, one row stands for all with that
-// value.
+// Rows of the selected bins. If every bin has one value, one row represents all rows of that value.
 class ChosenRows {
   public:
-    // `is_chosen` has a value per bin; returns how many rows there are.
+    // `is_chosen` has a value per bin. Returns the number of rows.
     std::size_t take(const Binned& bins, const std::vector<std::uint8_t>& is_chosen);
     const std::uint32_t* data() const { return chosen_.data(); }
 
@@ -63,26 +62,26 @@ class ChosenRows {
     std::vector<std::uint32_t> some_row_, chosen_;
 };
 
-// Rows of weight 1 fall into bins. The cost of a cut is a concave function of
-// the rows of either class to its left, so inside a bin it is nowhere below its least value at the four
-// corners of what the bin can add; where that is above the cost of a cut between bins, the bin need not be
-// looked into.
+// Narrows the search for the best cut of rows of weight 1. The cost of a cut is a concave function of the
+// numbers of rows of each class on its left. A cut inside a bin therefore costs at least as much as the
+// cheapest of the four combinations of none or all rows of each class of the bin. If that is above the cost
+// of a cut between bins, the bin is skipped.
 class Narrower {
   public:
-    // Values are codes or feature sums, of n rows of which n_rest are not targets.
+    // n rows, of which n_rest are not targets, by codes or feature sums.
     template <class Values>
     void bin(const Values& values, std::size_t n, std::size_t n_rest) {
         bins_.bin(values, n, most_bins(n));
         count(n_rest);
     }
-    // Chooses the rows among whose values is the best cut, with its neighbours, if it is cheaper than
-    // `limit`; returns how many. Where every bin has one value, one row stands for all with that value.
+    // Selects rows that include the neighbours of the best cut, if it is cheaper than `limit`; returns their
+    // number.
     std::size_t choose(double limit, double min_samples_leaf);
 
     const std::uint32_t* chosen() const { return chosen_.data(); }
     std::size_t bin_of(std::size_t row) const { return bins_[row]; }
     bool has_one_value_each() const { return bins_.has_one_value_each(); }
-    // Rows of either class before a bin.
+    // Number of rows of each class before a bin.
     double rest_before(std::size_t bin) const { return rest_count_[bin]; }
     double target_before(std::size_t bin) const { return target_count_[bin]; }
 
@@ -97,9 +96,9 @@ class Narrower {
     void count(std::size_t n_rest);
 };
 
-// The rows of a block in the order of their feature sums, with what is learned of them up to each place.
+// Rows of a block in the order of their feature sums, with statistics up to each place.
 
-// Rows by a value each; of equal ones the first comes first.
+// Rows sorted by a value; ties keep their order.
 class SortedRows {
   public:
     std::size_t size() const { return size_; }
@@ -107,7 +106,7 @@ class SortedRows {
     const double* value() const { return value_.data(); }
 
     void clear() { size_ = 0; }
-    // n rows: the first ones, or those chosen.
+    // Sorts n rows: the first n, or the chosen ones.
     void sort(const double* feature_sums, const std::uint32_t* chosen, std::size_t n);
     void sort(const Rows& rows, std::size_t feature, const std::uint32_t* chosen, std::size_t n);
 
@@ -121,8 +120,8 @@ class SortedRows {
     void enter(const std::uint32_t* chosen, std::size_t n, const Key& key);
 };
 
-// The weight of each class up to a place. Where rows weigh 1 each, those are left out among whose sums the
-// best cut cannot be.
+// Weights of the classes up to each place. If all rows weigh 1, places where the best cut cannot lie are left
+// out.
 class ClassOrder {
   public:
     std::size_t size() const { return sorted_.size(); }
@@ -131,8 +130,7 @@ class ClassOrder {
     const double* target() const { return target_.data(); }
 
     void measure(const Samples& samples, const double* feature_sums, double min_samples_leaf);
-    // The same for one feature alone, column `feature` of the samples. Cuts that cost `limit` or more need
-    // not be among the places.
+    // Measures column `feature` of the samples alone. Cuts that cost `limit` or more may be left out.
     void measure_feature(const Samples& samples, std::size_t feature, const CodedRows& coded, double limit,
                          double min_samples_leaf);
 
@@ -144,8 +142,8 @@ class ClassOrder {
     void add_up(const Samples& samples, bool is_narrowed);
 };
 
-// The weight, and the weighted distance of the response from the least one of the block, up to a place: exact
-// where responses are few-digit numbers, however large, so that equal cuts are equal.
+// Weight up to each place, and weighted distance of the response from the least one of the block. The sums
+// are exact if responses have few digits, so that equal cuts compare equal.
 class RealOrder {
   public:
     std::size_t size() const { return sorted_.size(); }

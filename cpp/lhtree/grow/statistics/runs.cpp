@@ -11,7 +11,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t least_bins = 16;
 
-// What the bins of a block may cost to look through, a value per run, for each of its rows.
+// Largest cost of scanning the bins, in values per run and row.
 bool is_light(std::size_t n_bins, std::size_t n_rows, std::size_t n_runs) {
     return n_bins * std::max<std::size_t>(n_runs, 4) * 2 <= n_rows;
 }
@@ -77,10 +77,11 @@ std::size_t RunNarrower::choose(double limit, double min_samples_leaf) {
     double least = infinity;
     for (std::size_t b = 1; b < n_bins; ++b)
         if (is_allowed(before(b), n - before(b))) least = std::min(least, cost(b));
-    const double threshold = std::min(limit, least) + 1e-9 * n;  // above the error of rounding
+    const double threshold = std::min(limit, least) + 1e-9 * n;  // above the rounding error
     is_chosen_.resize(n_bins);
     std::size_t n_chosen = 0;
-    bool precedes = false;  // a bin that may hold the cut, be it between its last row and the first one here
+    bool precedes = false;  // whether the previous bin may contain the cut, also between its last row and the
+                            // first row here
     for (std::size_t b = 0; b < n_bins; ++b) {
         const double n_own = before(b + 1) - before(b);
         const bool is_single = n_own == 1.0 || has_one_value_each(), is_empty = n_own == 0.0;
@@ -146,7 +147,7 @@ void RunOrder::add_up(const ClassedSamples& samples, const RunTotals& totals, bo
     for (const double weight : totals.of) right_squares += weight * weight;
     for (std::size_t i = 0, bin = 0; i < n; ++i) {
         const std::size_t row = sorted_.row(i);
-        if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be left out
+        if (is_narrowed && (i == 0 || narrower_.bin_of(row) != bin)) {  // rows before it may be missing
             bin = narrower_.bin_of(row);
             left = left_squares = right_squares = 0.0;
             for (std::size_t run = 0; run < n_runs; ++run) {

@@ -1,4 +1,4 @@
-// What a block of many classes holds, class by class, and its rows in the order of their feature sums.
+// Statistics of blocks of many classes.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace lhtree {
 
-// The classes of a block: each is a run of its rows.
+// Classes of a block: each is a run of its rows.
 struct RunTotals {
     std::vector<std::int32_t> classes;  // ascending
-    std::vector<std::size_t> end;       // behind the rows of each
-    std::vector<double> of;             // what each weighs
+    std::vector<std::size_t> end;       // end of the rows of each
+    std::vector<double> of;             // weight of each
 
     std::size_t size() const { return classes.size(); }
     std::size_t begin(std::size_t run) const { return run == 0 ? 0 : end[run - 1]; }
@@ -23,24 +23,24 @@ struct RunTotals {
     }
     double response() const { return of.empty() ? 0.0 : *std::max_element(of.begin(), of.end()); }
     bool is_pure() const { return size() < 2; }
-    double weight_of(std::int32_t cls) const {  // 0 if the block has none
+    double weight_of(std::int32_t cls) const {  // 0 if the class is absent
         const auto at = std::lower_bound(classes.begin(), classes.end(), cls);
         return at == classes.end() || *at != cls ? 0.0 : of[static_cast<std::size_t>(at - classes.begin())];
     }
 };
 RunTotals measure_totals(const ClassedSamples& samples);
 
-// Gini impurity times weight, W - Σ c²/W, of rows of which the classes weigh c: 0 where they are pure.
+// Returns Gini impurity times weight, W - Σ c²/W, where c are the weights of the classes; 0 for one class.
 inline double impurity(double weight, double squares) {
     return weight > 0.0 ? weight - squares / weight : 0.0;
 }
 
-// Where among the values of a block of many classes the best cut can lie. Rows weigh 1 each and fall into
-// bins. The impurity of a side is superadditive: what a bin adds to the left or to the right makes it no
-// purer. So a cut inside a bin costs no less than the sum of the sides without the bin.
+// Narrows the search for the best cut of many classes. Rows weigh 1 each and are put into bins. Impurity is
+// superadditive, so adding a bin to a side makes the side no purer: a cut inside a bin costs at least the
+// impurity of both sides without the bin.
 class RunNarrower {
   public:
-    // Whether looking through the bins takes less time than sorting the rows.
+    // Whether scanning the bins is faster than sorting the rows.
     static bool pays(std::size_t n_rows, std::size_t n_runs);
 
     template <class Values>
@@ -48,13 +48,13 @@ class RunNarrower {
         bins_.bin(values, n, most_bins(n, totals.size()));
         count(totals);
     }
-    // As Narrower does.
+    // As Narrower.
     std::size_t choose(double limit, double min_samples_leaf);
 
     const std::uint32_t* chosen() const { return chosen_.data(); }
     std::size_t bin_of(std::size_t row) const { return bins_[row]; }
     bool has_one_value_each() const { return bins_.has_one_value_each(); }
-    // Rows before a bin, and what a cut there costs; a value per run.
+    // Number of rows before a bin, and the cost of a cut there; a value per run.
     double before(std::size_t bin) const { return static_cast<double>(before_[bin]); }
     double cost(std::size_t bin) const { return left_[bin] + right_[bin]; }
     const std::uint32_t* runs_before(std::size_t bin) const { return &runs_before_[bin * n_runs_]; }
@@ -71,7 +71,7 @@ class RunNarrower {
     void count(const RunTotals& totals);
 };
 
-// What a cut behind each place costs, and what is to its left.
+// Cost of a cut behind each place, and the weight on its left.
 class RunOrder {
   public:
     std::size_t size() const { return sorted_.size(); }
@@ -79,11 +79,11 @@ class RunOrder {
     double cost(std::size_t place) const { return cost_[place]; }
     double left(std::size_t place) const { return left_[place]; }
 
-    // Before the rows of another block are measured.
+    // Call before the rows of another block are measured.
     void start(const RunTotals& totals);
     void measure(const ClassedSamples& samples, const RunTotals& totals, const double* feature_sums,
                  double min_samples_leaf);
-    // The same for one feature alone; as ClassOrder does.
+    // Measures one feature alone, as ClassOrder.
     void measure_feature(const ClassedSamples& samples, const RunTotals& totals, std::size_t feature,
                          const CodedRows& coded, double limit, double min_samples_leaf);
 

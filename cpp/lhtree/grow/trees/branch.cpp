@@ -12,7 +12,7 @@ namespace lhtree {
 
 namespace {
 
-// Samples with some of the features only, copied to `to`.
+// Returns samples with some of the features, copied to `to`.
 template <class Samples>
 Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& features,
                      std::vector<float>& to) {
@@ -31,8 +31,8 @@ Samples take_columns(const Samples& samples, const std::vector<std::int32_t>& fe
     return samples.with({to.data(), samples.size(), features.size()});
 }
 
-// All samples as moments take them. Of many classes, the first stands against the rest: moments of all rows
-// do not depend on it.
+// Returns all samples in the form of moments. With many classes the first is separated from the others, which
+// does not change the moments of all rows.
 template <class Samples>
 const Samples& whole(const Samples& samples) {
     return samples;
@@ -43,8 +43,7 @@ Samples whole(const ClassedSamples& samples) {
     return {samples.rows, static_cast<std::size_t>(first - samples.of_class), samples.weight};
 }
 
-// The rows of two classes of a block, those of the second behind those of the first; copied unless they are
-// all.
+// Returns the rows of two classes, one class after the other; copied unless the two are adjacent.
 Samples take_pair(const ClassedSamples& samples, const RunTotals& totals, std::size_t first,
                   std::size_t second, std::vector<float>& columns, std::vector<double>& weight) {
     const std::size_t n_first = totals.end[first] - totals.begin(first);
@@ -109,7 +108,7 @@ bool Brancher<Response>::may_branch(const Block& block, const Totals& totals) co
            (options_.max_depth < 0 || block.depth < options_.max_depth);
 }
 
-// Direction and offset; on success sums_ holds the feature sums of the rows.
+// Finds direction and offset; on success sums_ has the feature sums of the rows.
 template <class Response>
 bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& totals, const Samples& samples,
                                          Hyperplane& hyperplane) {
@@ -133,7 +132,7 @@ bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& total
     return is_found;
 }
 
-// The active features of all rows; where the direction looks at all of them, its moments come with it.
+// Finds the active features of all rows. If the direction uses all rows, its moments are measured too.
 template <class Response>
 void Brancher<Response>::find_active(const Totals& totals, const Samples& samples) {
     if constexpr (is_many<Response>) {
@@ -146,7 +145,7 @@ void Brancher<Response>::find_active(const Totals& totals, const Samples& sample
     }
 }
 
-// The rows that the direction tells apart: all of them, or those of two drawn classes.
+// Returns the rows that the direction separates: all rows, or the rows of two drawn classes.
 template <class Response>
 typename Response::Contrast Brancher<Response>::contrast_of([[maybe_unused]] const Block& block,
                                                             [[maybe_unused]] const Totals& totals,
@@ -197,7 +196,7 @@ void Brancher<Response>::share_gain([[maybe_unused]] const Totals& all, const Co
     lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
 }
 
-// The codes behind a column of the view.
+// Returns the codes of a column of the view.
 template <class Response>
 CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) {
     const Codes* codes = rows_.codes();
@@ -206,7 +205,7 @@ CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) {
     if (!drawn_.empty()) feature = static_cast<std::size_t>(drawn_[feature]);
     const Rows rows = Response::samples(rows_, block).rows;
     if (rows.levels && rows.levels->is_level(feature)) {
-        // Ranks of the three values that a level can have.
+        // Ranks of the three possible values of a level.
         const float off = rows.levels->off(feature), on = rows.levels->on(feature);
         const auto rank = [&](float z) { return static_cast<Code>((off < z) + (on < z) + (0.0f < z)); };
         level_codes_.resize(std::max(level_codes_.size(), rows.n_rows));
@@ -238,7 +237,7 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
         std::int32_t single = -1;
         for (const auto feature : active_) {
             watch_.check();
-            if (best.exists && best.cost == 0.0) break;  // nothing is purer, and the first of equals wins
+            if (best.exists && best.cost == 0.0) break;  // no cut is purer, and the first of equals is taken
             const Cut cut = cutter_.cut_feature(context, static_cast<std::size_t>(feature),
                                                 coded(block, feature), best.exists ? best.cost : infinity);
             if (!cut.exists || (best.exists && cut.cost >= best.cost - Response::rounding(moments_)))
@@ -277,7 +276,7 @@ void Brancher<Response>::turn_to_fisher(const Contrast& view) {
     }
 }
 
-// The diagonal of the scatter, before it is solved, is what a pass over the rows would add up.
+// Takes the squares from the diagonal of the scatter matrix, which saves a pass over the rows.
 template <class Response>
 void Brancher<Response>::take_squares(std::size_t n_features) {
     const std::size_t p = kept_.features.size();
@@ -327,7 +326,7 @@ void Brancher<Response>::measure_all(const Samples& samples, bool with_squares) 
     moments_are_fresh_ = true;
 }
 
-// A pass over this many rows takes long enough to be worth starting threads for.
+// Number of rows for which starting threads pays.
 template <class Response>
 std::size_t Brancher<Response>::threads_for(std::size_t n_rows) const {
     return n_rows >= 4 * chunk_rows ? n_threads_ : 1;

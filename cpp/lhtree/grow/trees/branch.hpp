@@ -1,4 +1,4 @@
-// How one block becomes two, or a leaf: the steps of Algorithm 1.
+// Branching of one block: the steps of Algorithm 1.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,8 +19,8 @@ struct Outcome {
     Block children[2];
 };
 
-// The workspace in which one thread grows block after block. In a large block, the passes over all rows are
-// shared by n_threads; the sums they make do not depend on how many.
+// Workspace of a thread that grows block after block. In a large block, n_threads share the passes over all
+// rows; sums do not depend on their number.
 template <class Response>
 class Brancher {
   public:
@@ -45,12 +45,12 @@ class Brancher {
     PartedRows& rows_;
     std::size_t n_threads_;
     Watch& watch_;
-    // Of the block at hand.
+    // State of the current block.
     std::vector<double> sums_;  // its feature sums
     std::vector<std::uint8_t> is_left_;
     Moments moments_;  // of all features of its rows, where moments_are_fresh_; else of its contrast
     bool moments_are_fresh_ = false;
-    std::vector<std::int32_t> drawn_;  // features that the columns of its view stand for; empty: all
+    std::vector<std::int32_t> drawn_;  // features of the columns of its view; empty: all
     std::vector<std::int32_t> active_;
     std::vector<float> columns_, kept_columns_, contrast_columns_, padded_weights_;
     std::vector<double> contrast_weight_;

@@ -17,11 +17,11 @@ namespace {
 struct Draft {
     Blocks blocks;
     std::vector<Block> rows;              // of every block
-    std::vector<std::int32_t> elsewhere;  // draft that goes on from a block; -1: none
+    std::vector<std::int32_t> elsewhere;  // draft that continues a block; -1: none
 };
 
-// Grows from `root` until blocks have at most `small` rows; those are handed to `leave`, which names their
-// draft.
+// Grows from `root` until blocks have at most `small` rows; leave(block) returns the draft that continues
+// such a block.
 template <class Response, class Leave>
 Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& brancher, Watch& watch,
                 const Leave& leave) {
@@ -52,7 +52,8 @@ Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& branch
     return draft;
 }
 
-// The drafts as one tree (the first has the root), numbered breadth-first, and the leaf of every row.
+// Joins the drafts (the first has the root) to one tree, numbered breadth-first, and finds the leaf of every
+// row.
 Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
     Grown grown;
     grown.leaf_of_row.resize(rows.size());
@@ -86,9 +87,9 @@ template <class Response>
 Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
                Watch& watch) {
     PartedRows rows(samples);
-    // First the trunk, large blocks whose rows all threads share, breadth-first; then subtrees that stay in a
-    // core's cache until they are done, one thread each. Every block's draws and sums are its own, so the
-    // order is free.
+    // First the trunk: large blocks, breadth-first, whose rows all threads share. Then subtrees that stay in
+    // a core's cache, one thread each. Draws and sums depend on the block alone, so the order does not
+    // matter.
     constexpr std::size_t cache_bytes = std::size_t{1} << 19;
     const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.width() + 1);
     const Block root{0, rows.size(), rows.n_rest(), 0, key};
@@ -161,7 +162,7 @@ Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree
         auto& rows = strata[s];
         for (std::size_t i = 0; i < sampling.counts[s]; ++i) {
             std::size_t chosen = draws.below(sampling.bootstrap ? rows.size() : rows.size() - i);
-            if (!sampling.bootstrap) {  // the next card of a shuffled deck
+            if (!sampling.bootstrap) {  // without replacement: Fisher-Yates shuffle
                 std::swap(rows[i], rows[i + chosen]);
                 chosen = i;
             }
@@ -207,11 +208,10 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
     return chosen;
 }
 
-// Codes take one sort of every feature of all rows; they save several of the drawn features of every tree's
-// rows.
+// Whether codes pay: they need one sort of every feature of all rows and save several sorts per tree.
 bool pays_to_code(const ForestPlan& plan, const Options& options) {
-    const bool has_weights =
-        plan.weight || plan.balances || (plan.draws_rows && plan.sampling.bootstrap);  // bins count rows
+    const bool has_weights = plan.weight || plan.balances ||
+                             (plan.draws_rows && plan.sampling.bootstrap);  // bins need rows of weight 1
     if (options.direction != Direction::mixed || has_weights || plan.real_responses) return false;
     std::size_t n_rows = plan.rows.n_rows;
     if (plan.draws_rows) {
@@ -237,8 +237,8 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
     }
     const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
     std::vector<Blocks> trees(n_trees * n_targets);
-    // The trees of one class each share the rows one after the other, and their threads, where there are many
-    // rows; otherwise threads take trees.
+    // With many rows, trees are grown one after the other, in place and on all threads; otherwise threads
+    // grow different trees.
     const bool works_in_place = n_trees == 1 && !plan.of_class &&
                                 (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
     Codes codes;

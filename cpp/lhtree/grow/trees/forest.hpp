@@ -10,28 +10,25 @@
 
 namespace lhtree {
 
-// Growing trees: Algorithm 1, block by block from an explicit work list.
-
 struct Grown {
     Blocks blocks;
-    std::vector<std::int32_t>
-        leaf_of_row;  // leaf in which every row ended, in the order the tree was given them
+    std::vector<std::int32_t> leaf_of_row;  // leaf of every row, in the original order
 };
 
-// Grows one tree that separates the targets from the rest, or estimates a response that is any number (of
-// which 0 and 1 are targets again), or one of all classes. `key` fixes the draws of features and classes.
-// Throws std::invalid_argument for a response that the options do not allow.
+// Grows one tree (Algorithm 1): of targets against the rest, of a numeric response (0 and 1 count as
+// targets), or of all classes. `key` determines the draws of features and classes. Throws
+// std::invalid_argument if the options do not allow the response.
 Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
            Watch& watch);
 
-// The same, with a response of 0 and 1 grown like any other: slower, and up to rounding the same partition.
+// Grows a tree of a response of 0 and 1 as if it were numeric: slower, and the same partition up to rounding.
 Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
                 Watch& watch);
 
-// Targets, if the response is 0 and 1 throughout; empty otherwise.
+// Returns the targets if all responses are 0 or 1, otherwise nothing.
 std::vector<std::uint8_t> find_targets(const double* response, std::size_t n);
 
-// Random subsets of rows, drawn by stratum so that none is missing.
+// Random subsets of rows, drawn per stratum.
 
 struct Sampling {
     const std::int32_t* stratum = nullptr;  // of every row; the strata are 0 … counts.size() - 1
@@ -42,24 +39,22 @@ struct Sampling {
 
 struct Drawn {
     std::vector<std::int32_t> rows;   // ascending, each once
-    std::vector<std::int32_t> times;  // how often each was drawn; empty without replacement
+    std::vector<std::int32_t> times;  // number of draws of each; empty without replacement
 };
 
-// The rows of one tree; a function of (seed, tree) alone, so that the trees of all classes share them.
+// Returns the rows of one tree, which depend on (seed, tree) alone: the trees of all classes share them.
 Drawn draw_rows(const Sampling& sampling, std::uint64_t seed, std::uint64_t tree);
 
-// Growing all trees of a model.
-
-// All trees of a model: for every beta one tree of all classes, or one tree per target, whose targets are the
-// rows with a 1 in its row of `responses` (n_targets rows of n_rows). Feature draws are keyed by (seed, tree,
-// target, path of the block), row draws by (seed, tree).
+// Plan of a forest: for every beta one tree of all classes, or one tree per target. A row of `responses`
+// (n_targets rows of n_rows) has 1 for targets. Feature draws are keyed by (seed, tree, target, path of the
+// block), row draws by (seed, tree).
 struct ForestPlan {
     Rows rows;
-    float* in_place;  // the same rows, with slack, if they may be left in another order; or nullptr
+    float* in_place;  // the same rows, with slack, if they may be reordered; or nullptr
     const std::uint8_t* responses;
-    const double* real_responses;  // instead, if any number is a response; or nullptr
-    const std::int32_t* of_class;  // instead of both, for trees of all classes: targets has a single -1
-    std::size_t n_classes;         // of those
+    const double* real_responses;  // numeric responses instead; or nullptr
+    const std::int32_t* of_class;  // classes instead, for trees of all classes: targets is {-1}
+    std::size_t n_classes;         // number of them
     std::vector<std::int32_t> targets;
     const double* weight;  // nullptr: 1 each
     std::vector<double> betas;

@@ -1,4 +1,4 @@
-// Where to cut the feature sums of a block: what is measured for it, and decided by it.
+// Kinds of response, and the measurements and decisions that differ between them.
 #pragma once
 #include <vector>
 
@@ -22,7 +22,7 @@ class GiniCutter {
         order_.measure(samples, feature_sums, limits.min_samples_leaf);
         return find_gini_cut(order_, limits, cost_);
     }
-    // Column `feature` of the samples alone; the cut need not be found if it costs `limit` or more.
+    // Cuts column `feature` of the samples alone; a cut that costs `limit` or more may not be found.
     Cut cut_feature(const Samples& samples, const Limits& limits, std::size_t feature, const CodedRows& coded,
                     double limit) {
         order_.measure_feature(samples, feature, coded, limit, limits.min_samples_leaf);
@@ -51,20 +51,20 @@ class LeastSquaresCutter {
     RealOrder order_;
 };
 
-// The kinds of response a tree learns. What growing a block does is the same for all; here is what they
-// measure and decide by. A response of 0 and 1 could be grown as any number, with the same partition; its own
-// kind keeps rows sorted by class, so that no loop has to ask for it.
+// Kinds of response. Each defines its samples, totals, moments and cuts; the rest of growing is common. Two
+// values could be grown as numbers, with the same partition; their own kind keeps rows sorted by class, so
+// that no loop tests the class of a row.
 
-// Rows begin … end - 1 of the parted rows, non-targets first.
+// Rows begin … end - 1 of the partitioned rows, non-targets first.
 struct Block {
-    std::size_t begin, end, n_rest;  // n_rest is 0 where the response is any number
+    std::size_t begin, end, n_rest;  // n_rest is 0 with a numeric response
     std::int64_t depth;
     std::uint64_t key;  // of its random draws; a function of its path
 
     std::size_t size() const { return end - begin; }
 };
 
-// Options of one tree, amounts settled.
+// Options of one tree, with amounts as weights.
 struct Settings {
     Options options;
     double gamma, min_samples_split, min_samples_leaf;
@@ -72,11 +72,11 @@ struct Settings {
     Settings(const Options& options_, double total_weight, std::size_t n_features);
 };
 
-// What is known of a block when it is cut.
+// Input of a cut.
 template <class Response>
 struct CutContext {
     const Settings& settings;
-    const typename Response::Samples& samples;  // with the features that are looked at
+    const typename Response::Samples& samples;  // with the candidate features
     const typename Response::Totals& totals;
     const typename Response::Moments& moments;
 };
@@ -90,7 +90,7 @@ struct TwoValued {
         return rows.part(block.begin, block.end, block.n_rest);
     }
     static void set_values(const Totals&, Blocks&) {}  // its range is 0 to 1, the default
-    using Contrast = Samples;                          // what the direction tells apart: all rows
+    using Contrast = Samples;                          // rows that the direction separates: all
     using ContrastTotals = Totals;
     static double rounding(const Moments&) { return 0.0; }
 
@@ -148,7 +148,7 @@ struct RealValued {
     };
 };
 
-// Many classes in one tree: the direction of a block tells two drawn classes apart, its cut all of them.
+// Many classes in one tree: the direction separates two drawn classes, the cut all classes.
 struct ManyClassed {
     using Samples = ClassedSamples;
     using Totals = RunTotals;
