@@ -76,7 +76,7 @@ $(TOOLS): pyproject.toml
 	$(PIP) install --group build
 	@touch $@
 
-$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP))
+$(PACKAGE): $(TOOLS) CMakeLists.txt $(filter-out cpp/tests/% cpp/fuzz/%,$(CPP)) cpp/tests/pieces.cpp
 	$(PIP) install --no-build-isolation --config-settings=cmake.define.LHTREE_PIECES=ON --editable '.[all]'
 	@rm -f $(VENV)/.package-* && touch $@
 

@@ -141,121 +141,106 @@ bool score_rows(const Scorer& scorer, const GivenRows& X, const Work& work) {
     return with_watch(watch);
 }
 
-template <Score what>
-std::optional<NewArray<double, 2>> bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
-    NewArray<double, 2> out({X.size(0), scorer.columns_of(what)});
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.score(rows, what, n_threads, watch, out.values());
-        }))
-        return std::nullopt;
-    return out;
+// Returns `out` after work(rows, watch, out) has filled it; None if X has an infinity.
+template <class Out, class Work>
+std::optional<Out> fill(const Scorer& scorer, const GivenRows& X, Out out, const Work& work) {
+    const auto filled = [&](const InputRows& rows, Watch& watch) { return work(rows, watch, out); };
+    return score_rows(scorer, X, filled) ? std::optional<Out>(std::move(out)) : std::nullopt;
 }
 
-std::optional<NewArray<double, 1>> bound_value(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
-    NewArray<double, 1> out({X.size(0)});
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.score(rows, Score::value, n_threads, watch, out.values());
-        }))
-        return std::nullopt;
-    return out;
+template <int n_axes>
+using Floats = NewArray<double, n_axes>;
+template <int n_axes>
+using Integers = NewArray<std::int64_t, n_axes>;
+using Tables = std::pair<Floats<2>, Floats<2>>;
+
+template <Score what, int n_axes = 2>
+auto bound_score(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    std::array<std::size_t, n_axes> shape{X.size(0)};
+    if constexpr (n_axes == 2) shape[1] = scorer.columns_of(what);
+    return fill(scorer, X, Floats<n_axes>(shape), [&](const InputRows& rows, Watch& watch, auto& out) {
+        return scorer.score(rows, what, n_threads, watch, out.values());
+    });
 }
 
-std::optional<NewArray<std::int64_t, 1>> bound_predict(const Scorer& scorer, GivenRows X,
-                                                       std::size_t n_threads) {
-    NewArray<std::int64_t, 1> out({X.size(0)});
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.predict(rows, n_threads, watch, out.values());
-        }))
-        return std::nullopt;
-    return out;
+auto bound_predict(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    return fill(scorer, X, Integers<1>({X.size(0)}), [&](const InputRows& rows, Watch& watch, auto& out) {
+        return scorer.predict(rows, n_threads, watch, out.values());
+    });
 }
 
-std::optional<NewArray<std::int64_t, 2>> bound_apply(const Scorer& scorer, GivenRows X,
-                                                     std::size_t n_threads) {
-    NewArray<std::int64_t, 2> out({X.size(0), scorer.n_trees()});
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.apply(rows, n_threads, watch, out.values());
-        }))
-        return std::nullopt;
-    return out;
+auto bound_apply(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    return fill(scorer, X, Integers<2>({X.size(0), scorer.n_trees()}),
+                [&](const InputRows& rows, Watch& watch, auto& out) {
+                    return scorer.apply(rows, n_threads, watch, out.values());
+                });
 }
 
-using Tables = std::pair<NewArray<double, 2>, NewArray<double, 2>>;
-std::optional<Tables> bound_per_tree(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
-    Tables out{NewArray<double, 2>({X.size(0), scorer.n_trees()}),
-               NewArray<double, 2>({X.size(0), scorer.n_trees()})};
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.per_tree(rows, n_threads, watch, out.first.values(), out.second.values());
-        }))
-        return std::nullopt;
-    return out;
+auto bound_per_tree(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
+    const std::array<std::size_t, 2> shape{X.size(0), scorer.n_trees()};
+    return fill(scorer, X, Tables{shape, shape}, [&](const InputRows& rows, Watch& watch, auto& out) {
+        return scorer.per_tree(rows, n_threads, watch, out.first.values(), out.second.values());
+    });
 }
 
-std::optional<NewArray<double, 3>> bound_staged_raw_score(const Scorer& scorer, GivenRows X,
-                                                          const Matrix<double>& before,
-                                                          std::size_t first_round, std::size_t n_rounds,
-                                                          std::size_t n_threads) {
+auto bound_staged_raw_score(const Scorer& scorer, GivenRows X, const Matrix<double>& before,
+                            std::size_t first_round, std::size_t n_rounds, std::size_t n_threads) {
     require(before.shape(0) == X.size(0) && before.shape(1) == scorer.n_targets(),
             "before needs a row per sample and a column per target");
-    NewArray<double, 3> out({n_rounds, X.size(0), scorer.n_targets()});
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.staged_raw_score(rows, first_round, n_rounds, before.data(), n_threads, watch,
-                                           out.values());
-        }))
-        return std::nullopt;
-    return out;
+    return fill(scorer, X, Floats<3>({n_rounds, X.size(0), scorer.n_targets()}),
+                [&](const InputRows& rows, Watch& watch, auto& out) {
+                    return scorer.staged_raw_score(rows, first_round, n_rounds, before.data(), n_threads,
+                                                   watch, out.values());
+                });
 }
 
-std::optional<Tables> bound_sum_left_out(const Scorer& scorer, GivenRows X,
-                                         const Vector<std::int64_t>& estimators,
-                                         const Matrix<std::uint8_t>& left_out, std::size_t first_row,
-                                         double mean, double unit, std::size_t n_threads) {
-    const std::size_t n_columns = std::max<std::size_t>(scorer.n_classes(), 1);
-    require(left_out.shape(0) == estimators.size() && left_out.shape(1) >= (first_row + X.size(0) + 7) / 8,
+auto bound_sum_left_out(const Scorer& scorer, GivenRows X, const Vector<std::int64_t>& estimators,
+                        const Matrix<std::uint8_t>& left_out, std::size_t first_row, double mean, double unit,
+                        std::size_t n_threads) {
+    const std::size_t n_samples = 8 * left_out.shape(1);
+    require(left_out.shape(0) == estimators.size() && X.size(0) <= n_samples &&
+                first_row <= n_samples - X.size(0),
             "left_out needs a row per estimator and a bit per sample");
-    const LeftOut rows_left_out{estimators.data(), estimators.size(), left_out.data(), left_out.shape(1),
-                                first_row};
-    Tables out{NewArray<double, 2>({X.size(0), n_columns}), NewArray<double, 2>({X.size(0), n_columns})};
-    if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
-            return scorer.sum_left_out(rows, rows_left_out, mean, unit, n_threads, watch, out.first.values(),
-                                       out.second.values());
-        }))
-        return std::nullopt;
-    return out;
+    const LeftOut samples{estimators.data(), estimators.size(), left_out.data(), left_out.shape(1),
+                          first_row};
+    const std::array<std::size_t, 2> shape{X.size(0), std::max<std::size_t>(scorer.n_classes(), 1)};
+    return fill(scorer, X, Tables{shape, shape}, [&](const InputRows& rows, Watch& watch, auto& out) {
+        return scorer.sum_left_out(rows, samples, mean, unit, n_threads, watch, out.first.values(),
+                                   out.second.values());
+    });
 }
 
-using Paths = std::tuple<NewArray<std::int64_t, 1>, NewArray<std::int32_t, 1>, NewArray<double, 1>>;
+using Paths = std::tuple<Integers<1>, NewArray<std::int32_t, 1>, Floats<1>>;
 std::optional<Paths> bound_trace(const Scorer& scorer, GivenRows X, std::size_t n_threads) {
     const std::size_t n_paths = X.size(0) * scorer.n_trees();
-    const NewArray<std::int64_t, 1> ptr({n_paths + 1});
+    const Integers<1> ptr({n_paths + 1});
     if (!score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
             return scorer.measure_paths(rows, n_threads, watch, ptr.values());
         }))
         return std::nullopt;
     const auto n_steps = static_cast<std::size_t>(ptr.values()[n_paths]);
     const NewArray<std::int32_t, 1> block({n_steps});
-    const NewArray<double, 1> value({n_steps});
+    const Floats<1> value({n_steps});
     score_rows(scorer, X, [&](const InputRows& rows, Watch& watch) {
         return scorer.trace(rows, n_threads, watch, ptr.values(), block.values(), value.values());
     });
     return Paths{ptr, block, value};
 }
 
-NewArray<double, 2> bound_settle(const Scorer& scorer, const Matrix<double>& wolf,
-                                 const Matrix<double>& membership) {
+Floats<2> bound_settle(const Scorer& scorer, const Matrix<double>& wolf, const Matrix<double>& membership) {
     const std::size_t n_rows = wolf.shape(0), n_classes = scorer.n_classes();
     require(wolf.shape(1) == n_classes && membership.shape(1) == n_classes && membership.shape(0) == n_rows,
             "wolf and membership need a row per sample and a column per class");
-    NewArray<double, 2> out({n_rows, n_classes});
+    Floats<2> out({n_rows, n_classes});
     std::copy(wolf.data(), wolf.data() + wolf.size(), out.values());
     scorer.settle(membership.data(), n_rows, out.values());
     return out;
 }
 
-NewArray<double, 2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
+Floats<2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
     require(raw_score.shape(1) == scorer.n_targets(),
             "raw_score needs a row per sample and a column per target");
-    NewArray<double, 2> out({raw_score.shape(0), std::max<std::size_t>(scorer.n_classes(), 1)});
+    Floats<2> out({raw_score.shape(0), std::max<std::size_t>(scorer.n_classes(), 1)});
     scorer.apply_link(raw_score.data(), raw_score.shape(0), out.values());
     return out;
 }
@@ -294,7 +279,7 @@ void bind_scoring(nb::module_& m) {
     scorer.def("confidence", &bound_score<Score::confidence>, "X"_a, "n_threads"_a = 1);
     scorer.def("raw_score", &bound_score<Score::raw_score>, "X"_a, "n_threads"_a = 1,
                "Of a boosted model: its base and what its trees add, (n_rows, n_targets).");
-    scorer.def("value", &bound_value, "X"_a, "n_threads"_a = 1,
+    scorer.def("value", &bound_score<Score::value, 1>, "X"_a, "n_threads"_a = 1,
                "Predicted numbers of a regression, (n_rows,).");
     scorer.def("predict", &bound_predict, "X"_a, "n_threads"_a = 1);
     scorer.def("apply", &bound_apply, "X"_a, "n_threads"_a = 1);
