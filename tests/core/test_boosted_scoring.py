@@ -59,14 +59,14 @@ def assert_as_reference(model, X):
 
 @settings(max_examples=60)
 @given(models(), st.sampled_from([np.float64, np.float32]))
-def test_scores(given_model, dtype):
+def test_scores_match_the_reference(given_model, dtype):
     rng, model = given_model
     assert_as_reference(model, boosted_rows(rng, model, 6, dtype))
 
 
 @pytest.mark.parametrize("missing", [-1, 0, 1])
 @pytest.mark.parametrize("clip", [8.0, 1e30])
-def test_a_missing_value_goes_to_its_side(missing, clip):
+def test_missing_values_go_to_the_side_of_the_block(missing, clip):
     rng = np.random.default_rng(0)
     model = boosted_model(rng, 3, 2, 5, 3, share_oblique=0.3, share_leaves=0.0, clip=clip)
     arrays = model.trees.arrays()
@@ -86,8 +86,8 @@ def test_a_missing_value_goes_to_its_side(missing, clip):
             assert went_right == (value[at] >= arrays["offset"][number])
 
 
-def test_values_beyond_the_clip():
-    """A block of one feature sees them as they are, one of several as the clip."""
+def test_values_beyond_the_clip_are_clipped_in_blocks_of_several_features():
+    """Blocks of one feature read unclipped values, blocks of several features clipped ones."""
     rng = np.random.default_rng(1)
     model = boosted_model(rng, 4, 3, 4, 3)
     arrays, Z = model.trees.arrays(), np.full((1, 4), 20.0)
@@ -123,7 +123,7 @@ def test_a_row_has_the_same_bits_in_every_batch(n_classes, n_slopes, max_terms):
             assert ask(same, 2).tobytes() == everything.tobytes()
 
 
-def test_one_row_down_more_trees_than_many_rows_take_at_once():
+def test_single_rows_score_alike_in_large_forests():
     rng = np.random.default_rng(8)
     model = boosted_model(rng, 3, 3, 400, 2)
     rows = boosted_rows(rng, model, 40)
@@ -132,7 +132,7 @@ def test_one_row_down_more_trees_than_many_rows_take_at_once():
         assert model.scorer.raw_score(rows[[row]]).tobytes() == together[[row]].tobytes()
 
 
-def test_scorers_of_other_models_in_between():
+def test_scorers_of_several_models_do_not_interfere():
     """Rooms that threads keep for rows hold infinities of one model while another is scored."""
     rng = np.random.default_rng(3)
     boosted = boosted_model(rng, 7, 2, 3, 3)
@@ -165,7 +165,7 @@ def parts():
         *[({"clip": clip}, "clip is not a positive") for clip in (0.0, -1.0, np.inf, np.nan)],
     ],
 )
-def test_parts_that_are_not_those_of_a_model(parts, changes, message):
+def test_invalid_parts_are_rejected(parts, changes, message):
     arrays, rest = parts
     assert bridge.make_scorer(arrays, **rest).n_targets == 3
     with pytest.raises(ValueError, match=message):
@@ -173,7 +173,7 @@ def test_parts_that_are_not_those_of_a_model(parts, changes, message):
 
 
 @pytest.mark.parametrize("n_weights", [0, 1, 2])
-def test_sides_that_no_block_can_take(parts, n_weights):
+def test_sides_of_blocks_of_several_features_are_rejected(parts, n_weights):
     arrays, rest = parts
     blocks = np.flatnonzero(np.diff(arrays["hyperplane_ptr"]) == n_weights)
     arrays["missing"][blocks[0]] = 1
@@ -183,7 +183,7 @@ def test_sides_that_no_block_can_take(parts, n_weights):
         bridge.make_scorer(arrays, **rest)
 
 
-def test_scores_that_a_link_does_not_have(parts):
+def test_scores_that_a_link_lacks_are_rejected(parts):
     arrays, rest = parts
     boosted, X = bridge.make_scorer(arrays, **rest), np.zeros((1, 3))
     for method in ("wolf", "membership", "confidence"):
@@ -202,7 +202,7 @@ def test_scores_that_a_link_does_not_have(parts):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_infinities(method):
+def test_infinities_return_none(method):
     model = boosted_model(np.random.default_rng(5), 4, 2, 2, 2)
     X = np.zeros((40, 4))
     assert len(getattr(model.scorer, method)(X)) == 40
@@ -231,7 +231,7 @@ def ulps(found, expected):
     return np.abs(found - expected) / np.spacing(np.abs(expected).astype(np.float64))
 
 
-def test_exp_and_log_are_as_good_as_those_of_a_library():
+def test_exp_and_log_have_errors_below_two_ulps():
     rng = np.random.default_rng(7)
     x = np.concatenate([rng.uniform(-708, 709, 50_000), rng.normal(size=50_000), np.linspace(-1, 1, 20_001)])
     exact = np.exp(x.astype(np.longdouble))
@@ -241,7 +241,7 @@ def test_exp_and_log_are_as_good_as_those_of_a_library():
     assert ulps(_pieces.log(x), exact).max() < 1.5
 
 
-def test_exp_and_log_at_their_ends():
+def test_exp_and_log_of_special_values():
     exp = _pieces.exp(np.array([0.0, -0.0, -np.inf, np.inf, 709.7, 710.0, -745.2, -740.0]))
     assert exp[[0, 1, 2, 3, 5, 6]].tolist() == [1.0, 1.0, 0.0, np.inf, np.inf, 0.0]
     np.testing.assert_allclose(exp[[4, 7]], np.exp([709.7, -740.0]), 1e-15, 5e-324)

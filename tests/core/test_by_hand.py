@@ -33,7 +33,7 @@ def fit(y):
     return LHTClassifier(gamma=2, normalize=None).fit(X, y)
 
 
-def test_one_cut_parts_the_classes():
+def test_one_cut_separates_the_classes():
     model = fit(EARLIER)
     assert len(model.trees_) == 1
     tree = model.trees_[0]
@@ -112,7 +112,7 @@ def test_two_levels_and_a_leaf_with_slopes():
     np.testing.assert_allclose(path.predict_confidence(X)[:, 0], [1, 1, 1, v / 2, v / 2, 0.5, 0.5], 1e-14)
 
 
-def test_a_leaf_that_was_not_worth_a_cut_keeps_its_slopes():
+def test_leaf_without_a_useful_cut_keeps_its_slopes():
     # One level only: block 2 is a leaf, whose membership 37/20 - f/5 - g/12 is clipped to [0, 1].
     #     row   2              4       5              6
     #     p     37/20 - 44/60  21/20   37/20 - 80/60  37/20 - 92/60      = 67/60, 63/60, 31/60, 19/60

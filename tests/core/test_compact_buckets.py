@@ -14,7 +14,7 @@ N_ROWS = 600  # more than the core sorts without buckets
 @pytest.mark.parametrize("is_exact", [True, False])
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), has_ties=st.booleans())
-def test_a_block_of_many_rows_is_solved_like_its_twin(is_exact, seed, has_ties):
+def test_blocks_of_many_rows_match_the_reference(is_exact, seed, has_ties):
     random = np.random.default_rng(seed)
     z = random.normal(size=(N_ROWS, 3)).astype(np.float32)
     z = np.round(z, 1) if has_ties else z

@@ -56,7 +56,7 @@ def to_core(line):
 @pytest.mark.parametrize("is_quick", [False, True])
 @settings(max_examples=40)
 @given(seed=seeds, has_present=st.booleans(), penalty=st.sampled_from([0.0, 0.1, 1.0]))
-def test_a_block_is_solved_like_its_twin(is_quick, seed, has_present, penalty):
+def test_solved_blocks_match_the_reference(is_quick, seed, has_present, penalty):
     random, data = make_data(seed, 2, penalty=penalty, min_samples_leaf=2.0, max_terms=4)
     gain = data.weight * np.round(random.normal(size=len(data.z)) + data.z[:, 0], 2)
     gain[random.random(len(gain)) < 0.1] = 0.0
@@ -98,7 +98,7 @@ def list_lines(block):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @settings(max_examples=20)
 @given(seed=seeds, n_leaves=st.integers(2, 6))
-def test_a_pass_is_made_like_its_twin(n_classes, seed, n_leaves):
+def test_passes_match_the_reference(n_classes, seed, n_leaves):
     random, data = make_data(seed, n_classes, penalty=0.1, min_samples_leaf=2.0, max_terms=3)
     root = grow_at_random(random, data, n_leaves)
     lines = [to_core(line) for line in list_lines(root)]
@@ -143,7 +143,7 @@ OPTIONS = {"penalty": 0.3, "min_samples_leaf": 3.0, "max_leaf_nodes": 4, "max_te
 @pytest.mark.parametrize("n_classes", [2, 3])
 @settings(max_examples=4)
 @given(seed=seeds)
-def test_a_tree_grows_like_its_twin(n_classes, seed):
+def test_trees_match_the_reference(n_classes, seed):
     data = make_data(seed, n_classes, **OPTIONS)[1]
     root, objectives = grow(data)
     fast = grow_fast(data)
@@ -158,7 +158,7 @@ def test_a_tree_grows_like_its_twin(n_classes, seed):
 
 @settings(max_examples=4)
 @given(seed=seeds)
-def test_a_tree_of_numbers_grows_like_its_twin(seed):
+def test_regression_trees_match_the_reference(seed):
     data = make_data(seed, 2, **OPTIONS)[1]
     response = data.z[:, 0] + np.sin(3.0 * data.z[:, -1].astype(np.float64))
     response = response - np.average(response, weights=data.weight)
@@ -187,7 +187,7 @@ def test_the_objective_never_rises_and_rows_are_in_their_leaves(n_classes, seed)
 
 @settings(max_examples=30)
 @given(seed=seeds)
-def test_two_classes_may_swap(seed):
+def test_swapped_classes_give_the_same_leaves(seed):
     data = make_data(seed, 2, penalty=0.1, min_samples_leaf=2.0)[1]
     swapped = Data(
         data.z, data.weight, 1 - data.classes, data.prior[::-1].copy(), penalty=0.1, min_samples_leaf=2.0
@@ -199,7 +199,7 @@ def test_two_classes_may_swap(seed):
 
 @settings(max_examples=10)
 @given(seed=seeds, n_threads=st.integers(2, 4))
-def test_threads_change_nothing(seed, n_threads):
+def test_trees_do_not_depend_on_threads(seed, n_threads):
     data = make_data(seed, 3, penalty=0.1, min_samples_leaf=2.0)[1]
     one, more = grow_fast(data), grow_fast(data, n_threads=n_threads)
     assert one.keys() == more.keys()

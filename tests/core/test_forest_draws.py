@@ -1,4 +1,4 @@
-"""The rows and the betas of each tree of a forest, and what follows from them: out-of-bag scores, warm starts."""
+"""Rows and betas of the trees of a forest: out-of-bag scores, warm starts."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def settle(max_samples, sizes, *, auto=0.8, bootstrap=False):
 
 
 @given(st.data(), st.booleans(), strategies.keys(), st.integers(0, 10**6))
-def test_rows_are_drawn_as_the_reference_draws_them(data, bootstrap, seed, tree):
+def test_drawn_rows_match_the_reference(data, bootstrap, seed, tree):
     n_classes = data.draw(st.integers(1, 5))
     strata = data.draw(strategies.classes(data.draw(st.integers(n_classes, 60)), n_classes))
     sizes = np.bincount(strata)
@@ -38,7 +38,7 @@ def test_rows_are_drawn_as_the_reference_draws_them(data, bootstrap, seed, tree)
     assert bootstrap or times.max() == 1
 
 
-def test_rows_are_keyed_by_seed_and_tree():
+def test_drawn_rows_depend_on_seed_and_tree():
     strata = np.arange(60) % 3
     seen = {tuple(core_draws(strata, [9, 9, 9], False, seed, tree)) for seed in range(9) for tree in range(9)}
     assert len(seen) == 81
@@ -56,7 +56,7 @@ def test_rows_are_keyed_by_seed_and_tree():
         ([0, 0], [1, 1], "does not fit"),
     ],
 )
-def test_draws_that_cannot_be_are_refused(strata, counts, message):
+def test_invalid_draws_are_rejected(strata, counts, message):
     with pytest.raises(ValueError, match=message):
         core_draws(strata, counts, False, 0, 0)
 
@@ -81,7 +81,7 @@ def test_counts_of_rows(sizes, data):
         assert counts.tolist() == reference.count_rows(sizes, wanted / sum(sizes))
 
 
-def test_what_auto_is_and_what_is_no_draw():
+def test_max_samples_become_counts_per_class():
     assert settle("auto", [50, 50]).tolist() == [40, 40]
     for max_samples in ("auto", 1.0, 100):
         assert settle(max_samples, [50, 50], auto=1.0) is None
@@ -121,7 +121,7 @@ def options_of(model, beta, max_features):
     ],
 )
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_a_forest_is_its_trees_grown_one_by_one(setting, n_classes, is_weighted):
+def test_forest_equals_trees_grown_one_by_one(setting, n_classes, is_weighted):
     X, y = make_clouds(150, 6, n_classes)
     y[:40] = 0
     weight = np.random.default_rng(0).integers(1, 4, 150).astype(float) if is_weighted else None
@@ -154,7 +154,7 @@ def test_a_forest_is_its_trees_grown_one_by_one(setting, n_classes, is_weighted)
 
 @settings(max_examples=30)
 @given(strategies.grid_problems(max_rows=40, max_classes=4), st.booleans(), st.sampled_from([None, 1, 2]))
-def test_forests_of_the_reference(problem, bootstrap, max_features):
+def test_forests_match_the_reference(problem, bootstrap, max_features):
     model = LHForestClassifier(
         3, bootstrap=bootstrap, normalize=None, gamma=2, max_features=max_features, random_state=0
     )
@@ -175,7 +175,7 @@ def test_forests_of_the_reference(problem, bootstrap, max_features):
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 9, 14, 15, 30, 63, 64, 100])
-def test_features_of_a_block(n_features):
+def test_automatic_max_features_follow_the_formula(n_features):
     X, y = make_clouds(60, n_features, 2)
     expected = min(n_features, max(2, min(7, -(-n_features // 2)), int(np.sqrt(n_features))))
     auto = LHForestClassifier(3, direction="fisher", random_state=0).fit(X, y)

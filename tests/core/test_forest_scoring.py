@@ -45,7 +45,7 @@ def assert_as_reference(model, X):
 
 @settings(max_examples=40)
 @given(st.data(), strategies.problems(max_rows=25), st.sampled_from(MODES), st.integers(1, 4))
-def test_scores(data, problem, mode, n_estimators):
+def test_scores_match_the_reference(data, problem, mode, n_estimators):
     arguments = data.draw(strategies.estimator_arguments(problem.X.shape[1]))
     model = LHForestClassifier(n_estimators, **{**arguments, "confidence": mode}, random_state=0)
     model.fit(problem.X, problem.y, problem.weight)
@@ -56,7 +56,7 @@ def test_scores(data, problem, mode, n_estimators):
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("n_features", LAYOUTS)
-def test_every_layout(n_features, n_classes, mode):
+def test_scores_of_every_layout_match_the_reference(n_features, n_classes, mode):
     X, y = make_clouds(60, n_features, n_classes)
     for width in (0, 1, 3):  # blocks one or three weights short of the layout take it too
         if width >= n_features:
@@ -136,7 +136,7 @@ def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
             scorer.settle(wrong, membership)
 
 
-def test_leaves_with_ranges_of_their_own():
+def test_leaf_ranges_limit_memberships():
     model = LHForestClassifier(4, random_state=0).fit(*make_clouds(100, 5, 3))
     arrays, X = bridge.arrays_of(model), make_clouds(50, 5, 3, seed=1)[0]
     low = np.random.default_rng(0).uniform(-0.5, 0.75, len(arrays["left"]))
@@ -154,7 +154,7 @@ def test_leaves_with_ranges_of_their_own():
     )
 
 
-def test_trees_of_all_classes_without_values_are_refused():
+def test_trees_of_all_classes_without_values_are_rejected():
     arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
     arrays["target"] = np.full(6, -1, dtype=np.int32)
     with pytest.raises(ValueError, match="trees of all classes need values"):
@@ -162,7 +162,7 @@ def test_trees_of_all_classes_without_values_are_refused():
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)
-def test_threads_change_no_bit(mixture, method):
+def test_scores_do_not_depend_on_threads(mixture, method):
     model, rows = mixture
     alone = getattr(model, method)(rows)
     model.set_params(n_jobs=2)
@@ -171,12 +171,12 @@ def test_threads_change_no_bit(mixture, method):
     assert together.tobytes() == alone.tobytes()
 
 
-def test_scores_of_a_mixture(mixture):
+def test_scores_of_mixed_layouts_match_the_reference(mixture):
     model, rows = mixture
     assert_as_reference(model, rows[:3])
 
 
-def test_trees_that_are_a_leaf_among_others():
+def test_single_leaves_among_other_trees_are_scored():
     X, y = make_clouds(200, 3, 3)
     model = LHForestClassifier(5, random_state=0).fit(X, y)
     leaves = LHForestClassifier(4, min_samples_split=10**6, random_state=0).fit(X, y)
@@ -186,18 +186,18 @@ def test_trees_that_are_a_leaf_among_others():
     both = LHForestClassifier(14)
     trees = model._model.trees + leaves._model.trees + model._model.trees
     both._model = replace(model._model, trees=trees)
-    for n_rows in (1, 5, 15, 200):  # on both sides of what is walked at once
+    for n_rows in (1, 5, 15, 200):  # below and above the number of walks at once
         np.testing.assert_array_equal(both.predict_wolf(X[:15])[:n_rows], both.predict_wolf(X[:n_rows])[:15])
     assert_as_reference(both, X[:15])
 
 
-def test_no_rows(mixture):
+def test_scoring_no_rows_returns_empty_arrays(mixture):
     model, rows = mixture
     assert model._model.scorer.wolf(rows[:0]).shape == (0, 3)
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)
-def test_no_rows_are_refused_in_words(mixture, method):
+def test_estimators_reject_no_rows(mixture, method):
     model, rows = mixture
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         getattr(model, method)(rows[:0])

@@ -1,4 +1,4 @@
-"""What `import lhtree` loads, and what it says about names and extras that are not there."""
+"""Tests of the modules that `import lhtree` loads, and of missing names and extras."""
 
 import ast
 from pathlib import Path
@@ -54,18 +54,18 @@ def test_the_version_is_that_of_the_distribution():
     assert lhtree.__version__ == version("lhtree")
 
 
-def test_a_missing_extra_says_how_to_get_it():
+def test_missing_extra_raises_with_the_remedy():
     with pytest.raises(ModuleNotFoundError) as caught:
         import_extra("no_such_module.part", "plots")
     assert str(caught.value) == "no_such_module is not installed: pip install 'lhtree[plots]'"
     assert caught.value.name == "no_such_module"
 
 
-def test_an_extra_that_is_there_is_given():
+def test_installed_extra_is_imported():
     assert import_extra("json.decoder", "json").JSONDecoder
 
 
-def test_an_extra_that_lacks_something_itself_says_so(tmp_path, monkeypatch):
+def test_broken_extra_raises_its_own_error(tmp_path, monkeypatch):
     (tmp_path / "half_installed.py").write_text("import no_such_module")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match=r"^No module named 'no_such_module'$"):

@@ -30,7 +30,7 @@ def shares_of(arrays, block):
 
 
 def check_tree(problem, options, key):
-    """Every block is what the twin would make of its rows, up to the rounding of solved equations."""
+    """Check every block against the reference, up to the rounding of solved equations."""
     arrays, tree = bridge.grow(problem, options, key, branching_membership=False)
     assert arrays["target"].tolist() == [-1]
     work = deque([(0, np.arange(len(problem.X)), key)])
@@ -85,7 +85,7 @@ def check_hyperplane(ours, offset, z, y, weight, taken, options, key):
     ),
     strategies.keys(),
 )
-def test_every_block_is_the_references(problem, options, key):
+def test_blocks_match_the_reference(problem, options, key):
     check_tree(problem, options, key)
 
 
@@ -98,7 +98,7 @@ def draw_data(n, n_classes, seed=0, decimals=2):
 
 
 @pytest.mark.parametrize("n_classes", [3, 12])
-def test_large_blocks_are_the_references(n_classes):
+def test_large_blocks_match_the_reference(n_classes):
     X, y = draw_data(1200, n_classes)
     options = reference.Options(direction="mixed", offset="gini", max_features=3, min_samples_leaf=5.0)
     arrays, tree = check_tree(strategies.Problem(X, y, np.ones(len(X))), options, key=5)
@@ -145,7 +145,7 @@ def test_bins_and_codes_find_the_cuts_that_sorting_finds(n_classes):
             np.testing.assert_array_equal(values, sorted_[name], err_msg=name)
 
 
-def test_threads_do_not_matter():
+def test_trees_do_not_depend_on_threads():
     X, y = draw_data(30_000, 7)
     for n_trees in (1, 3):
         one, many = (grow_forest(X, y, None, n_threads, n_trees) for n_threads in (1, 3))
@@ -155,7 +155,7 @@ def test_threads_do_not_matter():
     assert all(np.array_equal(one[0][name], many[0][name]) for name in one[0])
 
 
-def test_integer_weights_are_repetition():
+def test_integer_weights_equal_repetition():
     X, y = draw_data(400, 4, decimals=0)
     times = 1 + np.arange(len(X)) % 3
     arrays = grow_forest(X, y, times.astype(np.float64))

@@ -1,4 +1,4 @@
-"""Without the compiled core, importing anything that needs it says what to do."""
+"""Tests of the error that a missing compiled core raises."""
 
 import platform
 import runpy

@@ -48,7 +48,7 @@ def test_feature_sums_of_all_lengths():
         np.testing.assert_array_equal(sums, reference.feature_sum(weights, Z))
 
 
-def test_feature_sums_refuse_features_out_of_range():
+def test_feature_sums_reject_features_out_of_range():
     Z = np.zeros((2, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="out of range"):
         _pieces.feature_sums(Z, [3], [1.0])
@@ -72,7 +72,7 @@ def check_moments(problem, weight, rtol):
 
 
 @given(strategies.blocks(), st.booleans())
-def test_moments(block, is_weighted):
+def test_moments_match_the_reference(block, is_weighted):
     check_moments(block, block.weight if is_weighted else None, 1e-9)
 
 
@@ -90,7 +90,7 @@ def test_moments_far_from_zero_keep_their_variance():
 
 
 @given(strategies.grid_blocks(), strategies.options(), st.booleans())
-def test_direction(block, options, fisher):
+def test_direction_matches_the_reference(block, options, fisher):
     names, values = _pieces.direction(
         block.X, block.y, block.weight, options.alpha, options.beta, fisher, options.shrinkage
     )
@@ -160,7 +160,7 @@ def test_more_features_than_rows_are_solved_in_the_space_of_rows(n_features, is_
 
 
 @pytest.mark.parametrize("direction", ["fisher", "mixed"])
-def test_very_many_features_take_no_matrix_of_their_own(direction):
+def test_many_features_need_no_square_matrix(direction):
     # A matrix of 50,000 x 50,000 would take 20 GB and hours.
     generator = np.random.default_rng(5)
     y = (np.arange(50) % 2).astype(np.uint8)
@@ -170,7 +170,7 @@ def test_very_many_features_take_no_matrix_of_their_own(direction):
     bridge.assert_same_partition(leaf_of_row, y)
 
 
-def test_features_that_no_system_tells_apart_keep_their_mean_differences():
+def test_equal_features_keep_their_mean_differences():
     # Every feature is the class itself: nothing scatters within the classes.
     y = (np.arange(20) % 2).astype(np.uint8)
     Z = np.repeat(y[:, None], 600, axis=1).astype(np.float32)
@@ -180,7 +180,7 @@ def test_features_that_no_system_tells_apart_keep_their_mean_differences():
     assert set(root.slopes[0].values()) == {1.0}
 
 
-def test_fisher_sees_what_the_mean_difference_does_not():
+def test_fisher_direction_uses_correlations():
     # Both features differ by 1 in the mean; they are so correlated that only their difference counts.
     generator = np.random.default_rng(1)
     shared, own = generator.normal(size=4000) * 5, generator.normal(size=4000) * 0.1
@@ -211,7 +211,7 @@ def summed(draw):
 
 
 @given(summed(), strategies.options())
-def test_cuts(problem, options):
+def test_cuts_match_the_reference(problem, options):
     sums, y, weight = problem
     weights = np.ones(len(y)) if weight is None else weight
     Z = np.zeros((len(y), 1), dtype=np.float32)
@@ -226,7 +226,7 @@ def test_cuts(problem, options):
     assert cut == ((offset, 0.0) if sides and min(sides) >= least else None)
 
 
-def test_cuts_between_neighbouring_numbers_take_the_upper():
+def test_cut_between_adjacent_numbers_is_the_upper_one():
     low = 1.0
     high = np.nextafter(low, 2.0)
     arguments = np.zeros((2, 1), np.float32), np.array([0, 1], np.uint8), None, np.array([low, high])
@@ -235,7 +235,7 @@ def test_cuts_between_neighbouring_numbers_take_the_upper():
 
 
 @given(strategies.problems(), st.sampled_from(["float64", "float32"]), st.integers(1, 3))
-def test_normalise(problem, dtype, n_threads):
+def test_normalise_matches_the_formula(problem, dtype, n_threads):
     with np.errstate(over="ignore"):
         X = problem.X.astype(dtype)
     X[np.isinf(X)] = np.finfo(dtype).max
@@ -246,7 +246,7 @@ def test_normalise(problem, dtype, n_threads):
         np.testing.assert_array_equal(Z, reference.normalise(X, centre, scale))
 
 
-def test_normalise_many_rows_in_threads():
+def test_normalise_does_not_depend_on_threads():
     X = np.random.default_rng(0).normal(size=(20_000, 3))
     Z = _core.normalise(X, np.zeros(3), np.ones(3), 3)
     np.testing.assert_array_equal(Z, X.astype(np.float32))
@@ -257,7 +257,7 @@ def test_normalise_many_rows_in_threads():
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_normalise_refuses_infinity(value, dtype):
+def test_normalise_rejects_infinity(value, dtype):
     X = np.zeros((5, 9), dtype=dtype)
     for column in range(9):
         X[3] = np.nan

@@ -35,7 +35,7 @@ def leaves_of(tree):
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("cost", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("direction", ["mixed", "fisher", "mean_difference"])
-def test_what_is_left_of_a_tree(direction, cost, is_weighted):
+def test_pruned_trees_match_the_reference(direction, cost, is_weighted):
     X, y, weight = make_rows()
     given = weight if is_weighted else None
     settings = {"direction": direction, "min_samples_leaf": 8}

@@ -80,7 +80,7 @@ def check_hyperplane(problem, rows, grown, block, options, taken):
 
 
 @given(real_blocks(), real_options(), strategies.keys())
-def test_every_block_is_the_references(problem, options, key):
+def test_blocks_match_the_reference(problem, options, key):
     _, grown = grow_real(problem, options, key)
     keys = {0: key}
     for block, rows in enumerate(bridge.rows_by_block(grown, len(problem.y))):
@@ -142,7 +142,7 @@ def grow_forest(X, responses, n_threads=1, **options):
     )  # fmt: skip
 
 
-def test_forests_of_numbers():
+def test_regression_forest_equals_its_trees():
     X, y = make_rows(600)
     response = X[:, 0].astype(np.float64) * 3.0
     arrays = grow_forest(X, response[None], direction="mixed", min_samples_leaf=5.0)
@@ -156,7 +156,7 @@ def test_forests_of_numbers():
         begin, end = arrays["block_ptr"][tree : tree + 2]
         for name in ("left", "n_target", "offset", "intercept", "low", "high"):
             np.testing.assert_array_equal(arrays[name][begin:end], alone[name])
-    # What the trees estimate is read by the scorer, which clips to the range of the leaf.
+    # Estimates of trees, which the scorer clips to the range of the leaf.
     arrays["target"][:] = 1
     scorer = bridge.make_scorer(arrays, np.zeros(6), np.ones(6), np.array([0.5, 0.5]), None)
     estimate = scorer.per_tree(X)[0].mean(axis=1)
@@ -168,7 +168,7 @@ def test_forests_of_numbers():
     bridge.assert_same_bits(as_classes, grow_forest(X, np.stack([y, 1.0 - y]), direction="mixed"))
 
 
-def test_what_a_real_response_cannot_have_is_refused():
+def test_invalid_options_of_a_numeric_response_are_rejected():
     X, y = make_rows(20)
     response = y * 2.0
     for grow in (_core.grow, _pieces.grow_real):

@@ -13,7 +13,7 @@ from support.boosted import boosted_model, boosted_rows
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_slopes", [0, 3])
 @pytest.mark.parametrize("link", NUMBER_LINKS)
-def test_values(link, n_slopes, dtype):
+def test_values_match_the_reference(link, n_slopes, dtype):
     rng = np.random.default_rng(len(link) + n_slopes)
     model = boosted_model(rng, 4, 0, 7, 3, n_slopes=n_slopes, link=link)
     X = boosted_rows(rng, model, 40, dtype)
@@ -33,7 +33,7 @@ def test_values(link, n_slopes, dtype):
         np.testing.assert_array_equal(last, raw)
 
 
-def test_scores_that_a_regression_does_not_have():
+def test_scores_of_classes_are_rejected():
     model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
     X = np.zeros((1, 3))
     for method in ("proba", "wolf", "membership", "confidence", "predict"):
@@ -62,7 +62,7 @@ def test_scores_that_a_regression_does_not_have():
         ("wolf", [], None, None, "target is out of range"),
     ],
 )
-def test_parts_that_do_not_fit(link, prior, base, confidence, expected):
+def test_invalid_parts_are_rejected(link, prior, base, confidence, expected):
     model = boosted_model(np.random.default_rng(0), 3, 0, 2, 2, link="mean")
     with pytest.raises(ValueError, match=expected):
         bridge.make_scorer(

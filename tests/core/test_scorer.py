@@ -1,4 +1,4 @@
-"""The core's `Scorer` against the reference, and against arrays that are not those of a model."""
+"""Tests of the core's `Scorer` against the reference, and of invalid arrays."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def join(first, second):
 
 
 @given(models(), st.sampled_from(MODES), st.integers(1, 3))
-def test_scores(model, mode, n_threads):
+def test_scores_match_the_reference(model, mode, n_threads):
     arrays, targets, n_classes, X = model
     m = X.shape[1]
     centre, scale = np.linspace(-0.5, 0.5, m), np.linspace(0.5, 2.0, m)
@@ -144,7 +144,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "spoil", "message"), FAULTS)
-def test_arrays_that_are_not_a_model_are_refused(name, spoil, message):
+def test_invalid_arrays_are_rejected(name, spoil, message):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(80, 3)).astype(np.float32)
     block = strategies.Problem(X, (X[:, 0] * X[:, 1] > 0).astype(np.uint8), np.ones(80))
@@ -162,14 +162,14 @@ def test_arrays_that_are_not_a_model_are_refused(name, spoil, message):
         bridge.make_scorer({n: both[n] for n in arrays}, **{n: both[n] for n in rest}, confidence="last")
 
 
-def test_unknown_names_are_refused():
+def test_unknown_names_are_rejected():
     with pytest.raises(ValueError, match="unknown name: sideways"):
         bridge.core_options(reference.Options(direction="sideways"))
 
 
 @pytest.mark.parametrize("method", ["proba", "wolf", "membership", "confidence", "predict", "apply"])
 @pytest.mark.parametrize("n_rows", [1, 5, 100, 40_000])
-def test_infinities_and_wrong_widths(method, n_rows):
+def test_infinities_and_wrong_widths_are_rejected(method, n_rows):
     ask = getattr(leaf_model([0.5, 0.5, 0.5], [0.2, 0.5, 0.3]), method)
     X = np.zeros((n_rows, 1))
     assert len(ask(X, 2)) == n_rows

@@ -1,4 +1,4 @@
-"""Which arrays the core's `Scorer` takes, and what it gives for them."""
+"""Tests of the arrays that the core's `Scorer` takes and returns."""
 
 import gc
 import sys
@@ -46,7 +46,7 @@ def freeze(X):
 
 
 def shift(X):
-    """The same values, one byte past where they should lie."""
+    """Return an unaligned copy."""
     room = np.zeros(X.nbytes + 1, dtype=np.uint8)
     shifted = room[1:].view(X.dtype).reshape(X.shape)
     shifted[:] = X
@@ -54,7 +54,7 @@ def shift(X):
 
 
 def in_records(X, dtype, name="values"):
-    """The same values as a field of records that hold something else too."""
+    """Return a view of one field of a structured array."""
     records = np.zeros(len(X), dtype=dtype)
     records[name] = X
     return records[name]
@@ -75,7 +75,7 @@ AS_GOOD = {
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", AS_GOOD.values(), ids=AS_GOOD.keys())
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_any_strides_serve(scorer, rows, method, make, dtype):
+def test_arrays_of_any_strides_score_alike(scorer, rows, method, make, dtype):
     rows = rows.astype(dtype)
     ask = getattr(scorer, method)
     given = make(rows)
@@ -86,7 +86,7 @@ def test_any_strides_serve(scorer, rows, method, make, dtype):
     assert bits(expected) == bits(ask(rows.astype(np.float64)))
 
 
-def test_one_row_scores_as_it_does_among_others(scorer):
+def test_single_rows_score_as_in_a_batch(scorer):
     X = np.random.default_rng(2).normal(size=(40, 4))
     for method in METHODS[:6]:
         ask = getattr(scorer, method)
@@ -141,13 +141,13 @@ NOT_TAKEN = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("make", NOT_TAKEN.values(), ids=NOT_TAKEN.keys())
-def test_what_is_not_exact_is_refused(scorer, method, make):
+def test_inexact_arrays_are_rejected(scorer, method, make):
     with pytest.raises(TypeError, match="incompatible function arguments"):
         getattr(scorer, method)(make(np.ones((3, 4))))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_takes_what_needs_no_preparation(scorer, rows, dtype):
+def test_takes_accepts_exact_arrays_only(scorer, rows, dtype):
     rows = rows.astype(dtype)
     assert scorer.takes(rows)
     for name, make in AS_GOOD.items():
@@ -186,19 +186,19 @@ def test_estimators_prepare_only_what_the_scorer_does_not_take(monkeypatch):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("n_columns", [0, 3, 5])
 @pytest.mark.parametrize("n_rows", [0, 1, 100])
-def test_wrong_widths_are_refused(scorer, method, n_rows, n_columns):
+def test_wrong_widths_are_rejected(scorer, method, n_rows, n_columns):
     with pytest.raises(ValueError, match="X needs a column per feature of the model"):
         getattr(scorer, method)(np.ones((n_rows, n_columns)))
 
 
 @pytest.mark.parametrize("n_threads", [-1, 1.5, None, "2"])
-def test_threads_are_counted(scorer, n_threads):
+def test_invalid_numbers_of_threads_are_rejected(scorer, n_threads):
     with pytest.raises(TypeError, match="n_threads: int"):
         scorer.proba(np.ones((1, 4)), n_threads)
 
 
 @pytest.mark.parametrize("n_rows", [1, 100])
-def test_nothing_is_kept(scorer, n_rows):
+def test_scoring_leaks_no_memory(scorer, n_rows):
     X = np.ones((n_rows, 4))
     wrong = (np.full((n_rows, 4), np.inf), np.ones((n_rows, 3)), X.astype(int))
 

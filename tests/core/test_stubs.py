@@ -1,4 +1,4 @@
-"""The committed stubs of the core are those of the present bindings."""
+"""Test that the committed stubs match the bindings."""
 
 import subprocess
 import sys

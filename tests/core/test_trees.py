@@ -39,7 +39,7 @@ def test_trees_with_many_blocks_are_the_same():
 
 
 def check_block(problem, rows, grown, block, options, key):
-    """What the core did is what the reference would do, up to the rounding of solved equations."""
+    """Check a tree of the core against the reference, up to the rounding of solved equations."""
     z, weight = problem.X[rows].astype(np.float64), problem.weight[rows]
     is_target = problem.y[rows] == 1
     active = reference.active_features(z, weight, options.alpha)
@@ -126,7 +126,7 @@ def test_shares_are_shares_of_the_weight_of_the_root(block, options, key):
 
 
 def reference_options(model, n_features, total):
-    """What the estimator's parameters mean (sections 3 and 4, and the table of defaults)."""
+    """Tests of the parameters of the estimator (sections 3 and 4, and the table of defaults)."""
     is_paper = model.direction == "mean_difference"
     gamma = model.gamma * total if isinstance(model.gamma, float) else model.gamma
     split = (gamma if is_paper else 2) if model.min_samples_split == "auto" else model.min_samples_split

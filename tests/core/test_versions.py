@@ -1,4 +1,4 @@
-"""The version comes from one place, and what a bug report should name is found."""
+"""Tests of the version and of the versions in bug reports."""
 
 import re
 from importlib.metadata import version
@@ -41,7 +41,7 @@ def test_versions_name_the_core_and_every_library():
     assert set(versions.OPTIONAL) < set(facts)
 
 
-def test_show_versions_says_what_is_not_installed(capsys, monkeypatch):
+def test_show_versions_lists_missing_packages(capsys, monkeypatch):
     monkeypatch.setattr(versions, "OPTIONAL", ("no-such-distribution",))
     lhtree.show_versions()
     lines = capsys.readouterr().out.splitlines()
