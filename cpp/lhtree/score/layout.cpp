@@ -183,8 +183,7 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
             if (at >= leaf_bit || n_leaves >= leaf_bit)
                 throw std::length_error("the model is too large to score: fewer or smaller trees are needed");
         }
-        packed.trees.push_back({refs[0], forest.target[tree], n_terms, static_cast<Ref>(packed.blocks.size()),
-                                static_cast<Ref>(at)});
+        packed.trees.push_back({refs[0], forest.target[tree], n_terms});
         packed.blocks.resize(at, 0);
         depth.assign(refs.size(), 0);
         std::uint32_t rank = 0;

@@ -111,7 +111,6 @@ struct PackedTree {
     // Largest number of terms of a feature sum: 1, 2, 4 in Narrow<4>, 5 to 8 in Narrow<8>, 12 in Narrow<12>,
     // 16 in Narrow<16>, 0 in Wide.
     std::uint32_t n_terms;
-    Ref begin, end;  // its blocks
 };
 
 struct PackedForest {
