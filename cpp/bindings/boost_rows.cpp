@@ -2,6 +2,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <numeric>
+
 #include "boosting.hpp"
 #include "lhtree/grow/boost/remote/messages.hpp"
 #include "lhtree/grow/boost/remote/remote_rows.hpp"
@@ -43,7 +45,8 @@ std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, 
                                                      const std::optional<Vector<double>>& weight,
                                                      double weight_unit, std::size_t max_bins,
                                                      std::size_t n_threads, const Coded& codes,
-                                                     const LevelCounts& levels) {
+                                                     const LevelCounts& levels,
+                                                     const std::optional<Vector<std::int64_t>>& chosen) {
     auto made = std::make_shared<BoostBins>(centre, scale, copy_levels(levels));
     const boost::Table<Value> table = take_table(*made, X, codes);
     const std::size_t n = X.shape(0);
@@ -52,7 +55,11 @@ std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, 
     require(weight_unit > 0.0, "weight_unit is not positive");
     require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
     std::vector<std::int64_t> rows(n);
-    for (std::size_t row = 0; row < n; ++row) rows[row] = static_cast<std::int64_t>(row);
+    std::iota(rows.begin(), rows.end(), 0);
+    if (chosen) rows = copy(*chosen);
+    require(!rows.empty(), "there is no row to learn from");
+    for (const std::int64_t row : rows)
+        require(row >= 0 && row < static_cast<std::int64_t>(n), "a row is out of range");
     std::vector<std::uint32_t> weights;
     for (std::size_t row = 0; weight && row < n; ++row) {
         const double whole = std::nearbyint(weight->data()[row] / weight_unit);
@@ -197,9 +204,10 @@ void bind_table(nb::module_& m, nb::class_<BoostBins>& bins) {
              "grow_forest.");
     m.def("learn_bins", &learn_bins<Value>, "X"_a.noconvert(), nb::kw_only(), "centre"_a, "scale"_a,
           "weight"_a.none() = nb::none(), "weight_unit"_a = 1.0, "max_bins"_a, "n_threads"_a = 1,
-          "codes"_a.none() = nb::none(), "levels"_a.none() = nb::none(),
-          "The bins of rows: those that sample_rows names, without the ones held back. Weights count in "
-          "units of weight_unit (see find_weight_unit). None if X holds an infinity.");
+          "codes"_a.none() = nb::none(), "levels"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
+          "Learn the bins of rows: those that sample_rows names, without validation rows, or those of them "
+          "whose places are in `rows`. Weights count in units of weight_unit (see find_weight_unit). Return "
+          "None if X holds an infinity.");
 }
 
 }  // namespace
@@ -240,8 +248,8 @@ void bind_boost_rows(nb::module_& m) {
         "progress"_a.none() = nb::none(),
         "Boost trees on rows that are coded already: BoostRows, or a function that hands messages (a list of "
         "bytes) to the BoostRows of all parts of a table and returns what each part answers to them (an "
-        "iterable of lists of bytes), the parts in any order, merged or not. Returns what boost does, but "
-        "for the bins.");
+        "iterable of lists of bytes), the parts in any order, merged or not. Returns a dict of "
+        "the arrays of the trees, the initial scores, and the losses before and after every round.");
     m.def(
         "merge_answers", &merge_answers, "answers"_a,
         "The answers of some parts to the same message as one, so that answers can be added up on the way.");

@@ -259,93 +259,12 @@ nb::dict give_boosted(boost::Boosted&& boosted) {
 
 namespace {
 
-// Rows to learn from, and to be scored beside; None if either holds an infinity.
-template <class Value>
-std::optional<nb::dict> bound_boost(
-    const AnyMatrix<Value>& X, const std::optional<AnyMatrix<Value>>& X_val, const Vector<double>& centre,
-    const Vector<double>& scale, const std::string& loss, double quantile,
-    const std::optional<Vector<std::int32_t>>& classes, std::size_t n_classes,
-    const std::optional<Vector<double>>& response, const std::optional<Vector<double>>& weight,
-    const std::optional<Vector<std::uint8_t>>& held, std::size_t max_bins,
-    const std::optional<nb::dict>& bins_given, const boost::TreeOptions& options, std::size_t n_rounds,
-    std::uint64_t seed, std::size_t patience, double tol, const std::optional<nb::dict>& earlier,
-    const std::optional<Vector<double>>& first, std::size_t n_threads,
-    const std::optional<nb::callable>& progress, const Coded& codes, const Coded& codes_val,
-    const LevelCounts& level_counts, const std::optional<Vector<std::int64_t>>& sample) {
-    const std::size_t n = X.shape(0), n_rows = n + (X_val ? X_val->shape(0) : 0);
-    BoostBins made(centre, scale, take_levels(n, X.shape(1), codes, level_counts));
-    require(X.shape(1) == made.n_numbers(), "centre and scale need a value per feature");
-    require(!X_val || X_val->shape(1) == X.shape(1), "X_val needs the features of X");
-    if (X_val) take_levels(X_val->shape(0), X.shape(1), codes_val, level_counts);
-    require(n > 0, "X needs between 1 and 2^31 - 1 rows");
-    require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
-    boost::RowData holding =
-        take_holding(made, nullptr, n_rows, loss, quantile, n_classes, classes, response, weight, held);
-    const boost::WeightSurvey survey(holding.weight, holding.labels);
-    require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
-    for (std::size_t i = 0; sample && i < sample->size(); ++i)
-        require(sample->data()[i] >= 0 && sample->data()[i] < static_cast<std::int64_t>(n),
-                "a row of the sample is out of range");
-    ForestView trees;
-    const boost::Plan plan = make_plan(options, made.n_features(), loss, quantile, n_classes, n_rounds, seed,
-                                       patience, tol, earlier, first, trees);
-    if (bins_given) take_bins(*bins_given, made);
-    bool is_finite = true;
-    boost::Boosted boosted = watched(progress, [&](Watch& watch) {
-        const boost::WeightUnits units(survey);
-        const boost::Table<Value> table = made.table(X, codes);
-        if (!bins_given) {
-            std::vector<std::int64_t> rows = sample ? copy(*sample) : boost::sample_rows(n, seed);
-            rows.erase(std::remove_if(rows.begin(), rows.end(),
-                                      [&](std::int64_t row) {
-                                          return holding.labels.is_held(static_cast<std::size_t>(row));
-                                      }),
-                       rows.end());
-            const boost::Weights weights(holding.weight, holding.labels, units);
-            is_finite = make_bins(table, rows, weights.of.empty() ? nullptr : weights.of.data(), max_bins,
-                                  n_threads, watch, made.bins);
-        }
-        std::vector<std::uint8_t> bytes;
-        is_finite = is_finite && encode(table, made.bins, n_threads, watch, bytes);
-        if (is_finite && X_val) {
-            std::vector<std::uint8_t> more;
-            is_finite = encode(made.table(*X_val, codes_val), made.bins, n_threads, watch, more);
-            bytes.insert(bytes.end(), more.begin(), more.end());
-        }
-        if (!is_finite) return boost::Boosted();
-        holding.codes = bytes.data();
-        boost::LocalRows rows(holding, units, n_threads, watch);
-        return boost::boost(plan, rows, n_threads, watch);
-    });
-    if (!is_finite) return std::nullopt;
-    nb::dict given = give_boosted(std::move(boosted));
-    given["bins"] = give_bins(made.bins);
-    return given;
-}
-
 NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, Stream stream, std::size_t n,
                                          std::uint64_t first) {
     std::vector<std::uint64_t> keys(n);
     const std::uint64_t key = derive(seed, stream);
     for (std::size_t row = 0; row < n; ++row) keys[row] = derive(key, first + row);
     return give(std::move(keys));
-}
-
-template <class Value>
-void bind_boost(nb::module_& m) {
-    m.def(
-        "boost", &bound_boost<Value>, "X"_a.noconvert(), "X_val"_a.noconvert().none(), nb::kw_only(),
-        "centre"_a, "scale"_a, "loss"_a, "quantile"_a = 0.5, "classes"_a.none() = nb::none(),
-        "n_classes"_a = 0, "response"_a.none() = nb::none(), "weight"_a.none(), "held"_a.none(), "max_bins"_a,
-        "bins"_a.none(), "options"_a, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a, "earlier"_a.none(),
-        "first"_a.none(), "n_threads"_a, "progress"_a.none() = nb::none(), "codes"_a.none() = nb::none(),
-        "codes_val"_a.none() = nb::none(), "levels"_a.none() = nb::none(), "sample"_a.none() = nb::none(),
-        "Boost trees on the rows of X that are not held back, for classes or for a response, whose size "
-        "must be of the order of 1 unless its logarithm is scored. Returns a dict of the arrays of the "
-        "trees, the "
-        "first scores, the losses before and after every round, and the bins; or None if X holds an "
-        "infinity. Codes and levels are those of grow_forest. Bins are learned from the rows of the sample, "
-        "by default that of sample_rows, without those held back.");
 }
 
 }  // namespace
@@ -377,8 +296,6 @@ void bind_boosting(nb::module_& m) {
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "
         "row, which begins at `first`.");
-    bind_boost<double>(m);
-    bind_boost<float>(m);
     bind_boost_rows(m);
 }
 

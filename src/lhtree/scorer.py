@@ -14,7 +14,6 @@ from .files import read_file
 from .interpret import Interpretable
 from .model.model import Model, takes_nothing
 from .tables.frames import refuse_infinity
-from .tables.rows import CodedRows
 
 
 class Scorer(Interpretable):
@@ -147,12 +146,13 @@ class Scorer(Interpretable):
         return method
 
     def _ask(self, method: Callable[[Any, int], Any], X: Any, n_threads: int) -> Any:
+        rows = None
         if not self._takes(X):
-            X = self._model.encoding.code(X, unseen=self.unseen, owner="Scorer", warns=False)
+            rows = self._model.encoding.code(X, unseen=self.unseen, owner="Scorer", warns=False)
         if type(n_threads) is not int or not 0 < n_threads <= MOST_THREADS:
             n_threads = min(check_count("n_threads", n_threads, 1), MOST_THREADS)
-        if isinstance(X, CodedRows):
-            return X.score(method, n_threads)
+        if rows is not None:
+            return rows.score(method, n_threads)
         result = method(X, n_threads)
         if result is None:
             refuse_infinity(X)

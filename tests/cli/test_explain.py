@@ -203,8 +203,8 @@ TYPED = ["size=", "colour=red", "shop=NA", "size=1e999", "=", "shop=2", "size=na
 @given(typed=st.lists(st.text() | st.sampled_from(TYPED)))
 def test_whatever_is_typed_is_a_row_or_a_problem(typed):
     known = {"size": None, "colour": ("blue", "red"), "shop": (1, 2)}
-    treatments = [Numbers() if some is None else OneHot(some) for some in known.values()]
-    encoding = Encoding(tuple(known), tuple(treatments))
+    encoders = [Numbers() if some is None else OneHot(some) for some in known.values()]
+    encoding = Encoding(tuple(known), tuple(encoders))
     with suppress(Problem, TableError):
         row = parse_values(typed, encoding, ".", "error")
         assert set(row) <= set(known)

@@ -104,13 +104,13 @@ class TestEarlyStopping:
     def test_training_rows_are_held_out_by_class(self, fraction, n_held, monkeypatch):
         X, y = self.data()
         seen = {}
-        grow = lhtree._core.boost
+        grow = lhtree._core.BoostRows
 
         def watch(*arguments, **keywords):
             seen.update(keywords)
             return grow(*arguments, **keywords)
 
-        monkeypatch.setattr("lhtree._core.boost", watch)
+        monkeypatch.setattr("lhtree._core.BoostRows", watch)
         model = LHBoostClassifier(5, **FIXED, early_stopping=True, validation_fraction=fraction).fit(X, y)
         assert seen["held"].sum() == n_held
         sizes, kept = np.bincount(y), np.bincount(y[seen["held"] == 0], minlength=3)

@@ -93,7 +93,8 @@ def test_what_is_refused(params, message):
         (slice(200, 400), "gave 200 rows in the first pass and others in a later one: return the same rows"),
     ],
 )
-def test_a_function_that_gives_other_rows_in_a_later_pass(model, later, message):
+def test_a_function_that_gives_other_rows_in_a_later_pass(model, later, message, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 100)
     X, raw = make_table()
     y = raw if model is LHForestRegressor else np.where(raw > np.median(raw), "high", "low")
     parts = [slice(0, 200), later, later, later]

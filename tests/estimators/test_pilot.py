@@ -51,7 +51,10 @@ def test_the_least_loss_decides():
                 model = build(self.training, settled.with_leaf_size(size), self.growth, None)
                 total = 0.0
                 for proba, code, w in zip(
-                    model.scorer.proba(self.held.X), self.held.codes, self.held.weight, strict=True
+                    model.scorer.proba(self.held.X.load().expand()),
+                    self.held.codes,
+                    self.held.weight,
+                    strict=True,
                 ):
                     total -= w * np.log((proba[code] + 0.01) / (1 + 0.01 * len(proba)))
                 losses[size] = total / self.held.weight.sum()

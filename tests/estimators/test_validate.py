@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
 from lhtree import LHTClassifier
-from lhtree.grow.training import encode
+from lhtree.grow.labels import encode
 from lhtree.tables.labels import check_sample_weight
 from support import bridge
 from support.clouds import make_clouds

@@ -98,7 +98,7 @@ def test_c_looks_up_categories(tmp_path):
     X = pandas.DataFrame({"x": np.arange(900) % 7, "name": names})
     model = LHTClassifier().fit(X, np.arange(900) % 30 % 3)
     export_c(model, tmp_path / "model.c", name="model")
-    statistic = model._model.encoding.treatments[1]
+    statistic = model._model.encoding.encoders[1]
     known = [*statistic.categories, "nobody", "a"]
     lines = "".join(f'    puts_number({f}, "{name}");\n' for f in (1, 2, 3) for name in map(escape, known))
     (tmp_path / "main.c").write_text(

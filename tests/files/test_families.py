@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, inspect, load, load_scorer, save
 from lhtree.files import write_file
 from lhtree.model.heads import NUMBER_LINKS
+from lhtree.tables.rows import EncodedRows
 from support import sealing
 from support.boosted import boosted_model, boosted_rows
 from support.exports import spoil
@@ -55,7 +56,7 @@ def test_sizes_and_stages_of_boosted_models(boosted, rows):
     assert boosted.head.adds_rounds
     assert (boosted.n_estimators, boosted.n_targets) == (12, 1 if boosted.n_classes == 2 else 4)
     assert boosted.target_of.tolist() == list(range(boosted.n_targets)) * 12
-    stages = list(boosted.staged_raw_score(rows, n_threads=2))
+    stages = list(boosted.staged_raw_score(EncodedRows.plain(rows), n_threads=2))
     assert len(stages) == 12
     assert stages[-1].tobytes() == boosted.scorer.raw_score(rows).tobytes()
     assert stages[0].tobytes() == boosted.estimator(0).scorer.raw_score(rows).tobytes()

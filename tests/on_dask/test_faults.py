@@ -17,7 +17,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 from lhtree import dask as lhdask  # noqa: E402
-from lhtree.dask import _client, _exchange, _forest  # noqa: E402
+from lhtree.dask import _client, _exchange, _rows  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -151,14 +151,14 @@ def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):
 def test_a_worker_that_is_killed_while_it_grows_trees(cluster, tmp_path, monkeypatch):
     cluster.use(2)
     X, y, given, labels = make_table()
-    grow = _forest.grow_on_workers
+    grow = _rows.grow_on_workers
 
     def grow_and_kill(rows, *arguments):
         address = cluster.client.who_has(rows.parts[:1])[rows.parts[0].key][0]
         cluster.kill(address)
         return grow(rows, *arguments)
 
-    monkeypatch.setattr(_forest, "grow_on_workers", grow_and_kill)
+    monkeypatch.setattr(_rows, "grow_on_workers", grow_and_kill)
     fitted = lhdask.DaskLHForestClassifier(3, random_state=0).fit(given, labels)
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
 

@@ -9,7 +9,7 @@ from support.cluster import assert_same, cut, draw_rows
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 from lhtree import dask as lhdask  # noqa: E402
-from lhtree.dask import _grow  # noqa: E402
+from lhtree.dask import _rows  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
     ],
 )
 def test_classifiers(cluster, tmp_path, monkeypatch, settings, n_workers, sizes, small):
-    monkeypatch.setattr(_grow, "SMALL", small)
+    monkeypatch.setattr(_rows, "SMALL", small)
     cluster.use(n_workers)
     X, y, _ = draw_rows()
     order = np.argsort(y, kind="stable")  # so that most parts lack a class
@@ -56,7 +56,7 @@ def test_classifiers(cluster, tmp_path, monkeypatch, settings, n_workers, sizes,
 
 
 def test_regressors_and_weights(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(_grow, "SMALL", 0)
+    monkeypatch.setattr(_rows, "SMALL", 0)
     X, _, response = draw_rows()
     weight = np.random.default_rng(1).integers(0, 3, len(X)).astype(float)
     fitted = lhdask.DaskLHForestRegressor(3, random_state=0)

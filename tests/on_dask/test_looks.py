@@ -1,15 +1,16 @@
-"""Looks at the parts of a table say what a look at all of it says."""
+"""Summaries of the parts of a table give the same encoding as the whole table."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree.tables.learn import learn_encoding
+from lhtree.tables.frames import take_table
+from lhtree.tables.learn import TableSummary, Wanted, learn_encoding
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("distributed")
-from lhtree.dask._look import look_at, settle_encoding  # noqa: E402
+from lhtree.dask._table import merge_summaries  # noqa: E402
 
 WORDS = [f"word {number}" for number in range(30)]
 
@@ -37,25 +38,38 @@ def make_frame(seed, n_rows):
     has_indicators=st.booleans(),
     most=st.sampled_from([3, 20]),
 )
-def test_parts_and_whole(seed, cuts, has_weights, has_indicators, most):
+def test_summaries_of_parts_encode_as_the_whole_table(seed, cuts, has_weights, has_indicators, most):
     frame = make_frame(seed, 60)
     weight = np.random.default_rng(seed).integers(0, 2, 60).astype(float) if has_weights else None
     whole = learn_encoding(
         frame, "from_dtype", weight, max_one_hot=most, missing_indicator=has_indicators, owner="X"
     )
-    looks = []
+    wanted = Wanted("from_dtype", has_indicators, parts="partitions")
+    summaries, parts = [], []
     for first, last in zip([0, *cuts], [*cuts, 60], strict=True):
-        kept = None if weight is None else weight[first:last] != 0
-        looks.append(look_at(frame[first:last], "from_dtype", kept, "X"))
-    assert settle_encoding(looks, max_one_hot=most, missing_indicator=has_indicators) == whole
+        kept = None if weight is None else np.flatnonzero(weight[first:last])
+        summary = TableSummary(wanted)
+        parts.append(summary.add(take_table(frame[first:last], "X"), kept, first))
+        summaries.append(summary)
+    encoding = merge_summaries(wanted, summaries).finish(most)
+    assert encoding == whole
+    encoded = [
+        summary.encode(encoding, part).expand() for summary, part in zip(summaries, parts, strict=True)
+    ]
+    rows = slice(None) if weight is None else weight != 0
+    np.testing.assert_array_equal(np.concatenate(encoded)[rows], whole.encode(frame)[rows])
 
 
-def test_parts_that_do_not_fit():
+def summarise(part):
+    summary = TableSummary(Wanted("from_dtype", parts="partitions"))
+    summary.add(take_table(part, "X"))
+    return summary
+
+
+def test_partitions_with_other_columns_or_types_are_rejected():
     frame = make_frame(0, 20)
-    looks = [look_at(part, "from_dtype", None, "X") for part in (frame, frame.drop(columns="flag"))]
+    wanted = Wanted("from_dtype", parts="partitions")
     with pytest.raises(ValueError, match="partition 1 has other columns"):
-        settle_encoding(looks, max_one_hot=20, missing_indicator=False)
-    texts = frame.assign(number="text")
-    looks = [look_at(part, "from_dtype", None, "X") for part in (frame, texts)]
-    with pytest.raises(ValueError, match="'number' holds text in some partitions and numbers in others"):
-        settle_encoding(looks, max_one_hot=20, missing_indicator=False)
+        merge_summaries(wanted, [summarise(frame), summarise(frame.drop(columns="flag"))])
+    with pytest.raises(ValueError, match="'number' holds numbers in some partitions and text in others"):
+        merge_summaries(wanted, [summarise(frame), summarise(frame.assign(number="text"))])

@@ -22,28 +22,43 @@ def core_options(options):
     )
 
 
-def boost(X, y, options=None, *, n_rounds=5, n_classes=None, seed=0, n_threads=1, **given):
+def boost(
+    X,
+    y,
+    options=None,
+    *,
+    n_rounds=5,
+    n_classes=None,
+    seed=0,
+    n_threads=1,
+    X_val=None,
+    codes_val=None,
+    bins=None,
+    progress=None,
+    **given,
+):
     """Boost in the core, on values that are normalised already unless `centre` and `scale` are given.
 
-    `y` has classes, unless a `loss` of responses is given.
+    `y` has classes, unless a `loss` of responses is given; rows of `X_val` come after those of `X`. The result has the
+    bins, and is None if a value is infinite.
     """
-    options, X = options or Options(), np.asarray(X)
-    arguments = {"X_val": None, "weight": None, "held": None, "bins": None, "earlier": None, "first": None}
-    arguments |= {
-        "centre": np.zeros(X.shape[1]),
-        "scale": np.ones(X.shape[1]),
-        "patience": 0,
-        "tol": 0.0,
-    } | given
-    return _core.boost(
-        X,
-        max_bins=options.max_bins,
-        options=core_options(options),
-        n_rounds=n_rounds,
-        seed=seed,
-        n_threads=n_threads,
-        **arguments | label(y, n_classes, given.get("loss")),
+    names = ("patience", "tol", "earlier", "first")
+    of_rounds = {name: given.pop(name) for name in names if name in given}
+    try:
+        parts = Partitions(
+            [], np.asarray(X), y, options, n_classes=n_classes, seed=seed, n_threads=n_threads,
+            X_val=X_val, codes_val=codes_val, bins=bins, **given,
+        )  # fmt: skip
+    except InfiniteError:
+        return None
+    found = parts.boost(
+        parts.parts[0], n_rounds=n_rounds, n_threads=n_threads, progress=progress, **of_rounds
     )
+    return found | {"bins": parts.bins.arrays()}
+
+
+class InfiniteError(Exception):
+    """A value is infinite."""
 
 
 def label(y, n_classes, loss):
@@ -78,27 +93,46 @@ class Partitions:
         levels=None,
         centre=None,
         scale=None,
+        n_threads=1,
+        X_val=None,
+        codes_val=None,
+        bins=None,
     ):
         self.options, self.seed, n_rows = options or Options(), seed, len(y)
         labels = label(y, n_classes, loss)
         learned = np.ones(n_rows, dtype=bool) if held is None else held == 0
-        sample = _core.sample_rows(n_rows, seed)
-        sample = sample[learned[sample]]
+        sample = _core.sample_rows(len(X), seed)
         of_weights = {}
         if weight is not None:
             known = weight[learned]
             unit = _core.find_weight_unit(known.max(), bool((known == np.floor(known)).all()), n_rows)
             of_weights = {"weight": weight[sample], "weight_unit": unit}
         m = X.shape[1] if levels is None else int(np.maximum(levels, 1).sum())
-        self.bins = _core.learn_bins(
-            X[sample],
-            centre=np.zeros(m) if centre is None else centre,
-            scale=np.ones(m) if scale is None else scale,
-            max_bins=self.options.max_bins,
-            codes=None if codes is None else codes[sample],
-            levels=levels,
-            **of_weights,
-        )
+        scales = {
+            "centre": np.zeros(m) if centre is None else centre,
+            "scale": np.ones(m) if scale is None else scale,
+        }
+        if bins is None:
+            self.bins = _core.learn_bins(
+                X[sample],
+                max_bins=self.options.max_bins,
+                codes=None if codes is None else codes[sample],
+                levels=levels,
+                rows=np.flatnonzero(learned[sample]),
+                n_threads=n_threads,
+                **scales,
+                **of_weights,
+            )
+        else:
+            self.bins = _core.BoostBins(bins, levels=levels, **scales)
+        if self.bins is None:
+            raise InfiniteError
+        coded = [self.bins.encode(X, codes, n_threads)]
+        if X_val is not None:
+            coded.append(self.bins.encode(X_val, codes_val, n_threads))
+        if any(some is None for some in coded):
+            raise InfiniteError
+        coded = np.concatenate(coded)
         self.given = {name: given for name, given in labels.items() if np.ndim(given) == 0}
         self.given["quantile"] = quantile
         given_rows = {name: given for name, given in labels.items() if np.ndim(given)}
@@ -107,8 +141,7 @@ class Partitions:
         for first, last in pairwise([0, *cuts, n_rows]):
             some = slice(first, last)
             own = {name: None if given is None else given[some] for name, given in given_rows.items()}
-            coded = self.bins.encode(X[some], None if codes is None else codes[some])
-            self.rows.append(_core.BoostRows(coded, self.bins, first_row=first, **self.given, **own))
+            self.rows.append(_core.BoostRows(coded[some], self.bins, first_row=first, **self.given, **own))
         self.requests = []
 
     def answer(self, requests):

@@ -65,10 +65,10 @@ def test_every_source_gives_the_same_matrix(rows, tmp_path):
     numbers = np.array([[np.nan if row[i] is None else row[i] for i in (0, 2, 3)] for row in rows])
     np.testing.assert_array_equal(wanted[:, ~encoding.is_category], numbers)
     for name, table in tables.items():
-        assert learn_encoding(table, [1]).treatments == encoding.treatments, name
+        assert learn_encoding(table, [1]).encoders == encoding.encoders, name
         np.testing.assert_array_equal(encoding.encode(table, warns=False), wanted, name)
         if not isinstance(table, np.ndarray):
-            assert learn_encoding(table, "from_dtype").treatments == encoding.treatments, name
+            assert learn_encoding(table, "from_dtype").encoders == encoding.encoders, name
     for row, x in zip(rows, wanted, strict=True):
         np.testing.assert_array_equal(encoding.encode_row(list(row)), x)
         assert encoding.decode(x)["colour"] == row[1]

@@ -11,7 +11,7 @@ from sklearn.preprocessing import TargetEncoder
 import lhtree
 from lhtree import LHBoostClassifier, LHForestClassifier, LHTClassifier
 from lhtree.tables.encoders import UNSEEN_LEVEL
-from lhtree.tables.statistics import Amounts, Cells, draw_folds, part_values
+from lhtree.tables.statistics import LevelMoments, Moments, draw_folds, part_values
 
 pd = pytest.importorskip("pandas")
 
@@ -42,7 +42,7 @@ def flights():
 
 def learn_statistics(codes, responses, weight, fold, n_levels):
     """Statistics of all rows at once."""
-    cells = Cells([Amounts(response, weight) for response in responses], n_levels)
+    cells = LevelMoments([Moments(response, weight) for response in responses], n_levels)
     cells.add(codes, fold, slice(None))
     return cells.learn()
 
@@ -95,8 +95,8 @@ class TestStatistics:
         generator = np.random.default_rng(1)
         codes, responses = generator.integers(-1, 10, 500), generator.normal(size=(2, 500))
         weight, fold = generator.lognormal(size=500), draw_folds(500)
-        targets = [Amounts(response, weight) for response in responses]
-        cells = Cells(targets, 9)
+        targets = [Moments(response, weight) for response in responses]
+        cells = LevelMoments(targets, 9)
         for first in (300, 0, 77):
             rows = slice(first, {300: 500, 0: 77, 77: 300}[first])
             cells.add(codes[rows], draw_folds(rows.stop - first, first), rows)
@@ -151,7 +151,7 @@ class TestModels:
         X, y = flights
         own = clone(model).fit(X, y)
         new = X[:5].assign(carrier="nobody")
-        prior = own._model.encoding.treatments[0].values[0, -1]
+        prior = own._model.encoding.encoders[0].values[0, -1]
         assert prior == pytest.approx((y == "late").mean(), rel=1e-9)
         np.testing.assert_array_equal(own._model.encoding.encode(new)[:, 0], prior)
         assert own._model.encoding.decode(own._model.encoding.encode(new)[0])["carrier"] == UNSEEN_LEVEL
@@ -267,7 +267,7 @@ def test_a_regression_has_mean_responses():
     response = X["carrier"].fillna("C000").str[1:].astype(float).to_numpy() * 10.0
     model = lhtree.LHBoostRegressor(max_iter=20, random_state=0).fit(X, response)
     assert model._model.feature_names == ["carrier", "wind"]
-    assert model._model.encoding.treatments[0].values[0, -1] == pytest.approx(response.mean(), rel=1e-9)
+    assert model._model.encoding.encoders[0].values[0, -1] == pytest.approx(response.mean(), rel=1e-9)
     assert model.score(X, response) > 0.8
 
 

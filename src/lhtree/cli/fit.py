@@ -464,11 +464,11 @@ def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -
         f"lhtree: {file.path} is read in batches; codes take about {write_bytes(n_cells)} of scratch space",
         quiet=quiet,
     )
-    surveyed = estimator._fit_passes(pass_over_file(file), None)
-    encoding = surveyed.training.encoding
+    summary = estimator._fit_passes(pass_over_file(file), None)
+    encoding = estimator._model.encoding
     known = dict(zip(encoding.names, encoding.categories, strict=True))
     categories = {name: list(known[name] or ()) for name in file.names if name in file.as_categories}
-    return _describe(file, file.path, target, categories, surveyed.n_missing) | {"is_streamed": True}
+    return _describe(file, file.path, target, categories, summary.count_missing()) | {"is_streamed": True}
 
 
 def _describe(

@@ -1,7 +1,11 @@
 """Estimators for Dask collections (extra ``dask``): the models of one machine, to the bit."""
 
-from ._boost import DaskLHBoostClassifier, DaskLHBoostRegressor
-from ._forest import DaskLHForestClassifier, DaskLHForestRegressor
+from ._estimators import (
+    DaskLHBoostClassifier,
+    DaskLHBoostRegressor,
+    DaskLHForestClassifier,
+    DaskLHForestRegressor,
+)
 
 __all__ = [
     "DaskLHBoostClassifier",

@@ -25,7 +25,7 @@ _FAN_IN = 4  # answers that are merged at once, or that the client gets
 _MOST_TRIES = 10  # of a message
 
 
-class Given(NamedTuple):
+class CommonFacts(NamedTuple):
     """What all parts have in common."""
 
     bins: dict[str, Any]
@@ -53,7 +53,7 @@ class Holder:
     Dask copies the results of a worker that leaves to another one. Of a holder it gets one that is empty.
     """
 
-    def __init__(self, parts: Sequence[Coded], given: Given, history: Sequence[bytes]) -> None:
+    def __init__(self, parts: Sequence[Coded], given: CommonFacts, history: Sequence[bytes]) -> None:
         bins = given.make_bins()
         n_threads = import_extra("distributed", "dask").get_worker().state.nthreads
         self._parts = [

@@ -1,63 +1,103 @@
-"""Encoded rows in parts on workers: what a fit does with rows, it does there."""
+"""Encoded rows on Dask workers: the steps of a fit that need all rows are tasks on the workers that have them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+from ..grow.forest import Draw, ForestPlan, TreeLabels, draw, grow_drawn
+from ..grow.sources import (
+    AddLeftOut,
+    Hold,
+    LeftOut,
+    Levels,
+    MemoryRows,
+    RowSource,
+    Sample,
+    Show,
+    code_rows,
+    find_left_out,
+    find_summary_span,
+)
 from ..model.model import Model
-from ..tables.rows import Encoded, expand, join_rows
+from ..tables.encoding import Encoding
+from ..tables.learn import TableSummary
+from ..tables.normalise import Normalisation, Span
+from ..tables.rows import EncodedRows, join_results, sample_rows
+from ..tables.statistics import (
+    Statistics,
+    draw_folds,
+    drop_numbers,
+    place_statistics,
+    read_indicators,
+    read_levels,
+)
 from ._client import Session, fetch
+from ._exchange import Coded, CommonFacts, Exchange
 
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
+
+_GROUPS_PER_THREAD = 2  # so that no worker waits long for the last one
+SMALL = 1 << 23  # values of a table that every worker gets whole, which takes fewer tasks
+
+GrowFacts = tuple[TreeLabels, ForestPlan, RowNumbers | None]  # and the numbers of the rows in the table
+TreeNumbers = Sequence[tuple[int, float]]  # number and beta of each tree
 
 
-class WorkerRows:
+class WorkerRows(RowSource):
     """Rows of a table, or some of them, in parts on workers.
 
     Parameters
     ----------
     session : Session
-        That of the fit.
+        The session of the fit.
     parts : list of Future
         Encoded rows, in their order.
     first : array of shape (n_parts + 1,)
         Number of the first row of every part, and of all rows.
-    n_features : int
-        Number of features.
+    summary : TableSummary
+        Summary of the columns.
+    numbers : Encoding
+        With numbers of categories in place of target statistics.
+    encoding : Encoding, optional
+        The encoding of the rows; None: ``numbers``.
+    statistics : dict, optional
+        Target statistics by column.
     row : array of shape (n,), optional
-        Numbers of the rows meant, ascending; None means all.
+        Numbers of the rows that are used, ascending; None: all.
     """
 
     def __init__(
-        self, session: Session, parts: list[Any], first: Rows, n_features: int, row: Rows | None = None
+        self,
+        session: Session,
+        parts: list[Any],
+        first: RowNumbers,
+        summary: TableSummary,
+        numbers: Encoding,
+        encoding: Encoding | None = None,
+        statistics: dict[int, Statistics] | None = None,
+        row: RowNumbers | None = None,
     ) -> None:
-        self.session, self.parts, self.first, self._n_features, self.row = (
-            session,
-            parts,
-            first,
-            n_features,
-            row,
-        )
+        self.session, self.parts, self.first, self.row = session, parts, first, row
+        self._summary, self._numbers, self._encoding = summary, numbers, encoding or numbers
+        self._statistics = statistics or {}
+        self.n_features = self._encoding.n_features
 
     def __len__(self) -> int:
         return int(self.first[-1]) if self.row is None else len(self.row)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of features."""
-        return len(self), self._n_features
-
     def __getitem__(self, rows: NDArray[Any]) -> WorkerRows:
-        """Some rows, by their places or by a mask."""
         places = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
         row = places if self.row is None else self.row[places]
-        return WorkerRows(self.session, self.parts, self.first, self._n_features, row)
+        known = self._summary, self._numbers, self._encoding, self._statistics
+        return WorkerRows(self.session, self.parts, self.first, *known, row)
 
-    def divide(self) -> Iterator[tuple[int, Rows | None]]:
+    def divide(self) -> Iterator[tuple[int, RowNumbers | None]]:
         """Every part that has some of the rows, and which; None means all."""
         if self.row is None:
             yield from (
@@ -70,37 +110,259 @@ class WorkerRows:
             if len(own):
                 yield part, own
 
+    def divide_rows(self) -> Iterator[tuple[int, RowNumbers | None, slice]]:
+        """The same, with the places of the rows among all rows."""
+        first = 0
+        for part, rows in self.divide():
+            n_rows = int(self.first[part + 1] - self.first[part]) if rows is None else len(rows)
+            yield part, rows, slice(first, first + n_rows)
+            first += n_rows
+
     def map(self, function: Callable[..., Any], *given: Any) -> list[Any]:
-        """Futures of what a function gives for the rows of every part that has some; ``given`` follows the rows."""
+        """Futures of the results of a function for the rows of every part that has some; ``given`` follows them."""
         submit = self.session.submit
         return [submit(function, self.parts[part], own, *given) for part, own in self.divide()]
 
-    def load(self) -> Encoded:
-        """The rows themselves."""
-        return join_rows(fetch(self.session, self.map(take)))
+    def load(self) -> EncodedRows:
+        """All rows in memory."""
+        return EncodedRows.join(fetch(self.session, self.map(take)))
 
-    def expand(self) -> NDArray[Any]:
-        """All features of the rows, shape (n, m)."""
-        return expand(self.load())
+    def sample(self, seed: int) -> Sample:
+        """All rows, or some of many, in memory."""
+        rows = sample_rows(len(self), seed)
+        return Sample((self if rows is None else self[rows]).load(), rows)
 
-    def ask(self, model: Model, method: str) -> Any:
-        """What ``model.ask`` gives for the rows."""
+    def find_span(self) -> Span:
+        """Ranges of all features, from the summary of the columns."""
+        return find_summary_span(self._summary, self._numbers, self._encoding, self._statistics)
+
+    def read_indicators(self, encoding: Encoding) -> NDArray[Any]:
+        """All indicators of missing values."""
+        return np.concatenate(fetch(self.session, self.map(_read_indicators, encoding)))
+
+    def drop_indicators(self, before: Encoding, after: Encoding) -> RowSource:
+        """The rows without some indicators."""
+        parts = [self.session.submit(drop_numbers, before, after, part) for part in self.parts]
+        return WorkerRows(self.session, parts, self.first, self._summary, after, row=self.row)
+
+    def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
+        """All rows as one part."""
+        yield 0, self.keep_levels(numbers)
+
+    def keep_levels(self, numbers: Encoding) -> Levels:
+        """Numbers of the categories of all rows, on the client."""
+        found: list[Levels] = fetch(self.session, self.map(_read_levels, numbers))
+        return {column: np.concatenate([part[column] for part in found]) for column in numbers.counted}
+
+    def place_statistics(
+        self, numbers: Encoding, encoding: Encoding, learned: dict[int, Statistics]
+    ) -> RowSource:
+        """The rows with target statistics."""
+        given = self.session.submit(keep, (numbers, encoding, learned))
+        folds = np.zeros(self.first[-1], dtype=np.int64)  # those of rows without weight are not used
+        folds[slice(None) if self.row is None else self.row] = draw_folds(len(self))
+        parts = [
+            self.session.submit(_place, part, given, folds[self.first[i] : self.first[i + 1]])
+            for i, part in enumerate(self.parts)
+        ]
+        known = self._summary, numbers, encoding, learned
+        return WorkerRows(self.session, parts, self.first, *known, self.row)
+
+    def ask(self, model: Model, method: str, n_threads: int) -> Any:
+        """The result of a method of the model's scorer."""
         given = self.session.submit(keep, model)
-        found = fetch(self.session, self.map(_ask, given, method))
-        if isinstance(found[0], tuple):
-            return tuple(map(np.concatenate, zip(*found, strict=True)))
-        return np.concatenate(found)
+        return join_results(fetch(self.session, self.map(_ask, given, method)))
+
+    def grow(
+        self,
+        labels: TreeLabels,
+        plan: ForestPlan,
+        first_tree: int,
+        betas: NDArray[np.float64],
+        n_threads: int,
+        progress: Callable[[float], None] | None,
+    ) -> list[dict[str, Any]]:
+        """Grow groups of trees on the workers, to which their rows are gathered."""
+        return grow_on_workers(self, labels, plan, first_tree, betas, progress)
+
+    def add_left_out(
+        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32]
+    ) -> tuple[NDArray[Any], ...]:
+        """The result of ``add`` for all rows."""
+        given = self.session.submit(keep, model)
+        drawn = list(find_left_out(model, codes))
+        numbers, futures = [number for number, _ in drawn], []
+        for part, rows, some in self.divide_rows():
+            bits = np.array([np.packbits(left_out[some]) for _, left_out in drawn], dtype=np.uint8)
+            n_rows = some.stop - some.start
+            futures.append(
+                self.session.submit(_add_part, self.parts[part], rows, given, add, numbers, bits, n_rows)
+            )
+        return tuple(map(np.concatenate, zip(*fetch(self.session, futures), strict=True)))
+
+    @contextmanager
+    def code(
+        self,
+        bins: _core.BoostBins,
+        normalisation: Normalisation,
+        more: EncodedRows | None,
+        n_threads: int,
+        show: Show,
+        folder: str | None,
+    ) -> Iterator[Hold]:
+        """Code the rows where they are."""
+        assert more is None  # a validation set is given with rows in memory only
+        levels = self._encoding.levels
+
+        def hold(objective: dict[str, Any], labels: dict[str, Any]) -> Any:
+            shared = CommonFacts(bins.arrays(), *normalisation, levels if levels.any() else None, objective)
+            given = self.session.submit(keep, shared)
+            return Exchange(self.session, self._code_parts(given, labels), given)
+
+        yield hold
+
+    def _code_parts(self, given: Any, labels: dict[str, Any]) -> list[Any]:
+        """Futures of the codes and labels of every part."""
+        if "classes" in labels and labels["classes"].max(initial=0) < 256:  # sent as a byte each
+            labels = labels | {"classes": labels["classes"].astype(np.uint8)}
+        futures = []
+        for part, rows, some in self.divide_rows():
+            own = {name: None if values is None else values[some] for name, values in labels.items()}
+            futures.append(self.session.submit(_code, self.parts[part], rows, given, own, some.start))
+        return futures
 
 
 def keep(value: Any) -> Any:
-    """Makes something the result of a task, so that it is sent once and can be computed again."""
+    """Make a value the result of a task, so that it is sent once and can be computed again."""
     return value
 
 
-def take(part: Encoded, rows: Rows | None) -> Encoded:
+def take(part: EncodedRows, rows: RowNumbers | None) -> EncodedRows:
     """Some rows of a part."""
     return part if rows is None else part[rows]
 
 
-def _ask(part: Encoded, rows: Rows | None, model: Model, method: str) -> Any:
-    return model.ask(method, take(part, rows))
+def _ask(part: EncodedRows, rows: RowNumbers | None, model: Model, method: str) -> Any:
+    return MemoryRows(take(part, rows)).ask(model, method, 1)
+
+
+def _read_indicators(part: EncodedRows, rows: RowNumbers | None, encoding: Encoding) -> NDArray[Any]:
+    return read_indicators(encoding, take(part, rows))
+
+
+def _read_levels(part: EncodedRows, rows: RowNumbers | None, numbers: Encoding) -> Levels:
+    return read_levels(numbers, take(part, rows))
+
+
+def _place(
+    part: EncodedRows, given: tuple[Encoding, Encoding, dict[int, Statistics]], fold: NDArray[np.int64]
+) -> EncodedRows:
+    numbers, encoding, learned = given
+    return place_statistics(numbers, encoding, part, learned, fold)
+
+
+def _code(
+    part: EncodedRows,
+    rows: RowNumbers | None,
+    given: CommonFacts,
+    labels: dict[str, NDArray[Any] | None],
+    first: int,
+) -> Coded:
+    classes = labels.get("classes")
+    if classes is not None:
+        labels = labels | {"classes": classes.astype(np.int32)}
+    return Coded(code_rows(given.make_bins(), take(part, rows)), labels, first)
+
+
+def _add_part(
+    part: EncodedRows,
+    rows: RowNumbers | None,
+    model: Model,
+    add: AddLeftOut,
+    numbers: list[int],
+    bits: NDArray[np.uint8],
+    n_rows: int,
+) -> tuple[NDArray[Any], ...]:
+    left_out: list[LeftOut] = [
+        (number, np.unpackbits(own, count=n_rows).astype(bool))
+        for number, own in zip(numbers, bits, strict=True)
+    ]
+    return add(model, take(part, rows), left_out)
+
+
+def grow_on_workers(
+    X: WorkerRows,
+    labels: TreeLabels,
+    plan: ForestPlan,
+    first_tree: int,
+    betas: NDArray[np.float64],
+    progress: Callable[[float], None] | None,
+) -> list[dict[str, Any]]:
+    """Grow trees, numbered from ``first_tree``, one per target for each beta."""
+    session = X.session
+    given = session.submit(keep, (labels, plan, X.row))
+    n_threads = sum(session.client.nthreads().values()) or 1
+    groups = np.array_split(np.arange(len(betas)), min(len(betas), _GROUPS_PER_THREAD * n_threads))
+    is_small = X.shape[0] * X.shape[1] <= SMALL
+    joined = session.submit(EncodedRows.join, X.map(take)) if is_small else None
+    futures = []
+    for group in groups:
+        trees = [(first_tree + int(i), float(betas[i])) for i in group]
+        if joined is not None:
+            futures.append(session.submit(_grow_small, joined, given, trees))
+            continue
+        drawn = session.submit(_draw, given, trees)
+        rows = [
+            session.submit(_take_drawn, part, drawn, int(X.first[i]), int(X.first[i + 1]))
+            for i, part in enumerate(X.parts)
+        ]
+        futures.append(session.submit(_grow, rows, given, drawn))
+    grown: list[dict[str, Any]] = []
+    for future in futures:
+        grown += fetch(session, [future])[0]
+        if progress is not None:
+            progress(len(grown) * (1 if plan.is_joint else len(labels.targets)))
+    return grown
+
+
+def _grow_small(X: EncodedRows, given: GrowFacts, trees: TreeNumbers) -> list[dict[str, Any]]:
+    """Grow a group of trees from all rows."""
+    labels, plan, _ = given
+    draws = [draw(labels, plan, tree, beta) for tree, beta in trees]
+    return [grow_drawn(X if one.rows is None else X[one.rows], labels, plan, one) for one in draws]
+
+
+def _draw(given: GrowFacts, trees: TreeNumbers) -> tuple[list[Draw], RowNumbers]:
+    """The draws of a group of trees, and the rows of the table that one of them needs, ascending."""
+    labels, plan, row = given
+    draws = [draw(labels, plan, tree, beta) for tree, beta in trees]
+    if draws[0].rows is None:
+        needed = np.arange(len(labels.codes))
+    else:
+        is_needed = np.zeros(len(labels.codes), dtype=bool)
+        for one in draws:
+            is_needed[one.rows] = True
+        needed = np.flatnonzero(is_needed)
+    return draws, needed if row is None else row[needed]
+
+
+def _take_drawn(
+    part: EncodedRows, drawn: tuple[list[Draw], RowNumbers], first: int, last: int
+) -> EncodedRows:
+    """The rows of a part that a group of trees needs."""
+    needed = drawn[1]
+    begin, end = np.searchsorted(needed, (first, last))
+    return take(part, needed[begin:end] - first)
+
+
+def _grow(
+    rows: list[EncodedRows], given: GrowFacts, drawn: tuple[list[Draw], RowNumbers]
+) -> list[dict[str, Any]]:
+    """Grow a group of trees from the rows that they need."""
+    (labels, plan, row), (draws, needed) = given, drawn
+    X = EncodedRows.join(rows)
+    place = needed if row is None else np.searchsorted(row, needed)  # as draws number them
+    return [
+        grow_drawn(X if one.rows is None else X[np.searchsorted(place, one.rows)], labels, plan, one)
+        for one in draws
+    ]

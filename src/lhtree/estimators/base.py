@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from .._core import Scorer
 from .._parameters import Settled, check_flag, draw_seed
 from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.forest import count_kept, keep_rows, smooth_leaves
-from ..grow.training import Progress, Training, check_continued, check_training, shift
+from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
+from ..grow.sources import MemoryTable, Sample
+from ..grow.training import Progress, Training, check_continued, prepare, shift
 from ..model.model import ForestRecord, Model
 from ..model.response import scale_up
 from ..model.trees import Trees, join_trees
 from ..tables.frames import refuse_infinity
-from ..tables.normalise import Normalisation, Span, learn_normalisation
-from ..tables.rows import expand, sample_rows, split
+from ..tables.normalise import Normalisation, Span
 from .predictor import Classifier, Predictor, count_threads
 
 
@@ -78,7 +77,7 @@ class BaseLHT(Predictor):
         """
         continues = check_flag("warm_start", getattr(self, "warm_start", False))
         earlier = self._model if continues else None
-        return self._fit(check_training(self, X, y, sample_weight, earlier), earlier)
+        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight), earlier), earlier)
 
     def _fit(self, training: Training, earlier: Model | None = None, seed: int | None = None) -> Any:
         """Fit the model to rows that were checked; ``earlier`` has the trees to keep, ``seed`` if it is drawn."""
@@ -95,7 +94,9 @@ class BaseLHT(Predictor):
         if seed is None:
             seed = draw_seed(self.random_state) if earlier is None else earlier.seed
         key = seed if self._is_forest else 0  # a tree that draws nothing must not depend on its seed
-        normalisation, span = self._normalise(training, settled.normalize, earlier, n_threads, key)
+        normalisation, span = normalise(
+            training, settled.normalize, earlier, n_threads, training.X.sample(key)
+        )
 
         def build(training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
             trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress)
@@ -140,11 +141,6 @@ class BaseLHT(Predictor):
         self._model = self._finish(model, training)
         return self
 
-    def _normalise(
-        self, training: Training, how: str | None, earlier: Model | None, n_threads: int, seed: int
-    ) -> tuple[Normalisation, Span]:
-        return normalise(training, how, earlier, n_threads, seed)
-
     def _grow(
         self,
         training: Training,
@@ -155,31 +151,14 @@ class BaseLHT(Predictor):
         n_threads: int,
         progress: Progress,
     ) -> Trees:
-        targets = training.targets
         responses, exponent = training.responses()
-        if growth.is_joint:  # the core takes the classes from the strata
-            targets, responses = np.array([-1], dtype=np.int32), responses[:0]
-        arrays = _core.grow_forest(
-            **split(training.X),
-            centre=normalisation.centre,
-            scale=normalisation.scale,
-            responses=responses,
-            targets=targets,
-            weight=training.weight,
-            options=settled.options,
-            betas=growth.betas,
-            seed=seed,
-            first_tree=growth.first_tree,
-            strata=training.codes,
-            counts=growth.counts,
-            bootstrap=growth.bootstrap,
-            balances=growth.balances,
-            n_threads=n_threads,
-            progress=progress,
+        response = None if training.response is None else responses[0]
+        labels = TreeLabels(training.codes, training.weight, response, training.targets)
+        plan = ForestPlan(
+            settled, normalisation, seed, growth.counts, growth.bootstrap, growth.balances, growth.is_joint
         )
-        if arrays is None:
-            refuse_infinity(expand(training.X), training.row)
-        return self._settle_trees([arrays], training, settled, exponent)
+        grown = training.X.grow(labels, plan, growth.first_tree, growth.betas, n_threads, progress)
+        return self._settle_trees(grown, training, settled, exponent)
 
     def _settle_trees(
         self, grown: Sequence[dict[str, Any]], training: Training, settled: Settled, exponent: int
@@ -234,21 +213,13 @@ class WolfClassifier(Classifier, BaseLHT):
 
 
 def normalise(
-    training: Training, how: str | None, earlier: Model | None, n_threads: int, seed: int
+    training: Training, how: str | None, earlier: Model | None, n_threads: int, sample: Sample
 ) -> tuple[Normalisation, Span]:
-    """Scales and ranges of the features: from the earlier model, with widened ranges, or newly learned.
-
-    Scales of more rows than a sample has are those of the sample.
-    """
-    X, weight, row = training.X, training.weight, training.row
-    if earlier is not None:
-        return earlier.normalisation, earlier.span.widen(X)
-    span = Span.unknown(X.shape[1])
-    sampled = sample_rows(len(X), seed)
-    if sampled is None:
-        return learn_normalisation(X, weight, how, row, n_threads, span), span
-    span = span.widen(X)
-    if np.isinf(span.low).any() or np.isinf(span.high).any():
-        refuse_infinity(expand(X), row)
-    weight = None if weight is None else weight[sampled]
-    return learn_normalisation(X[sampled], weight, how, n_threads=n_threads), span
+    """Scales and ranges of the features: from the earlier model, with widened ranges, or newly learned."""
+    X, row = training.X, training.row
+    if earlier is None:
+        return X.normalise(sample, training.weight, how, n_threads, row)
+    span = earlier.span.widen(X.load())
+    if span.is_infinite():
+        refuse_infinity(X.load().expand(), row)
+    return earlier.normalisation, span

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from .. import _core
 from .._extras import show_progress
 from .._parameters import check_count, check_flag, check_verbose, draw_seed
-from ..grow.boosting import Boosted, BoostSettings, Grow, boost_rounds, grow_in_memory
+from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.coded_boosting import grow_from_codes, learn_bins, write_codes
 from ..grow.holdout import hold_out, take_validation
-from ..grow.passes import Surveyed, refuse_parameters, survey
-from ..grow.training import Progress, Training, check_continued, check_training, shift
-from ..io.passes import Passes, open_passes, open_scratch
+from ..grow.sources import BatchedTable, MemoryTable, Sample, refuse_parameters
+from ..grow.training import Progress, Training, check_continued, prepare, shift
+from ..io.passes import Passes, open_passes
 from ..model.model import BoostRecord, Model
+from ..tables.learn import TableSummary
 from ..tables.normalise import Normalisation, Span
 from .base import normalise
 from .predictor import Predictor, count_threads
@@ -56,35 +56,62 @@ class BaseBoost(Predictor):
         self
         """
         earlier = self._model if check_flag("warm_start", self.warm_start) else None
-        training = check_training(self, X, y, sample_weight, earlier)
+        training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
+        return self._fit(training, earlier, validation=(X_val, y_val, sample_weight_val))
+
+    def _fit(
+        self,
+        training: Training,
+        earlier: Model | None = None,
+        seed: int | None = None,
+        validation: tuple[Any, Any, Any] = (None, None, None),
+        scratch_dir: str | None = None,
+    ) -> Any:
+        """Fit the model to rows that were checked; ``earlier`` has the rounds to keep, ``seed`` if it is drawn."""
         if earlier is not None:
             check_continued(earlier, training)
         params = self.get_params(deep=False)
         settings = BoostSettings.of(params, training, earlier)
         method = check_calibrate(params.get("calibrate"), training, continues=self.warm_start)
         n_threads = count_threads(self.n_jobs)
-        seed = draw_seed(self.random_state) if earlier is None else earlier.seed
-        given = take_validation(self, training, X_val, y_val, sample_weight_val)
-        normalisation, span = normalise(training, "robust", earlier, n_threads, seed)
+        if seed is None:
+            seed = draw_seed(self.random_state) if earlier is None else earlier.seed
+        given = take_validation(self, training, *validation)
+        sample = training.X.sample(seed)
+        normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
         n_trees = settings.n_rounds * training.n_targets
 
-        def build(training: Training, settings: BoostSettings, progress: Progress) -> Model:
-            validation = given and given._replace(held=np.zeros(len(training.X), dtype=np.uint8))
-            if validation is None and settings.stops:
-                validation = hold_out(training, self.validation_fraction, seed)
-            grow = grow_in_memory(training, settings, normalisation, earlier)
-            boosted = boost_rounds(training, settings, validation, grow, earlier, seed, n_threads, progress)
+        def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
+            own = given and given._replace(held=np.zeros(training.n_rows, dtype=np.uint8))
+            if own is None and settings.stops:
+                own = hold_out(training, self.validation_fraction, seed)
+            return code_fit(
+                training,
+                sample,
+                settings,
+                own,
+                normalisation,
+                earlier,
+                n_threads,
+                self._progress,
+                scratch_dir,
+            )
+
+        def build(training: Training, settings: BoostSettings, coded: CodedFit, progress: Progress) -> Model:
+            boosted = boost_rounds(training, settings, coded, earlier, seed, n_threads, progress)
             return make_model(boosted, training, settings, normalisation, span, earlier, seed)
 
-        with self._progress(n_trees * (N_FOLDS + 1 if method else 1)) as progress:
-            model = build(training, settings, progress)
-            if method is not None:
+        def build_part(part: Training, number: int) -> Model:
+            own = BoostSettings.of(params, part, None)
+            with code(part, part.X.sample(seed), own) as coded:
+                return build(part, own, coded, shift(progress, (number + 1) * n_trees))
 
-                def build_part(part: Training, number: int) -> Model:
-                    own = BoostSettings.of(params, part, None)
-                    return build(part, own, shift(progress, (number + 1) * n_trees))
-
-                model = calibrate(model, training, method, build_part, n_threads, seed)
+        with code(training, sample, settings) as coded:
+            del sample  # memory is free for growing
+            with self._progress(n_trees * (N_FOLDS + 1 if method else 1)) as progress:
+                model = build(training, settings, coded, progress)
+                if method is not None:
+                    model = calibrate(model, training, method, build_part, n_threads, seed)
         self._model = model
         return self
 
@@ -133,31 +160,15 @@ class BaseBoost(Predictor):
         self._fit_passes(passes, scratch_dir)
         return self
 
-    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> Surveyed:
+    def _fit_passes(self, passes: Passes, scratch_dir: str | None) -> TableSummary:
+        """Fit in passes over a table; return the summary of its columns."""
         refuse_parameters(self)
-        n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
+        seed = draw_seed(self.random_state)
         with self._progress(passes.n_rows, "reading the table") as progress:
-            surveyed = survey(self, passes, seed, progress)
-        training = surveyed.training
-        settings = BoostSettings.of(self.get_params(deep=False), training, None)
-        normalisation = surveyed.normalise("robust", n_threads)
-        validation = hold_out(training, self.validation_fraction, seed) if settings.stops else None
-
-        def boost(grow: Grow) -> Boosted:
-            with self._progress(settings.n_rounds * training.n_targets) as progress:
-                return boost_rounds(training, settings, validation, grow, None, seed, n_threads, progress)
-
-        if len(training.X) == training.n_rows:  # the sample is the whole table
-            boosted = boost(grow_in_memory(training, settings, normalisation, None))
-        else:
-            bins = learn_bins(surveyed, settings, validation, normalisation, n_threads)
-            with open_scratch(training.n_rows, bins.n_slots, scratch_dir) as scratch:
-                with self._progress(training.n_rows, scratch.describe(training.n_rows)) as progress:
-                    batches = surveyed.read(passes, type(self).__name__)
-                    write_codes(batches, bins, scratch, n_threads, progress)
-                boosted = boost(grow_from_codes(training, settings, bins, scratch.read()))
-        self._model = make_model(boosted, training, settings, normalisation, surveyed.span, None, seed)
-        return surveyed
+            table = BatchedTable(self, passes, seed, progress, scratch_dir)
+            training = prepare(self, table)
+        self._fit(training, seed=seed, scratch_dir=scratch_dir)
+        return table.summary
 
     def _progress(self, n_tasks: int | None, what: str = "growing trees") -> Any:
         return show_progress(n_tasks, what) if check_verbose(self.verbose) else nullcontext()

@@ -18,11 +18,12 @@ from .._parameters import (
     draw_seed,
     refuse,
 )
-from ..grow.compact import Plan, choose_penalty, count_fits, count_tasks, grow, measure_fit, settle
+from ..grow.compact import CompactPlan, choose_penalty, count_fits, count_tasks, grow, measure_fit, settle
 from ..grow.compact_trees import build_trees
 from ..grow.forest import count_kept, keep_rows
 from ..grow.rounding import round_to_scale
-from ..grow.training import Progress, Training, check_training, shift
+from ..grow.sources import MemoryTable
+from ..grow.training import Progress, Training, prepare, shift
 from ..model.model import CompactRecord, Model
 from ..tables.normalise import Normalisation
 from .base import normalise
@@ -54,16 +55,18 @@ class BaseCompact(Predictor):
         -------
         self
         """
-        training = check_training(self, X, y, sample_weight, None)
+        training = prepare(self, MemoryTable(self, X, y, sample_weight))
         plan, chooses = self._settle(training)
         n_kept = count_kept(self.keep_prototypes, training)
         n_threads, seed = count_threads(self.n_jobs), draw_seed(self.random_state)
-        normalisation, span = normalise(training, "robust", None, n_threads, seed=0)  # nothing is random
+        normalisation, span = normalise(
+            training, "robust", None, n_threads, training.X.sample(0)
+        )  # nothing is random
         if plan.digits is not None:
             centre = round_to_scale(normalisation.centre, normalisation.scale, _CENTRE_DIGITS)
             normalisation = Normalisation(centre, normalisation.scale)
 
-        def build(training: Training, plan: Plan, progress: Progress) -> Model:
+        def build(training: Training, plan: CompactPlan, progress: Progress) -> Model:
             grown = grow(training, plan, normalisation, n_threads, progress)
             tree, leaf = settle(grown, plan, normalisation)
             loss = measure_fit(training, grown.leaf) - measure_fit(training, leaf, plan.digits)
@@ -90,7 +93,7 @@ class BaseCompact(Predictor):
             self._model = build(training, plan, shift(progress, n_before))
         return self
 
-    def _settle(self, training: Training) -> tuple[Plan, bool]:
+    def _settle(self, training: Training) -> tuple[CompactPlan, bool]:
         """The parameters, checked, and whether the penalty is still to be chosen."""
         choose("unseen", self.unseen, UNSEEN)
         check_verbose(self.verbose)
@@ -114,7 +117,7 @@ class BaseCompact(Predictor):
         digits = self.digits
         if digits is not None and (check_count("digits", digits, 1) > 15):
             raise refuse("digits", digits, "None (no rounding) or an integer from 1 to 15")
-        plan = Plan(
+        plan = CompactPlan(
             penalty=1.0 if chooses else check_number("penalty", self.penalty),
             max_leaf_nodes=max_leaf_nodes,
             max_terms=min(check_count("max_terms", self.max_terms, 1), 2**62),

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any, Protocol, overload
+from collections.abc import Sequence
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._extras import show_progress
 from .._parameters import Settled, check_count, check_flag, check_verbose, draw_seed, is_integer, refuse
-from ..grow.forest import Labels, Plan, add_left_out_streamed, count_rows, draw_again, grow_streamed
-from ..grow.passes import StreamedRows, refuse_parameters, survey
-from ..grow.training import Progress, Training
+from ..grow.forest import count_rows
+from ..grow.sources import BatchedTable, refuse_parameters
+from ..grow.training import Training, prepare
 from ..io.passes import open_passes
 from ..model.model import Drawn, ForestRecord, Model
-from ..model.trees import Trees
-from ..tables.normalise import Normalisation, Span
-from ..tables.rows import Encoded
 from .base import BaseLHT, Growth
 from .predictor import Predictor
-
-LeftOut = tuple[int, NDArray[np.bool_]]
-
-
-class AddLeftOut(Protocol):
-    """Adds up what the trees say of rows that they did not see."""
-
-    def __call__(self, model: Model, X: Encoded, left_out: Iterable[LeftOut]) -> tuple[NDArray[Any], ...]:
-        """Some arrays with a value for every row of X."""
 
 
 class BaseForest(BaseLHT):
@@ -129,49 +115,7 @@ class BaseForest(BaseLHT):
             is_regression=self._is_regressor,
         )
         seed = draw_seed(self.random_state)
-        surveyed = survey(self, passes, seed)
-        rows: Any = StreamedRows(surveyed, passes, type(self).__name__)
-        return self._fit(surveyed.training._replace(X=rows), seed=seed)
-
-    def _normalise(
-        self, training: Training, how: str | None, earlier: Model | None, n_threads: int, seed: int
-    ) -> tuple[Normalisation, Span]:
-        X: Any = training.X
-        if isinstance(X, StreamedRows):
-            return X.surveyed.normalise(how, n_threads), X.surveyed.span
-        return super()._normalise(training, how, earlier, n_threads, seed)
-
-    def _grow(
-        self,
-        training: Training,
-        settled: Settled,
-        growth: Growth,
-        normalisation: Normalisation,
-        seed: int,
-        n_threads: int,
-        progress: Progress,
-    ) -> Trees:
-        grow = self._find_grower(training.X, n_threads)
-        if grow is None:
-            return super()._grow(training, settled, growth, normalisation, seed, n_threads, progress)
-        responses, exponent = training.responses()
-        response = None if training.response is None else responses[0]
-        labels = Labels(training.codes, training.weight, response, training.targets)
-        plan = Plan(
-            settled, normalisation, seed, growth.counts, growth.bootstrap, growth.balances, growth.is_joint
-        )
-        grown = grow(labels, plan, growth.first_tree, growth.betas, progress)
-        return self._settle_trees(grown, training, settled, exponent)
-
-    def _find_grower(self, X: Any, n_threads: int) -> Callable[..., list[dict[str, Any]]] | None:
-        """What grows trees from rows that are not in memory; None if they are."""
-        return partial(grow_streamed, X, n_threads) if isinstance(X, StreamedRows) else None
-
-    def _add_left_out(self, add: AddLeftOut, model: Model, training: Training) -> tuple[NDArray[Any], ...]:
-        X: Any = training.X
-        if isinstance(X, StreamedRows):
-            return add_left_out_streamed(X, add, model, training.codes)
-        return add(model, X, draw_left_out(model, training.codes))
+        return self._fit(prepare(self, BatchedTable(self, passes, seed)), seed=seed)
 
     def _progress(self, n_tasks: int) -> Any:
         return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
@@ -208,11 +152,3 @@ class Estimators(Sequence[Any]):
         tree = self._kind(**params)
         tree._model = own
         return tree
-
-
-def draw_left_out(model: Model, codes: NDArray[np.int32]) -> Iterator[LeftOut]:
-    """Number of every estimator that left rows out, and which rows it did not see, shape (n,)."""
-    for number, rows in draw_again(model, codes):
-        left_out = np.ones(len(codes), dtype=bool)
-        left_out[rows] = False
-        yield number, left_out

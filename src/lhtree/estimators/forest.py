@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from .._core import Scorer
 from .._parameters import Settled, refuse, settle_multi_class
+from ..grow.sources import LeftOut
 from ..grow.training import Training
 from ..model.model import ForestRecord, Model
 from ..model.response import ResponseRecord
-from ..tables.rows import Encoded
+from ..tables.rows import EncodedRows
 from .base import Growth, WolfClassifier
-from .base_forest import BaseForest, LeftOut
+from .base_forest import BaseForest
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 from .predictor import Regressor
 from .tree import REGRESSION_SETTINGS, TREE, TREE_CLASSIFIER, TREE_REGRESSOR, LHTClassifier, LHTRegressor
@@ -188,7 +189,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         """Score the rows that trees did not see."""
         if not self.oob_score:
             return model
-        return score_out_of_bag(model, training, *self._add_left_out(add_votes, model, training))
+        return score_out_of_bag(model, training, *training.X.add_left_out(add_votes, model, training.codes))
 
     @property
     def oob_score_(self) -> float:
@@ -209,7 +210,7 @@ class LHForestClassifier(WolfClassifier, BaseForest):
 
 
 def add_votes(
-    model: Model, X: Encoded, left_out: Iterable[LeftOut]
+    model: Model, X: EncodedRows, left_out: Iterable[LeftOut]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return sums of WOLF values and memberships over the trees that did not see a row, and their number."""
     return model.sum_left_out(X, left_out)
@@ -360,7 +361,7 @@ class LHForestRegressor(Regressor, BaseForest):
             return model
         unit = float(np.abs(training.response).max()) or 1.0  # squares of 1e300 would overflow
         add = partial(add_values, mean=model.response.mean, unit=unit)
-        added = self._add_left_out(add, model, training)
+        added = training.X.add_left_out(add, model, training.codes)
         return measure_out_of_bag(model, training, self.oob_score, unit, *added)
 
     @property
@@ -394,7 +395,7 @@ def _has_lost_draws(earlier: Model | None, model: Model) -> bool:
 
 
 def add_values(
-    model: Model, X: Encoded, left_out: Iterable[LeftOut], mean: float, unit: float
+    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], mean: float, unit: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return sums over the trees that did not see a row: predictions, squares about the mean, and 1."""
     total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit)

@@ -20,7 +20,6 @@ from ..interpret import Interpretable
 from ..model.model import Model
 from ..model.views import TreeView, TreeViews
 from ..tables.frames import refuse_infinity
-from ..tables.rows import CodedRows
 
 # Below this many rows, predictions do not read n_jobs, because the scorer uses no threads.
 _FEW_ROWS = 64
@@ -83,10 +82,10 @@ class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Call a method of the model's scorer with rows of any type; exact arrays are not encoded."""
         if model is None or not model.takes(X):
             model = model or self._read()
-            X = model.code(X, self)
+            rows = model.code(X, self)
+            n_threads = 1 if len(rows) < _FEW_ROWS else count_threads(self.n_jobs)
+            return rows.score(partial(method, model.scorer), n_threads)
         n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
-        if isinstance(X, CodedRows):
-            return X.score(partial(method, model.scorer), n_threads)
         result = method(model.scorer, X, n_threads)
         if result is None:
             refuse_infinity(X)

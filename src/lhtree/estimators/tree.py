@@ -11,7 +11,6 @@ from .._parameters import Settled, check_number
 from ..grow.pruning import Rows, prune
 from ..grow.training import Training
 from ..model.model import Model
-from ..tables.rows import expand
 from .base import BaseLHT, Growth, WolfClassifier
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 from .predictor import Regressor, count_threads
@@ -247,6 +246,6 @@ class LHTRegressor(Regressor, BaseLHT):
         """Prune the tree."""
         if not self.pruning or training.response is None:
             return model
-        leaf = model.ask("apply", training.X, count_threads(self.n_jobs))[:, 0]
-        rows = Rows(model.normalise(expand(training.X)), training.response, training.weight, leaf)
+        leaf = training.X.ask(model, "apply", count_threads(self.n_jobs))[:, 0]
+        rows = Rows(model.normalise(training.X.load().expand()), training.response, training.weight, leaf)
         return replace(model, trees=prune(model.trees, rows, float(self.pruning)))

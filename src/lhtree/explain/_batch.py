@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
-from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
+from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.encoding import Encoding
 from ._contributions import find_base, find_contributions
 from ._paths import Trace
@@ -67,11 +67,11 @@ def _decode(encoding: Encoding, X: NDArray[Any]) -> NDArray[Any]:
     if encoding.is_plain:
         return X
     columns: list[NDArray[Any]] = []
-    for column, treatment in enumerate(encoding.treatments):
+    for column, encoder in enumerate(encoding.encoders):
         own = X[:, encoding.features_of(column)]
-        if isinstance(treatment, (OneHot, TargetStatistic)):
-            names = np.array([*treatment.categories, UNSEEN_LEVEL, None], dtype=object)  # -1 is a missing one
-            columns.append(names[treatment.recall(own)])
+        if isinstance(encoder, Levels):
+            names = np.array([*encoder.categories, UNSEEN_LEVEL, None], dtype=object)  # -1 is a missing one
+            columns.append(names[encoder.recall(own)])
         else:
             columns.append(own[:, 0] if own.shape[1] else np.full(len(X), None))
     is_number = all(each.dtype != object for each in columns)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
 from ..model.numbers import NumberFormat
-from ..tables.encoders import OneHot, TargetStatistic
+from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._goal import RangeGoal, take_goal
 from ._paths import make_plain
@@ -148,17 +148,17 @@ def _switch_categories(task: Task, may_change: NDArray[np.bool_]) -> NDArray[np.
     Some of very many categories are tried, evenly spaced by their statistics.
     """
     encoding, parts = task.fitted.encoding, [np.empty((0, len(task.x)))]
-    for column, treatment in enumerate(encoding.treatments):
+    for column, encoder in enumerate(encoding.encoders):
         own = encoding.features_of(column)
-        if not isinstance(treatment, (OneHot, TargetStatistic)) or not may_change[own].all():
+        if not isinstance(encoder, Levels) or not may_change[own].all():
             continue
-        code = treatment.recall(task.x[None, own])[0]
-        others = treatment.spread(MOST_SWITCHED)
+        code = encoder.recall(task.x[None, own])[0]
+        others = encoder.spread(MOST_SWITCHED)
         others = others[others != code]
         if code < 0 or not len(others):  # a missing one stays missing
             continue
         part = np.repeat(task.x[None], len(others), axis=0)
-        part[:, own] = treatment.place(others)
+        part[:, own] = encoder.place(others)
         parts.append(part)
     return np.concatenate(parts)
 

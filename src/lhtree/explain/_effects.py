@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._extras import import_extra
 from .._parameters import is_integer, refuse
 from ..model.model import Model
-from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
+from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ._contributions import find_contributions
 
 if TYPE_CHECKING:
@@ -184,12 +184,12 @@ def _describe(
     n_groups: int,
     coverage: float,
 ) -> Effect:
-    treatment = fitted.encoding.treatments[column]
+    encoder = fitted.encoding.encoders[column]
     features = rows[:, fitted.encoding.features_of(column)]
     value = density = None
-    if isinstance(treatment, (OneHot, TargetStatistic)):
-        names = [*map(str, treatment.categories), UNSEEN_LEVEL]
-        group, labels = _group_categories(treatment.recall(features), names, n_groups)
+    if isinstance(encoder, Levels):
+        names = [*map(str, encoder.categories), UNSEEN_LEVEL]
+        group, labels = _group_categories(encoder.recall(features), names, n_groups)
     else:
         numbers = features[:, 0].astype(np.float64)
         group, labels = _group_numbers(numbers, n_groups)

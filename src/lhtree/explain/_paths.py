@@ -399,7 +399,7 @@ def _name_terms(model: Model, terms: TraceTerms, x: Floats) -> Callable[[int], t
     encoding, column = model.encoding, model.encoding.column
     is_part = encoding.is_category | encoding.is_indicator
     own = {
-        number: encoding.treatments[number].decode(x[encoding.features_of(number)])
+        number: encoding.encoders[number].decode(x[encoding.features_of(number)])
         for number in encoding.counted
     }
     lists: list[list[Any]] = [

@@ -156,24 +156,24 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
     Columns are qualified by the table, because SQLite reads an unknown quoted name as text.
     """
     values = []
-    for name, treatment in zip(fitted.column_names, fitted.encoding.treatments, strict=True):
+    for name, encoder in zip(fitted.column_names, fitted.encoding.encoders, strict=True):
         column = f"t.{quote_name(name, dialect)}"
-        if isinstance(treatment, Dropped):
+        if isinstance(encoder, Dropped):
             continue
-        if isinstance(treatment, Numbers):
+        if isinstance(encoder, Numbers):
             number = _read_number(column, dialect)
             values.append(number)
-            values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * treatment.has_indicator
+            values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * encoder.has_indicator
             continue
-        some = treatment.categories
+        some = encoder.categories
         # Compare case-sensitively whatever the collation of the table; DuckDB and PostgreSQL collate text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"
         elif all(isinstance(category, str) for category in some):
             column = f'CAST({column} AS VARCHAR) COLLATE "C"'
         known = [write_label(category, dialect) for category in some]
-        if isinstance(treatment, TargetStatistic):
-            values += [_look_up(column, known, own.tolist(), dialect) for own in treatment.values]
+        if isinstance(encoder, TargetStatistic):
+            values += [_look_up(column, known, own.tolist(), dialect) for own in encoder.values]
             continue
         values += [
             f"CASE WHEN {column}={own} THEN 1e0 WHEN {column} IN ({', '.join(known)}) THEN 0e0 END"

@@ -118,13 +118,13 @@ def _complete(graph: Graph, x: str, fitted: Model) -> str:
     def pick(features: list[int]) -> str:
         return graph.add("Gather", x, graph.constant(as_shape(features)), axis=1)
 
-    for column, treatment in enumerate(encoding.treatments):
+    for column, encoder in enumerate(encoding.encoders):
         features = list(range(*encoding.features_of(column).indices(fitted.n_features)))
-        if isinstance(treatment, TargetStatistic):
+        if isinstance(encoder, TargetStatistic):
             parts += [pick(given)] if given else []
-            parts.append(_look_up(graph, treatment, n_looked_up))
+            parts.append(_look_up(graph, encoder, n_looked_up))
             given, n_looked_up = [], n_looked_up + 1
-        elif isinstance(treatment, Numbers) and treatment.has_indicator:
+        elif isinstance(encoder, Numbers) and encoder.has_indicator:
             parts.append(pick([*given, features[0]]))
             parts.append(graph.cast(graph.add("IsNaN", pick(features[:1])), np.float64))
             given = []
@@ -134,9 +134,9 @@ def _complete(graph: Graph, x: str, fitted: Model) -> str:
     return graph.add("Concat", *parts, axis=1)
 
 
-def _look_up(graph: Graph, treatment: TargetStatistic, number: int) -> str:
+def _look_up(graph: Graph, encoder: TargetStatistic, number: int) -> str:
     """Return statistics of a column of text, shape (n, n_targets): NaN for "", the last for unknown categories."""
-    keys = [check_text(str(category), "category", "ONNX") for category in treatment.categories]
+    keys = [check_text(str(category), "category", "ONNX") for category in encoder.categories]
     n_levels = len(keys)
     own = graph.add("Gather", CATEGORIES, graph.constant(number, np.int64), axis=1)
     code = graph.add(
@@ -147,7 +147,7 @@ def _look_up(graph: Graph, treatment: TargetStatistic, number: int) -> str:
         values_int64s=list(range(n_levels)) if "" in keys else [*range(n_levels), n_levels + 1],
         default_int64=n_levels,
     )
-    table = np.column_stack([treatment.values, np.full(len(treatment.values), np.nan)]).T
+    table = np.column_stack([encoder.values, np.full(len(encoder.values), np.nan)]).T
     return graph.add("Gather", graph.constant(np.ascontiguousarray(table), name="statistics"), code)
 
 

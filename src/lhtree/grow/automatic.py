@@ -44,10 +44,11 @@ class Pilot:
         is_held = mark_rows(
             training.codes[rows], len(training.classes), n_held, seed, _core.Stream.pilot_validation_rows
         )
-        self.held = training.take(rows[is_held])
-        self.training = training.take(rows[~is_held])
+        pilot = training.take(rows)  # rows in batches are read once
+        self.held = pilot.take(np.flatnonzero(is_held))
+        self.training = pilot.take(np.flatnonzero(~is_held))
         weight = self.training.weight
-        total = len(self.training.X) if weight is None else float(weight.sum())
+        total = self.training.n_rows if weight is None else float(weight.sum())
         self.sizes = _SIZES[:1] + tuple(size for size in _SIZES[1:] if size < _SHARE * total)
         if not is_held.any():
             self.sizes = _SIZES[:1]
@@ -70,7 +71,7 @@ class Pilot:
             model = build(
                 self.training, settled.with_leaf_size(size), self.growth, shift(progress, number * n_each)
             )
-            losses.append(measure_loss(model.ask("proba", self.held.X, n_threads), self.held))
+            losses.append(measure_loss(self.held.X.ask(model, "proba", n_threads), self.held))
         return self.sizes[int(np.argmin(losses))]
 
 
@@ -112,32 +113,32 @@ _FEWEST_BOOSTED, _MOST_BOOSTED = (
 )  # with fewer, too few are held out; with more, there is little to gain
 
 
-class Run(Protocol):
-    """Grow rounds of trees; ``validation_loss`` is the loss of the rows held out before the first and after each."""
+class TryOut(Protocol):
+    """Grows rounds of trees in a pilot."""
 
     def __call__(
-        self, rate: float, n_rounds: int, validation: Validation | None, patience: int, progress: Progress
-    ) -> dict[str, Any]:
-        """Return what the core returns."""
+        self, rate: float, n_rounds: int, validation: Validation | None, patience: int
+    ) -> NDArray[np.float64]:
+        """Return the loss of the rows held out before the first round and after each."""
 
 
 def choose_rate(
-    training: Training, validation: Validation | None, max_iter: int, run: Run | None, seed: int
+    training: Training, validation: Validation | None, max_iter: int, try_out: TryOut | None, seed: int
 ) -> float:
-    """The rate for these rows, those of ``validation`` aside; without ``run``, by their number alone."""
+    """The rate for these rows, those of ``validation`` aside; without ``try_out``, by their number alone."""
     is_learned = slice(None) if validation is None else validation.held == 0
     weight = training.weight
     n = float(len(training.codes[is_learned]) if weight is None else weight[is_learned].sum())
     rate = min(1.0, 0.05 * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
     may_try = max_iter >= _FEWEST_ROUNDS and training.n_rows <= MOST_SAMPLED
-    if run is not None and may_try and _FEWEST_BOOSTED <= n <= _MOST_BOOSTED:
-        rate *= _share_of_way(training, max_iter, rate, run, seed)
+    if try_out is not None and may_try and _FEWEST_BOOSTED <= n <= _MOST_BOOSTED:
+        rate *= _share_of_way(training, max_iter, rate, try_out, seed)
     return float(f"{rate:.4g}")  # the powers of C libraries differ in the last bit
 
 
-def _share_of_way(training: Training, max_iter: int, rate: float, run: Run, seed: int) -> float:
+def _share_of_way(training: Training, max_iter: int, rate: float, try_out: TryOut, seed: int) -> float:
     """How far the rounds should go, relative to the rate by the number of rows."""
     n_rounds = max_iter // _HASTE
     hasty = min(1.0, float(f"{_HASTE * rate:.4g}"))
-    losses = run(hasty, n_rounds, hold_out(training, _HELD_OUT, seed), _PATIENCE, None)["validation_loss"]
+    losses = try_out(hasty, n_rounds, hold_out(training, _HELD_OUT, seed), _PATIENCE)
     return min(1.0, _FURTHER * max(int(np.argmin(losses)), 1) / n_rounds)

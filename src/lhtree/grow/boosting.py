@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,10 @@ from ..model.trees import Trees
 from ..tables.errors import find_nearest
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
-from ..tables.rows import expand, sample_rows, split
 from .automatic import choose_rate
 from .holdout import Validation, check_fraction, join
 from .objective import Objective
+from .sources import Hold, Sample, Show, code_rows, hold_codes
 from .training import Progress, Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
@@ -102,77 +103,109 @@ class BoostSettings:
 
 
 class Boosted(NamedTuple):
-    """What the rounds of a fit gave."""
+    """The result of the rounds of a fit."""
 
     trees: Trees  # of the new rounds
     base: NDArray[np.float64]
     record: BoostRecord
 
 
-class Grow(Protocol):
-    """Grows rounds from rows, wherever they are; ``common`` is what all fits tell the core."""
+class CodedFit(NamedTuple):
+    """Coded rows that rounds are grown from, their bins, and the validation rows."""
 
-    def __call__(self, validation: Validation | None, **common: Any) -> dict[str, Any]:
-        """What the core found."""
+    bins: _core.BoostBins
+    hold: Hold
+    validation: Validation | None
 
 
-def grow_in_memory(
-    training: Training, settings: BoostSettings, normalisation: Normalisation, earlier: Model | None
-) -> Grow:
-    """How to grow from rows in memory."""
+@contextmanager
+def code_fit(
+    training: Training,
+    sample: Sample,
+    settings: BoostSettings,
+    validation: Validation | None,
+    normalisation: Normalisation,
+    earlier: Model | None,
+    n_threads: int,
+    show: Show,
+    folder: str | None = None,
+) -> Iterator[CodedFit]:
+    """Learn bins, or take those of an ``earlier`` model, and code all rows."""
     record = None if earlier is None else earlier.boost
+    if record is None:
+        bins = _learn_bins(training, sample, settings, validation, normalisation, n_threads)
+    else:
+        levels = training.encoding.levels
+        centre, scale = normalisation
+        coded = levels if levels.any() else None
+        bins = _core.BoostBins(vars(record.bins), centre=centre, scale=scale, levels=coded)
+    del sample  # memory is free for the codes
+    more = None if validation is None else validation.X
+    with training.X.code(bins, normalisation, more, n_threads, show, folder) as hold:
+        yield CodedFit(bins, hold, validation)
 
-    def grow(validation: Validation | None, **common: Any) -> dict[str, Any]:
-        held_rows = None if validation is None else validation.X
-        found = _core.boost(
-            **split(training.X),
-            **({"X_val": None} if held_rows is None else split(held_rows, "_val")),
-            centre=normalisation.centre,
-            scale=normalisation.scale,
-            **join(training, validation, settings.objective),
-            max_bins=settings.max_bins,
-            bins=None if record is None else vars(record.bins),
-            sample=sample_rows(training.n_rows, common["seed"]),
-            **common,
-        )
-        if found is None:
-            refuse_infinity(expand(training.X), training.row)
-        return found
 
-    return grow
+def _learn_bins(
+    training: Training,
+    sample: Sample,
+    settings: BoostSettings,
+    validation: Validation | None,
+    normalisation: Normalisation,
+    n_threads: int,
+) -> _core.BoostBins:
+    """Learn the bins of the sampled rows that are not held out."""
+    weight, is_learned = training.weight, None if validation is None else validation.held == 0
+    of_weights: dict[str, Any] = {}
+    if weight is not None:
+        known = weight if is_learned is None else weight[is_learned]
+        is_whole = bool((np.floor(known) == known).all())
+        unit = _core.find_weight_unit(float(known.max()), is_whole, training.n_rows)
+        of_weights = {"weight": sample.take(weight), "weight_unit": unit}
+    own = sample.take(is_learned)
+    bins = _core.learn_bins(
+        **sample.X.arguments(),
+        centre=normalisation.centre,
+        scale=normalisation.scale,
+        max_bins=settings.max_bins,
+        n_threads=n_threads,
+        rows=None if own is None or own.all() else np.flatnonzero(own),
+        **of_weights,
+    )
+    if bins is None:
+        refuse_infinity(sample.X.expand(), training.row if sample.rows is None else None)
+    return bins
 
 
 def boost_rounds(
     training: Training,
     settings: BoostSettings,
-    validation: Validation | None,
-    grow: Grow,
+    coded: CodedFit,
     earlier: Model | None,
     seed: int,
     n_threads: int,
     progress: Progress,
-    pilot: Grow | None = None,
 ) -> Boosted:
     """Grow the rounds of a fit, and keep those up to the best if it stops early.
 
-    A ``pilot`` of few rows may grow otherwise: its bins are its own.
+    A pilot that chooses the learning rate has few rows: it is grown in memory, with the same bins.
     """
     record = None if earlier is None else earlier.boost
+    bins, validation = coded.bins, coded.validation
     stops, objective = settings.stops or validation is not None, settings.objective
+    of_loss = {"loss": objective.loss, "quantile": objective.quantile, "n_classes": len(training.classes)}
 
     def run(
+        hold: Hold,
         rate: float,
         n_rounds: int,
         validation: Validation | None,
         patience: int,
-        progress: Progress,
-        how: Grow = grow,
+        progress: Progress = None,
     ) -> dict[str, Any]:
-        return how(
-            validation,
-            loss=objective.loss,
-            quantile=objective.quantile,
-            n_classes=len(training.classes),
+        found: dict[str, Any] = _core.boost_rows(
+            hold(of_loss, join(training, validation, objective)),
+            bins,
+            **of_loss,
             options=_core.BoostOptions(learning_rate=rate, **settings.of_trees),
             n_rounds=n_rounds,
             seed=seed,
@@ -183,15 +216,20 @@ def boost_rounds(
             n_threads=n_threads,
             progress=progress,
         )
+        return found
+
+    def try_out(rate: float, n_rounds: int, validation: Validation | None, patience: int) -> Any:
+        hold = hold_codes(code_rows(bins, training.X.sample(seed).X, n_threads), bins)
+        return run(hold, rate, n_rounds, validation, patience)["validation_loss"]
 
     if record is not None:
         rate = record.learning_rate
     elif settings.learning_rate is not None:
         rate = settings.learning_rate
     else:
-        try_out = None if stops else partial(run, how=pilot or grow)
-        rate = choose_rate(training, validation, settings.max_iter, try_out, seed)
-    found = run(rate, settings.n_rounds, validation, settings.n_iter_no_change if stops else 0, progress)
+        rate = choose_rate(training, validation, settings.max_iter, None if stops else try_out, seed)
+    patience = settings.n_iter_no_change if stops else 0
+    found = run(coded.hold, rate, settings.n_rounds, validation, patience, progress)
     trees = Trees(**objective.grow_trees(found["trees"]))
     train, held = found["training_loss"], found["validation_loss"]
     if stops:
@@ -204,11 +242,7 @@ def boost_rounds(
     validation_score = _go_on(None if record is None else record.validation_score, n_earlier, held)
     known = None if earlier is None else earlier.base
     base = objective.grow_base(found["first"]) if known is None else known
-    return Boosted(
-        trees,
-        base,
-        BoostRecord(rate, Bins(**found["bins"]), train_score, validation_score),
-    )
+    return Boosted(trees, base, BoostRecord(rate, Bins(**bins.arrays()), train_score, validation_score))
 
 
 def _go_on(

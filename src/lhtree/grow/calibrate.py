@@ -18,7 +18,6 @@ from .. import _core
 from .._parameters import choose, refuse
 from ..model.calibration import CALIBRATORS, Calibration, Knots
 from ..model.model import Model
-from ..tables.rows import Encoded
 from .training import Training
 
 N_FOLDS = 5
@@ -61,18 +60,14 @@ def calibrate(
 ) -> Model:
     """The model with a map learned from rows that were held out; ``build`` grows model i of those without a fold."""
     fold = assign_folds(training.codes, seed)
+    score = "raw_score" if model.is_boosted else "uncalibrated"
     scores = np.empty((len(fold), training.n_targets))
     for number in range(N_FOLDS):
         held = np.flatnonzero(fold == number)
         if len(held):
             without = build(training.take(np.flatnonzero(fold != number)), number)
-            scores[held] = find_scores(without, training.X[held], n_threads)[:, -training.n_targets :]
+            scores[held] = training.X[held].ask(without, score, n_threads)[:, -training.n_targets :]
     return replace(model, calibration=learn_maps(scores, training, method))
-
-
-def find_scores(model: Model, X: Encoded, n_threads: int) -> NDArray[np.float64]:
-    """What is calibrated: raw scores if boosted, shape (n, n_targets), else probabilities, shape (n, K)."""
-    return model.ask("raw_score" if model.is_boosted else "uncalibrated", X, n_threads)  # type: ignore[no-any-return]
 
 
 def learn_maps(scores: NDArray[np.float64], training: Training, method: str) -> Calibration:

@@ -15,7 +15,6 @@ from ..model.model import Model
 from ..model.response import scale_down
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
-from ..tables.rows import expand
 from .calibrate import N_FOLDS, assign_folds
 from .rounding import Rows, UnitTree, find_offsets, in_units, round_to_scale
 from .training import Progress, Training, shift
@@ -25,7 +24,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Plan:
+class CompactPlan:
     """What a compact tree is grown with, checked."""
 
     penalty: float
@@ -37,7 +36,7 @@ class Plan:
     is_linear: bool
 
 
-def count_tasks(plan: Plan) -> int:
+def count_tasks(plan: CompactPlan) -> int:
     """Steps of progress that growing reports at most: a tree twice as large each, then attempts to improve it."""
     return math.ceil(math.log2(plan.max_leaf_nodes)) + 8
 
@@ -57,13 +56,13 @@ class Grown:
 
 def grow(
     training: Training,
-    plan: Plan,
+    plan: CompactPlan,
     normalisation: Normalisation,
     n_threads: int,
     progress: Callable[[float], None] | None,
 ) -> Grown:
     """Grow a tree by normalised values."""
-    X = bound_values(expand(training.X), normalisation.centre)
+    X = bound_values(training.X.load().expand(), normalisation.centre)
     Z = _core.normalise(X, *normalisation, n_threads)
     assert Z is not None  # what is bound is finite
     n_rows = len(X)
@@ -108,12 +107,12 @@ def _centre(training: Training) -> tuple[Floats, float, int]:
     return centred, math.sqrt(np.average(centred**2, weights=weight)), exponent
 
 
-def weigh_penalty(plan: Plan, rows: Rows) -> float:
+def weigh_penalty(plan: CompactPlan, rows: Rows) -> float:
     """What a term or a leaf costs."""
     return plan.penalty * _core.PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
 
 
-def settle(grown: Grown, plan: Plan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:
+def settle(grown: Grown, plan: CompactPlan, normalisation: Normalisation) -> tuple[UnitTree, Ints]:
     """The tree in the user's units, and the leaf of every row."""
     tree, _ = in_units(grown.arrays, normalisation, plan.digits)
     return find_offsets(
@@ -156,7 +155,7 @@ PENALTIES = (0.3, 1.0, 3.0, 10.0)
 class Build(Protocol):
     """Fit a tree to some rows."""
 
-    def __call__(self, training: Training, plan: Plan, progress: Progress) -> Model:
+    def __call__(self, training: Training, plan: CompactPlan, progress: Progress) -> Model:
         """Return the model of one tree."""
 
 
@@ -166,8 +165,8 @@ def count_fits() -> int:
 
 
 def choose_penalty(
-    training: Training, plan: Plan, build: Build, seed: int, n_threads: int, progress: Progress
-) -> Plan:
+    training: Training, plan: CompactPlan, build: Build, seed: int, n_threads: int, progress: Progress
+) -> CompactPlan:
     """The penalty whose trees have the least error on the folds that they were not grown from.
 
     The error is the Brier score, of a regression the squared error. Of equals the largest penalty is taken.
@@ -187,10 +186,10 @@ def choose_penalty(
 
 def _measure(model: Model, held: Training, n_threads: int) -> float:
     if held.response is None:
-        error: NDArray[np.float64] = model.ask("proba", held.X, n_threads)
+        error: NDArray[np.float64] = held.X.ask(model, "proba", n_threads)
         error[np.arange(len(error)), held.codes] -= 1.0
         squares = (error**2).sum(axis=1)
     else:
-        difference = model.ask("value", held.X, n_threads) - held.response
+        difference = held.X.ask(model, "value", n_threads) - held.response
         squares = np.ldexp(difference, -int(np.frexp(np.abs(held.response).max())[1])) ** 2
     return float(squares.sum() if held.weight is None else (squares * held.weight).sum())

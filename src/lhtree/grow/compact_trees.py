@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..model.response import scale_down
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
-from .compact import Plan, round_means, weigh_penalty
+from .compact import CompactPlan, round_means, weigh_penalty
 from .rounding import MOST_WEIGHT, Rows, UnitTree, round_significant, shorten_between
 from .training import Training
 
@@ -20,7 +20,12 @@ Ints = NDArray[np.int64]
 
 
 def build_trees(
-    tree: UnitTree, leaf: Ints, rows: Rows, training: Training, normalisation: Normalisation, plan: Plan
+    tree: UnitTree,
+    leaf: Ints,
+    rows: Rows,
+    training: Training,
+    normalisation: Normalisation,
+    plan: CompactPlan,
 ) -> Trees:
     """The arrays of a model, breadth-first; statistics are those of the rows in their leaves."""
     order, members = tree.order(), tree.members(leaf)
@@ -69,7 +74,7 @@ def _add_slopes(
     rows: Rows,
     training: Training,
     normalisation: Normalisation,
-    plan: Plan,
+    plan: CompactPlan,
     arrays: dict[str, NDArray[Any]],
 ) -> dict[str, NDArray[Any]]:
     """Linear functions of the leaves, and the ranges they are clipped to."""

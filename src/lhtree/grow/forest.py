@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +14,17 @@ from .._parameters import Settled, is_integer, is_real, refuse
 from ..model.model import ForestRecord, Model, Prototypes
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
-from ..tables.rows import Encoded, split
-from .passes import StreamedRows
-from .training import Progress, Training
+from ..tables.rows import EncodedRows
 
-Rows = NDArray[np.int64]
+if TYPE_CHECKING:
+    from .training import Training
+
+Progress = Callable[[float], None] | None
+RowNumbers = NDArray[np.int64]
 
 
-class Labels(NamedTuple):
-    """What growing needs of all rows, beside their features."""
+class TreeLabels(NamedTuple):
+    """Labels of all rows for growing trees."""
 
     codes: NDArray[np.int32]
     weight: NDArray[np.float64] | None
@@ -32,8 +32,8 @@ class Labels(NamedTuple):
     targets: NDArray[np.int32]
 
 
-class Plan(NamedTuple):
-    """How to grow: what ``Growth`` says, and what all trees have in common."""
+class ForestPlan(NamedTuple):
+    """Settings that all trees of a forest have in common."""
 
     settled: Settled
     normalisation: Normalisation
@@ -49,11 +49,11 @@ class Draw(NamedTuple):
 
     tree: int
     beta: float
-    rows: Rows | None
+    rows: RowNumbers | None
     times: NDArray[np.int32] | None
 
 
-def draw(labels: Labels, plan: Plan, tree: int, beta: float) -> Draw:
+def draw(labels: TreeLabels, plan: ForestPlan, tree: int, beta: float) -> Draw:
     """Draw the rows of a tree."""
     if plan.counts is None:
         return Draw(tree, beta, None, None)
@@ -62,7 +62,7 @@ def draw(labels: Labels, plan: Plan, tree: int, beta: float) -> Draw:
     return Draw(tree, beta, rows, times)
 
 
-def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, Rows]]:
+def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, RowNumbers]]:
     """Number and rows of every estimator of a forest that did not see all rows."""
     record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
     number = 0
@@ -74,86 +74,57 @@ def draw_again(model: Model, codes: NDArray[np.int32]) -> Iterator[tuple[int, Ro
             number += 1
 
 
-def grow_drawn(X: Encoded, labels: Labels, plan: Plan, drawn: Draw, n_threads: int) -> dict[str, Any] | None:
-    """Grow the trees of a draw, one per target, from its rows ``X``; what ``_core.grow_forest`` gives.
+def grow_forest(
+    X: EncodedRows,
+    labels: TreeLabels,
+    plan: ForestPlan,
+    first_tree: int,
+    betas: NDArray[np.float64],
+    n_threads: int = 1,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Grow trees, one per target for each beta, from all rows, or from rows that the core draws."""
+    targets = labels.targets
+    if labels.response is None:
+        responses: NDArray[Any] = (labels.codes == targets[:, None]).astype(np.uint8)
+    else:
+        responses = labels.response[None]
+    if plan.is_joint:  # the core takes the classes from the strata
+        targets, responses = np.array([-1], dtype=np.int32), responses[:0]
+    arrays: dict[str, Any] | None = _core.grow_forest(
+        **X.arguments(),
+        centre=plan.normalisation.centre,
+        scale=plan.normalisation.scale,
+        responses=responses,
+        targets=targets,
+        weight=labels.weight,
+        options=plan.settled.options,
+        betas=betas,
+        seed=plan.seed,
+        first_tree=first_tree,
+        strata=labels.codes,
+        counts=plan.counts,
+        bootstrap=plan.bootstrap,
+        balances=plan.balances,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    assert arrays is not None  # infinities are refused before
+    return arrays
 
-    It draws feature by feature as the whole forest would; all rows it is given take part.
-    """
+
+def grow_drawn(X: EncodedRows, labels: TreeLabels, plan: ForestPlan, drawn: Draw) -> dict[str, Any]:
+    """Grow the trees of a draw, one per target, from its rows ``X``: the same trees as those of ``grow_forest``."""
     rows = slice(None) if drawn.rows is None else drawn.rows
     codes = labels.codes[rows]
     weight = None if labels.weight is None else labels.weight[rows]
     if drawn.times is not None:
         weight = drawn.times.astype(np.float64) if weight is None else weight * drawn.times
-    targets, counts = labels.targets, None
-    if labels.response is None:
-        responses: NDArray[Any] = (codes == targets[:, None]).astype(np.uint8)
-    else:
-        responses = labels.response[None, rows]
-    if plan.is_joint:
-        targets, responses = np.array([-1], dtype=np.int32), responses[:0]
-    if plan.balances:
-        counts = np.bincount(codes, minlength=int(labels.codes.max()) + 1)
-    arrays: dict[str, Any] | None = _core.grow_forest(
-        **split(X),
-        centre=plan.normalisation.centre,
-        scale=plan.normalisation.scale,
-        responses=responses,
-        targets=targets,
-        weight=weight,
-        options=plan.settled.options,
-        betas=np.array([drawn.beta]),
-        seed=plan.seed,
-        first_tree=drawn.tree,
-        strata=codes,
-        counts=counts,
-        bootstrap=False,
-        balances=plan.balances,
-        n_threads=n_threads,
-    )
-    return arrays
-
-
-def grow_streamed(
-    X: StreamedRows,
-    n_threads: int,
-    labels: Labels,
-    plan: Plan,
-    first_tree: int,
-    betas: NDArray[np.float64],
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    """Draw the rows of all trees, read them in one pass, and grow the trees from them."""
-    draws = [draw(labels, plan, first_tree + number, float(beta)) for number, beta in enumerate(betas)]
-    every = np.arange(len(X)) if plan.counts is None else np.empty(0, dtype=np.int64)
-    needed = np.unique(np.concatenate([every, *(own.rows for own in draws if own.rows is not None)]))
-    rows, n_done = X[needed], count(1)
-
-    def grow(own: Draw) -> dict[str, Any]:
-        some = rows if own.rows is None else rows[np.searchsorted(needed, own.rows)]
-        arrays = grow_drawn(some, labels, plan, own, 1)
-        assert arrays is not None  # infinities were refused in the first pass
-        if progress is not None:
-            progress(next(n_done) * len(labels.targets))
-        return arrays
-
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(grow, draws))
-
-
-def add_left_out_streamed(
-    X: StreamedRows, add: Callable[..., tuple[NDArray[Any], ...]], model: Model, codes: NDArray[np.int32]
-) -> tuple[NDArray[Any], ...]:
-    """What ``add`` gives for all rows, batch by batch."""
-    drawn = [(number, np.sort(rows)) for number, rows in draw_again(model, codes)]
-    parts = []
-    for where, batch in X.batches():
-        left_out = []
-        for number, rows in drawn:
-            is_out = np.ones(len(batch), dtype=bool)
-            is_out[rows[slice(*np.searchsorted(rows, (where.start, where.stop)))] - where.start] = False
-            left_out.append((number, is_out))
-        parts.append(add(model, batch, left_out))
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    response = None if labels.response is None else labels.response[rows]
+    counts = np.bincount(codes, minlength=int(labels.codes.max()) + 1) if plan.balances else None
+    own = TreeLabels(codes, weight, response, labels.targets)
+    plan = plan._replace(counts=counts, bootstrap=False)
+    return grow_forest(X, own, plan, drawn.tree, np.array([drawn.beta]))
 
 
 def count_kept(keep_prototypes: Any, training: Training) -> int:

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import is_integer, is_real, refuse
 from ..tables.labels import check_sample_weight, encode_known
-from ..tables.rows import Encoded, sample_rows
+from ..tables.rows import EncodedRows, sample_rows
+from .labels import check_response
 from .objective import Objective, check_signs
-from .training import Training, check_response
+from .training import Training
 
 
 class Validation(NamedTuple):
     """Rows to be judged by: of their own (X is given), or some of the training rows (``held`` says which)."""
 
-    X: Encoded | None
+    X: EncodedRows | None
     codes: NDArray[np.int32]
     response: NDArray[np.float64]  # of a regression, instead
     weight: NDArray[np.float64] | None
@@ -39,11 +40,12 @@ def take_validation(
         rows = training.encoding.code(X, unseen=estimator.unseen, owner=type(estimator).__name__)
     except ValueError as error:
         raise ValueError("X_val" + str(error).removeprefix("X")) from error
-    if isinstance(rows, np.ndarray) and np.isinf(rows).any():
+    if np.isinf(rows.numbers).any():
         raise ValueError("X_val contains infinity: replace it by NaN (missing) or by a finite number.")
-    if isinstance(rows, np.ndarray) and rows.dtype != training.X.dtype:
-        most = np.finfo(training.X.dtype).max
-        rows = np.clip(rows, -most, most).astype(training.X.dtype)
+    dtype = training.X.load().dtype
+    if rows.dtype != dtype:
+        most = np.finfo(dtype).max
+        rows = rows.with_numbers(np.clip(rows.numbers, -most, most).astype(dtype), rows.levels)
     weight = check_sample_weight(sample_weight, len(rows), "sample_weight_val")
     codes, response = np.zeros(len(rows), dtype=np.int32), np.empty(0)
     if training.response is None:

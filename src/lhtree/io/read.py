@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..tables.columns import Refusal, refuse_columns
-from ..tables.encoders import UNSEEN_LEVEL, OneHot, TargetStatistic
+from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.encoding import Encoding
 from ..tables.errors import OptionError, TableError, check_known
 from .fields import FileColumn, FileRows
@@ -199,10 +199,10 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
     """A frame of pandas of encoded rows, with numbers and categories."""
     pandas = import_extra("pandas", "cli")
     columns: dict[str, Any] = {}
-    for number, (name, treatment) in enumerate(zip(encoding.names, encoding.treatments, strict=True)):
+    for number, (name, encoder) in enumerate(zip(encoding.names, encoding.encoders, strict=True)):
         own = encoded[:, encoding.features_of(number)]
-        if isinstance(treatment, (OneHot, TargetStatistic)):
-            codes, known = treatment.recall(own), list(treatment.categories)
+        if isinstance(encoder, Levels):
+            codes, known = encoder.recall(own), list(encoder.categories)
             known += [UNSEEN_LEVEL] if len(codes) and codes.max() == len(known) else []
             columns[name] = pandas.Categorical.from_codes(codes, known)
         else:

@@ -15,7 +15,7 @@ from .._parameters import is_integer, refuse
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
-from ..tables.rows import CodedRows, Encoded, expand, split_batches
+from ..tables.rows import EncodedRows
 from .calibration import Calibration
 from .heads import Head, make_head
 from .numbers import NumberFormat
@@ -171,10 +171,10 @@ class Model:
 
         ``asked`` is the estimator or Scorer: messages name it, and it defines how unseen categories are treated.
         """
-        return expand(self.code(X, asked))
+        return self.code(X, asked).expand()
 
-    def code(self, X: Any, asked: Any = None) -> Encoded:
-        """The same, with codes instead of a feature per category, which ``ask`` takes too."""
+    def code(self, X: Any, asked: Any = None) -> EncodedRows:
+        """Rows of a table, with codes instead of a feature per category."""
         unseen = getattr(asked, "unseen", "missing")
         return self.encoding.code(
             X, unseen=unseen, owner="the model" if asked is None else type(asked).__name__
@@ -326,18 +326,14 @@ class Model:
         """Predictions of rows in original units: labels, or numbers."""
         return self.head.decode(self.ask(self.head.predicts, X, n_threads))
 
-    def ask(self, method: str, X: Any, n_threads: int = 1) -> Any:
+    def ask(self, method: str, X: NDArray[Any], n_threads: int = 1) -> Any:
         """Result of a method of the scorer for rows in original units; infinities are rejected."""
-        if isinstance(X, CodedRows):
-            return X.score(getattr(self.scorer, method), n_threads)
-        if not isinstance(X, np.ndarray):  # rows that are elsewhere are asked there
-            return X.ask(self, method)
         result = getattr(self.scorer, method)(X, n_threads)
         if result is None:
             refuse_infinity(X)
         return result
 
-    def per_tree(self, X: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def per_tree(self, X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
         shape = (len(X), self.n_estimators, self.n_targets)
         membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
@@ -347,7 +343,7 @@ class Model:
             return of_classes, np.broadcast_to(confidence, of_classes.shape)
         return self.head.spread(membership, lambda v: 1.0 - v), self.head.spread(confidence, lambda v: v)
 
-    def staged_raw_score(self, X: Encoded, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
+    def staged_raw_score(self, X: EncodedRows, n_threads: int = 1) -> Iterator[NDArray[np.float64]]:
         """Raw scores of a boosted model after every round, shape (n, n_targets) each; the last are its own."""
         if self.base is None:
             raise ValueError("the model is not boosted: it has no raw scores.")
@@ -357,17 +353,17 @@ class Model:
             rounds = first, min(step, n_rounds - first)
             parts = [
                 self.scorer.staged_raw_score(batch, before[where], *rounds, n_threads)
-                for where, batch in split_batches(X)
+                for where, batch in X.batches()
             ]
             if any(part is None for part in parts):
-                refuse_infinity(expand(X))
+                refuse_infinity(X.expand())
             stages = np.concatenate(parts, axis=1)  # type: ignore[arg-type]  # none is None
             before = stages[-1].copy()
             yield from stages
 
     def sum_left_out(
         self,
-        X: Encoded,
+        X: EncodedRows,
         left_out: Iterable[tuple[int, NDArray[np.bool_]]],
         mean: float = 0.0,
         unit: float = 1.0,
@@ -389,10 +385,10 @@ class Model:
         own = np.array(numbers, dtype=np.int64), packed
         parts = [
             self.scorer.sum_left_out(batch, *own, where.start, mean, unit, n_threads)
-            for where, batch in split_batches(X)
+            for where, batch in X.batches()
         ]
         if any(part is None for part in parts):
-            refuse_infinity(expand(X))
+            refuse_infinity(X.expand())
         first, second = map(np.concatenate, zip(*parts, strict=True))  # type: ignore[arg-type]  # none is None
         return first, second, n_trees
 

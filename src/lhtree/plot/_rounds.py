@@ -1,4 +1,4 @@
-"""Plot of the loss of a boosted model after each round."""
+"""Picture of the rounds of a boosted model: its loss after each."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..draw.scene import INK, LINE
 from ..model.model import Model, read
 from ..model.numbers import NumberFormat
 from ..tables.labels import encode_known, take_numbers
+from ..tables.rows import EncodedRows
 from ._axes import NORMAL, SMALL, strip, take_axes, write_thousands
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ TRAINING, HELD, GIVEN = "training rows", "held-out rows", "rows passed"
 
 
 def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
-    """Return the loss before the first round and after each, shape (rounds + 1,), by the set of rows."""
+    """Loss before the first round and after each, shape (rounds + 1,), by the rows it is measured on."""
     fitted = read(model, takes_numbers=True)
-    if not fitted.head.adds_rounds:
-        kind = "LHBoostClassifier" if fitted.labels else "LHBoostRegressor"
+    if not fitted.is_boosted:
+        kind = "LHBoostRegressor" if fitted.is_regression else "LHBoostClassifier"
         raise TypeError(f"model is of type {type(model).__name__}, which has no rounds: pass an {kind}.")
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, or neither.")
@@ -36,7 +37,7 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
         kept = {TRAINING: fitted.boost.train_score, HELD: fitted.boost.validation_score}
         losses = {name: -score for name, score in kept.items() if len(score)}
     if X is not None:
-        losses[GIVEN] = _measure(fitted, fitted.encode(X), y, _find_loss(model))
+        losses[GIVEN] = _measure(fitted, fitted.code(X), y, _find_loss(model))
     if not losses:
         raise ValueError("the model kept no losses: pass X and y, or fit it with early_stopping=True.")
     return losses
@@ -45,7 +46,7 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
 def _find_loss(model: Any) -> dict[str, Any]:
     """Return the name and the quantile of the loss, as arguments of ``_core.loss``."""
     fitted = read(model, takes_numbers=True)
-    if fitted.labels:
+    if not fitted.is_regression:
         return {"name": fitted.link}
     loss = getattr(model, "loss", None)
     if loss is None:
@@ -55,13 +56,13 @@ def _find_loss(model: Any) -> dict[str, Any]:
     return {"name": loss} | ({} if model.quantile is None else {"quantile": model.quantile})
 
 
-def _measure(fitted: Model, X: NDArray[Any], y: Any, loss: dict[str, Any]) -> Floats:
+def _measure(fitted: Model, X: EncodedRows, y: Any, loss: dict[str, Any]) -> Floats:
     assert fitted.base is not None
-    if fitted.labels:
-        codes = encode_known(y, fitted.classes, len(X), is_strict=True)
-        truth: dict[str, Any] = {"classes": codes.astype(np.int32)}
+    if fitted.is_regression:
+        truth: dict[str, Any] = {"response": take_numbers(y, len(X))}
     else:
-        truth = {"response": take_numbers(y, len(X))}
+        codes = encode_known(y, fitted.classes, len(X), is_strict=True)
+        truth = {"classes": codes.astype(np.int32)}
     first = np.tile(fitted.base, (len(X), 1))
     stages = (first, *fitted.staged_raw_score(X))
     return np.array([_core.loss(raw_score=raw_score, **loss, **truth).mean() for raw_score in stages])
@@ -69,7 +70,7 @@ def _measure(fitted: Model, X: NDArray[Any], y: Any, loss: dict[str, Any]) -> Fl
 
 def _name_loss(model: Any) -> str:
     fitted = read(model, takes_numbers=True)
-    name = fitted.link if fitted.labels else getattr(model, "loss", "")
+    name = getattr(model, "loss", "") if fitted.is_regression else fitted.link
     return _core.LOSSES[name].description if name in _core.LOSSES else "loss"
 
 

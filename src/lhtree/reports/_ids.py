@@ -18,10 +18,10 @@ def find_ids(fitted: Model, X: NDArray[Any]) -> tuple[list[str], list[str]]:
     """Names of columns that the model ignores because they name rows, and of those it uses that seem to number them."""
     encoding = fitted.encoding
     ignored, numbering = [], []
-    for column, treatment in enumerate(encoding.treatments):
-        if isinstance(treatment, Dropped):
+    for column, encoder in enumerate(encoding.encoders):
+        if isinstance(encoder, Dropped):
             ignored.append(encoding.names[column])
-        elif isinstance(treatment, Numbers) and is_numbering(X[:, encoding.ptr[column]]):
+        elif isinstance(encoder, Numbers) and is_numbering(X[:, encoding.ptr[column]]):
             numbering.append(encoding.names[column])
     return ignored, numbering
 

@@ -17,7 +17,7 @@ from ..explain._importances import find_importances
 from ..model.model import Model, read
 from ..model.response import ResponseRecord
 from ..selection.sparsity import BETAS, sparsity_curve
-from ..tables.encoders import OneHot, TargetStatistic
+from ..tables.encoders import Levels, TargetStatistic
 from ._checks import TURNS, find_warnings
 from ._classes import MOST_IN_MATRIX, describe_confusions, describe_thresholds
 from ._effects import describe_effects
@@ -190,17 +190,17 @@ def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any
     Of very many categories these are those of the samples and some others.
     """
     groups = []
-    for column, treatment in enumerate(fitted.encoding.treatments):
+    for column, encoder in enumerate(fitted.encoding.encoders):
         own = fitted.encoding.features_of(column)
         group: dict[str, Any] = {"name": fitted.column_names[column], "first": own.start}
         group |= {"n_features": own.stop - own.start, "categories": None, "statistics": None}
-        if isinstance(treatment, (OneHot, TargetStatistic)) and treatment.categories:
-            codes = treatment.recall(samples[:, own])
-            codes = codes[(codes >= 0) & (codes < len(treatment.categories))]
-            codes = np.unique(np.concatenate([codes, treatment.spread(_MOST_CATEGORIES)]))
-            group["categories"] = [str(treatment.categories[code]) for code in codes]
-            if isinstance(treatment, TargetStatistic):
-                group["statistics"] = [values[codes] for values in treatment.values]
+        if isinstance(encoder, Levels) and encoder.categories:
+            codes = encoder.recall(samples[:, own])
+            codes = codes[(codes >= 0) & (codes < len(encoder.categories))]
+            codes = np.unique(np.concatenate([codes, encoder.spread(_MOST_CATEGORIES)]))
+            group["categories"] = [str(encoder.categories[code]) for code in codes]
+            if isinstance(encoder, TargetStatistic):
+                group["statistics"] = [values[codes] for values in encoder.values]
             groups.append(group)
         elif group["n_features"] > 1:
             groups.append(group)

@@ -18,7 +18,7 @@ from .._extras import import_extra, show_progress
 from .._parameters import check_count, is_integer, is_real, refuse
 from ..evaluation import Measured, RegressionEvaluation, find_quantile, predicts_number
 from ..evaluation.measures import write_number
-from ..grow.training import encode
+from ..grow.labels import encode
 from ..tables.labels import take_numbers
 from .folds import ClassTarget, NumberTarget, Split, Target, take_rows
 from .settings import Setting, draw_settings

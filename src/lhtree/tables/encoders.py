@@ -1,12 +1,16 @@
-"""Column encoders: how a column becomes features."""
+"""Column encoders: how a column becomes features, and how features become its values again.
+
+One class per kind of column. ``learn.ColumnSummary`` decides which kind a column gets.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +18,117 @@ from numpy.typing import NDArray
 from .columns import Category, Codes, Column, is_missing, settle
 from .errors import TableError
 
-UNSEEN_LEVEL = "(not seen in training)"  # stands for such a category where a row is decoded
+UNSEEN_LEVEL = "(not seen in training)"  # represents such a category where a row is decoded
+NUMBER, INDICATOR, LEVEL, STATISTIC = "number", "indicator", "level", "statistic"  # kinds of features
 _WHOLE = re.compile(r"(-?\d+)\.0*")
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Levels:
-    """The categories that a column had in training, in order; what their features are, its subclasses say."""
+class ColumnEncoder(ABC):
+    """How one column becomes features.
 
-    categories: tuple[Category, ...]
+    Attributes
+    ----------
+    features : tuple of str
+        The kind of every feature: ``NUMBER``, ``INDICATOR``, ``LEVEL`` or ``STATISTIC``.
+    categories : tuple or None
+        Categories of the column, in order; None if it holds numbers.
+    is_coded : bool
+        Whether encoded rows store the number of the level instead of the features.
+    needs_responses : bool
+        Whether the features depend on the responses of the training rows.
+    """
+
+    features: Any
+    categories: tuple[Category, ...] | None = None
+    is_coded: ClassVar[bool] = False
+    needs_responses: ClassVar[bool] = False
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    @abstractmethod
+    def name_features(self, column: str) -> list[str]:
+        """Return the names of the features."""
+
+    @abstractmethod
+    def encode(self, column: Column, encoded: NDArray[Any]) -> Codes:
+        """Write the features of the rows, or their codes; return the rows whose category was not seen in training."""
+
+    @abstractmethod
+    def decode(self, x: NDArray[Any]) -> Any:
+        """Return the value that the features of a row represent; None where a category is missing."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``read_encoder`` takes, without the values of a target statistic."""
+
+
+@dataclass(frozen=True)
+class Numbers(ColumnEncoder):
+    """A column of numbers: one feature and, with an indicator, a second one that is 1 where the number is missing."""
+
+    has_indicator: bool = False
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The kind of every feature."""
+        return (NUMBER, INDICATOR) if self.has_indicator else (NUMBER,)
+
+    def name_features(self, column: str) -> list[str]:
+        """Return the names of the features."""
+        return [column, f"{column} is missing"][: self.n_features]
+
+    def encode(self, column: Column, encoded: NDArray[Any]) -> Codes:
+        """Write the numbers, and whether they are missing."""
+        self.write(column.numbers(), encoded)
+        return _NO_ROWS
+
+    def write(self, numbers: NDArray[Any], encoded: NDArray[Any]) -> None:
+        """Write the features of some numbers."""
+        encoded[:, 0] = numbers
+        if self.has_indicator:
+            encoded[:, 1] = np.isnan(numbers)
+
+    def decode(self, x: NDArray[Any]) -> Any:
+        """Return the number."""
+        return float(x[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``read_encoder`` takes."""
+        return {"kind": "numbers"} | ({"has_indicator": True} if self.has_indicator else {})
+
+
+@dataclass(frozen=True)
+class Dropped(ColumnEncoder):
+    """A column that names every row: no features."""
+
+    features: ClassVar[tuple[str, ...]] = ()
+
+    def name_features(self, column: str) -> list[str]:
+        """Return no names."""
+        return []
+
+    def encode(self, column: Column, encoded: NDArray[Any]) -> Codes:
+        """Write nothing."""
+        return _NO_ROWS
+
+    def decode(self, x: NDArray[Any]) -> Any:
+        """Return None: its values are not known."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``read_encoder`` takes."""
+        return {"kind": "dropped"}
+
+
+@dataclass(frozen=True)
+class Levels(ColumnEncoder):
+    """A column of categories, which are found again in every spelling; subclasses define their features."""
+
+    categories: tuple[Category, ...] = field()
 
     @cached_property
     def _place(self) -> dict[Any, int]:
@@ -39,10 +144,10 @@ class Levels:
         return {isinstance(category, str) for category in self.categories}
 
     def find(self, value: Any, column: Column) -> int | None:
-        """The number of a value's category, -1 where it is missing, None where it was not seen in training.
+        """Return the number of a value's category, -1 where it is missing, None where it was not seen in training.
 
-        A value is taken as it is first, since a category may be called "-"; then as the column cleans it; then as any
-        program may have spelled it.
+        The value is compared as it is first, since a category may be called "-"; then as the column cleans it; then in
+        the spellings of other programs.
         """
         if is_missing(value):
             return -1
@@ -57,7 +162,7 @@ class Levels:
         return next((of_text[text] for text in texts if text in of_text), None)
 
     def find_codes(self, column: Column) -> tuple[Codes, Codes]:
-        """The number of every row's category, -1 where it is missing or unseen, and the rows where it is unseen."""
+        """Return the number of every row's category, -1 where missing or unseen, and the rows where it is unseen."""
         codes, found = column.distinct()
         present = np.unique(codes[codes >= 0])
         numbers = [self.find(found[code], column) for code in present]
@@ -69,7 +174,7 @@ class Levels:
         return table[codes], np.flatnonzero(is_unseen[codes])
 
     def _check_type(self, column: Column, found: Sequence[Any]) -> None:
-        """Refuse numbers where the model knows text, or the reverse; one known value shows that all is well."""
+        """Refuse numbers where the model has text, or the reverse, unless one of the values is known."""
         given = {isinstance(value, str) for value in found if not is_missing(value)}
         known = self._are_texts
         if given and known and not given & known and all(self.find(value, column) is None for value in found):
@@ -78,172 +183,143 @@ class Levels:
                 f"{_name_type(known)} such as {self.categories[0]!r}: convert the column to the type used in fit."
             )
 
+    def encode(self, column: Column, encoded: NDArray[Any]) -> Codes:
+        """Write the features or codes of the rows; return the rows whose category was not seen in training."""
+        codes, unseen = self.find_codes(column)
+        if not self.is_coded:
+            codes[unseen] = len(self.categories)
+        self.write(codes, encoded)
+        return unseen
 
-@dataclass(frozen=True)
-class Numbers:
-    """A column of numbers: one feature and, with an indicator, a second one that is 1 where the number is missing."""
+    @abstractmethod
+    def write(self, codes: Codes, encoded: NDArray[Any]) -> None:
+        """Write the features or codes of categories: -1 is a missing one, n_categories an unseen one."""
 
-    has_indicator: bool = False
+    @abstractmethod
+    def place(self, codes: Codes) -> NDArray[np.float64]:
+        """Return the features of some categories, shape (n, n_features)."""
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return 1 + self.has_indicator
+    @abstractmethod
+    def recall(self, own: NDArray[Any]) -> Codes:
+        """Return the number of the category of every row of features: -1 if missing, n_categories if unseen."""
 
-    def name_features(self, column: str) -> list[str]:
-        """Names of the features."""
-        return [column, f"{column} is missing"][: self.n_features]
-
-    def encode(self, column: Column, encoded: NDArray[np.float64]) -> Codes:
-        """Write the features, shape (n, n_features), of the rows; returns the rows whose value was not seen."""
-        encoded[:, 0] = column.numbers()
-        if self.has_indicator:
-            encoded[:, 1] = np.isnan(encoded[:, 0])
-        return _NO_ROWS
-
-    def decode(self, x: NDArray[Any]) -> Any:
-        """The value that the features of a row represent."""
-        return float(x[0])
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``read_treatment`` takes."""
-        return {"kind": "numbers"} | ({"has_indicator": True} if self.has_indicator else {})
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """A column that names every row: no features."""
-
-    n_features = 0
-
-    def name_features(self, column: str) -> list[str]:
-        """Names of the features: none."""
-        return []
-
-    def encode(self, column: Column, encoded: NDArray[np.float64]) -> Codes:
-        """Write nothing."""
-        return _NO_ROWS
+    def spread(self, most: int) -> Codes:
+        """Return the numbers of at most so many categories, in order; all of them where they are few."""
+        return np.arange(len(self.categories))
 
     def decode(self, x: NDArray[Any]) -> Any:
-        """Nothing is known of its values."""
-        return None
-
-    def to_dict(self) -> dict[str, Any]:
-        """What ``read_treatment`` takes."""
-        return {"kind": "dropped"}
+        """Return the category that the features of a row represent; None if it is missing."""
+        code = int(self.recall(x[None])[0])
+        return None if code < 0 else (*self.categories, UNSEEN_LEVEL)[code]
 
 
 @dataclass(frozen=True)
 class OneHot(Levels):
     """A column of few categories: one feature for each, 1 in the rows of that category and 0 in the others.
 
-    Where the category is missing, or was not there in training, all of them are NaN. Rows keep the number of their
-    level, -1 where it is missing; ``CodedRows`` makes features of it.
+    Where the category is missing or unseen, all of them are NaN. Encoded rows store the number of the level, -1 where
+    it is missing.
     """
 
+    is_coded: ClassVar[bool] = True
+
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.categories)
+    def features(self) -> tuple[str, ...]:
+        """The kind of every feature."""
+        return (LEVEL,) * len(self.categories)
 
     def name_features(self, column: str) -> list[str]:
-        """Names of the features, "colour = red"."""
+        """Return the names of the features, "colour = red"."""
         return [f"{column} = {category}" for category in self.categories]
 
-    def encode(self, column: Column, levels: NDArray[np.int32]) -> Codes:
-        """Write the level, shape (n,), of the rows; returns the rows whose value was not seen in training."""
-        levels[:], unseen = self.find_codes(column)
-        return unseen
+    def write(self, codes: Codes, encoded: NDArray[Any]) -> None:
+        """Write the levels, shape (n, 1)."""
+        encoded[:, 0] = codes
 
     def place(self, codes: Codes) -> NDArray[np.float64]:
-        """The features of some categories, shape (n, m)."""
+        """Return the features of some categories."""
         features: NDArray[np.float64] = (codes[:, None] == np.arange(len(self.categories))).astype(np.float64)
         return features
 
     def recall(self, own: NDArray[Any]) -> Codes:
-        """The number of the category that each row of features represents, -1 where it is missing."""
+        """Return the number of the category of every row of features, -1 where it is missing."""
         return np.where((own == 1.0).any(axis=1), (own == 1.0).argmax(axis=1), -1)
 
-    def spread(self, most: int) -> Codes:
-        """The numbers of all categories; one-hot columns have few of them."""
-        return np.arange(len(self.categories))
-
-    def decode(self, x: NDArray[Any]) -> Any:
-        """The category that the features of a row represent; None if it is missing."""
-        code = int(self.recall(x[None])[0])
-        return None if code < 0 else self.categories[code]
-
     def to_dict(self) -> dict[str, Any]:
-        """What ``read_treatment`` takes."""
+        """Return what ``read_encoder`` takes."""
         return {"kind": "one_hot", "categories": list(self.categories)}
 
 
 @dataclass(frozen=True)
 class LevelNumbers(Levels):
-    """A column of many categories before their responses are known: its feature is the number of the category.
+    """A column of many categories while its target statistics are not known: the feature is the number of the category.
 
-    It is NaN where the category is missing, and the number of categories where it was not there in training.
+    It is NaN where the category is missing, and the number of categories where it is unseen. No model contains it.
     """
 
-    n_features = 1
+    features: ClassVar[tuple[str, ...]] = (NUMBER,)
+    needs_responses: ClassVar[bool] = True
 
     def name_features(self, column: str) -> list[str]:
-        """Name of the feature."""
+        """Return the name of the feature."""
         return [column]
 
-    def encode(self, column: Column, encoded: NDArray[np.float64]) -> Codes:
-        """Write the numbers; returns the rows whose value was not seen in training."""
-        own, unseen = self.find_codes(column)
-        encoded[:, 0] = np.where(own < 0, np.nan, own)
-        encoded[unseen, 0] = len(self.categories)
-        return unseen
+    def write(self, codes: Codes, encoded: NDArray[Any]) -> None:
+        """Write the numbers."""
+        encoded[:] = self.place(codes)
 
-    def decode(self, x: NDArray[Any]) -> Any:
-        """The category of a number; None if it is missing."""
-        return None if np.isnan(x[0]) else (*self.categories, UNSEEN_LEVEL)[int(x[0])]
+    def place(self, codes: Codes) -> NDArray[np.float64]:
+        """Return the numbers of some categories."""
+        return np.where(codes < 0, np.nan, codes)[:, None]
+
+    def recall(self, own: NDArray[Any]) -> Codes:
+        """Return the numbers as integers."""
+        return np.nan_to_num(own[:, 0], nan=-1.0).astype(np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Raise an error: fitting replaces it by a target statistic."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class TargetStatistic(Levels):
     """A column of many categories: one feature per target, the shrunken mean response of the category.
 
-    A category that was not there in training has the prior; where it is missing the features are NaN. The values of
-    the first target are all different, so that they give the category back (see ``statistics.part_values``).
+    An unseen category has the prior; where the category is missing, the features are NaN. The values of the first
+    target are all different, so that the category can be found from them (see ``statistics.part_values``).
 
     Parameters
     ----------
     values : array of shape (n_targets, n_categories + 1)
         Features of every category; the last column holds the prior.
     targets : tuple of str
-        Names of the targets; empty where there is one only, which needs no name.
+        Names of the targets; empty if there is only one.
     """
 
+    needs_responses: ClassVar[bool] = True
     values: NDArray[np.float64]
     targets: tuple[str, ...] = ()
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.values)
+    def features(self) -> tuple[str, ...]:
+        """The kind of every feature."""
+        return (STATISTIC,) * len(self.values)
 
     def name_features(self, column: str) -> list[str]:
-        """Names of the features: the column's, or "carrier → late" for several targets."""
+        """Return the names of the features: the column's, or "carrier → late" for several targets."""
         return [f"{column} → {target}" for target in self.targets] or [column]
 
-    def encode(self, column: Column, encoded: NDArray[np.float64]) -> Codes:
-        """Write the features, shape (n, n_targets), of the rows; returns the rows whose value was not seen."""
-        own, unseen = self.find_codes(column)
-        own[unseen] = len(self.categories)
-        encoded[:] = self.place(own)
-        return unseen
+    def write(self, codes: Codes, encoded: NDArray[Any]) -> None:
+        """Write the features, shape (n, n_targets)."""
+        encoded[:] = self.place(codes)
 
     def place(self, codes: Codes) -> NDArray[np.float64]:
-        """The features of some categories, shape (n, n_targets); -1 is a missing one."""
+        """Return the features of some categories, shape (n, n_targets)."""
         features: NDArray[np.float64] = np.where(codes < 0, np.nan, self.values[:, codes]).T
         return features
 
     def spread(self, most: int) -> Codes:
-        """The numbers of at most so many categories, in order: evenly spaced by the statistics of every target."""
+        """Return the numbers of at most so many categories, evenly spaced by the statistics of every target."""
         n_levels, n_targets = len(self.categories), len(self.values)
         if n_levels <= most:
             return np.arange(n_levels)
@@ -256,22 +332,15 @@ class TargetStatistic(Levels):
         return np.argsort(self.values[0], kind="stable")
 
     def recall(self, own: NDArray[Any]) -> Codes:
-        """The number of the category that each row of features represents: -1 missing, the last one unseen."""
+        """Return the number of the category of every row of features: -1 if missing, the last one if unseen."""
         place = np.searchsorted(self.values[0], own[:, 0], sorter=self._order)
         codes = self._order[np.minimum(place, len(self._order) - 1)]
         codes[self.values[0, codes] != own[:, 0]] = len(self.categories)  # no value of a category
         codes[np.isnan(own[:, 0])] = -1
         return codes
 
-    def decode(self, x: NDArray[Any]) -> Any:
-        """The category that the features of a row represent; None if it is missing."""
-        code = int(self.recall(x[None])[0])
-        if code < 0:
-            return None
-        return self.categories[code] if code < len(self.categories) else UNSEEN_LEVEL
-
     def to_dict(self) -> dict[str, Any]:
-        """What ``read_treatment`` takes, but for the values."""
+        """Return what ``read_encoder`` takes, without the values."""
         return {
             "kind": "target_statistic",
             "categories": list(self.categories),
@@ -289,11 +358,8 @@ class TargetStatistic(Levels):
         return hash((self.categories, self.targets))
 
 
-Treatment: TypeAlias = Numbers | Dropped | OneHot | LevelNumbers | TargetStatistic
-
-
-def read_treatment(facts: dict[str, Any], values: NDArray[np.float64] | None = None) -> Treatment:
-    """The treatment that ``to_dict`` described; ``values`` are those of a target statistic."""
+def read_encoder(facts: dict[str, Any], values: NDArray[np.float64] | None = None) -> ColumnEncoder:
+    """Return the encoder that ``to_dict`` described; ``values`` are those of a target statistic."""
     kind = facts["kind"]
     if kind == "numbers":
         return Numbers(facts.get("has_indicator", False))
@@ -304,12 +370,12 @@ def read_treatment(facts: dict[str, Any], values: NDArray[np.float64] | None = N
     return TargetStatistic(tuple(facts["categories"]), values, tuple(facts["targets"]))
 
 
-def _name_type(is_text: set[bool]) -> str:
-    return "text" if True in is_text else "numbers"
-
-
 def spell(text: str) -> str:
-    """One spelling for the same value: the number 1 may be written 1.0, and a truth value True, TRUE or true."""
+    """Return one spelling for equal values: 1.0 becomes 1, and TRUE becomes true."""
     if text.lower() in ("true", "false"):
         return text.lower()
     return _WHOLE.sub(r"\1", text) if _WHOLE.fullmatch(text) else text
+
+
+def _name_type(is_text: set[bool]) -> str:
+    return "text" if True in is_text else "numbers"

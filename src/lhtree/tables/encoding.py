@@ -13,10 +13,19 @@ from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
 from .columns import ArrayColumn, Category, Column, settle
-from .encoders import LevelNumbers, Levels, Numbers, OneHot, TargetStatistic, Treatment, read_treatment
+from .encoders import (
+    INDICATOR,
+    LEVEL,
+    STATISTIC,
+    ColumnEncoder,
+    LevelNumbers,
+    Numbers,
+    TargetStatistic,
+    read_encoder,
+)
 from .errors import OptionError, TableError, check_names, find_nearest, shorten
 from .frames import take_table
-from .rows import CodedRows, Encoded, expand
+from .rows import EncodedRows
 
 
 @dataclass(frozen=True)
@@ -27,14 +36,14 @@ class Encoding:
     ----------
     names : tuple of str
         Names of the columns: x0, x1, … where the table had none.
-    treatments : tuple of Treatment
-        What becomes of every column.
+    encoders : tuple of ColumnEncoder
+        The encoder of every column.
     has_names : bool
         Whether the table had names.
     """
 
     names: tuple[str, ...]
-    treatments: tuple[Treatment, ...]
+    encoders: tuple[ColumnEncoder, ...]
     has_names: bool = True
 
     @classmethod
@@ -50,8 +59,8 @@ class Encoding:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether all columns are numeric, so that features are columns."""
-        return all(treatment == Numbers() for treatment in self.treatments)
+        """Whether all columns are numeric and without indicators, so that features are columns."""
+        return all(encoder == Numbers() for encoder in self.encoders)
 
     @cached_property
     def takes_arrays(self) -> bool:
@@ -61,12 +70,12 @@ class Encoding:
     @cached_property
     def categories(self) -> tuple[tuple[Category, ...] | None, ...]:
         """Categories of every column; None for numeric ones."""
-        return tuple(each.categories if isinstance(each, Levels) else None for each in self.treatments)
+        return tuple(encoder.categories for encoder in self.encoders)
 
     @cached_property
     def ptr(self) -> NDArray[np.int64]:
         """First feature of every column, and the number of features."""
-        return np.cumsum([0] + [treatment.n_features for treatment in self.treatments])
+        return np.cumsum([0] + [encoder.n_features for encoder in self.encoders])
 
     @cached_property
     def column(self) -> NDArray[np.int64]:
@@ -79,42 +88,42 @@ class Encoding:
         return np.array([some is not None for some in self.categories])[self.column]
 
     @cached_property
+    def _features(self) -> NDArray[np.str_]:
+        return np.array([kind for encoder in self.encoders for kind in encoder.features], dtype=str)
+
+    @cached_property
     def is_one_hot(self) -> NDArray[np.bool_]:
         """Which features are 1 for one category and 0 for the others, shape (m,)."""
-        return np.array([isinstance(each, OneHot) for each in self.treatments])[self.column]
+        return self._features == LEVEL
 
     @cached_property
     def is_indicator(self) -> NDArray[np.bool_]:
-        """Which features say that a number is missing, shape (m,)."""
-        parts = [
-            np.arange(each.n_features) > 0 if isinstance(each, Numbers) else np.zeros(each.n_features, bool)
-            for each in self.treatments
-        ]
-        return np.concatenate(parts)
+        """Which features are 1 where a number is missing, shape (m,)."""
+        return self._features == INDICATOR
 
     @cached_property
     def is_statistic(self) -> NDArray[np.bool_]:
         """Which features are target statistics of a category, shape (m,)."""
-        return np.array([isinstance(each, TargetStatistic) for each in self.treatments])[self.column]
+        return self._features == STATISTIC
 
     def statistic_of(self, column: int) -> TargetStatistic | None:
         """The target statistic of a column, if it has one."""
-        treatment = self.treatments[column]
-        return treatment if isinstance(treatment, TargetStatistic) else None
+        encoder = self.encoders[column]
+        return encoder if isinstance(encoder, TargetStatistic) else None
 
     @cached_property
     def feature_names(self) -> list[str]:
         """Names of the features, such as "colour = red" for a category."""
-        pairs = zip(self.names, self.treatments, strict=True)
-        return [feature for name, treatment in pairs for feature in treatment.name_features(name)]
+        pairs = zip(self.names, self.encoders, strict=True)
+        return [feature for name, encoder in pairs for feature in encoder.name_features(name)]
 
     @cached_property
     def levels(self) -> NDArray[np.int32]:
-        """Number of levels of every column as ``CodedRows`` stores it, 0 for every feature that is a number."""
+        """Number of levels of every column as ``EncodedRows`` stores it, 0 for every feature that is a number."""
         levels: list[int] = []
-        for treatment in self.treatments:
-            n_features = treatment.n_features
-            levels += [n_features] * (n_features > 0) if isinstance(treatment, OneHot) else [0] * n_features
+        for encoder in self.encoders:
+            n_features = encoder.n_features
+            levels += [n_features] * (n_features > 0) if encoder.is_coded else [0] * n_features
         return np.array(levels, dtype=np.int32)
 
     @cached_property
@@ -142,7 +151,7 @@ class Encoding:
 
     def encode(self, X: Any, **options: Any) -> NDArray[Any]:
         """All features of the rows of a table, shape (n, n_features); options as for ``code``."""
-        return expand(self.code(X, **options))
+        return self.code(X, **options).expand()
 
     def code(
         self,
@@ -152,7 +161,7 @@ class Encoding:
         owner: str = "LHTClassifier",
         n_unseen: Counter[str] | None = None,
         warns: bool = True,
-    ) -> Encoded:
+    ) -> EncodedRows:
         """Rows of a table as numbers, and as codes where columns hold categories.
 
         Parameters
@@ -170,9 +179,9 @@ class Encoding:
 
         Returns
         -------
-        array of shape (n, n_features), or CodedRows if there are categories
-            float64, or float32 where X is that; X itself where it is such an array already. Infinities of a whole
-            table of numbers stay; the core refuses them.
+        EncodedRows
+            Numbers are float64, or float32 where X is that; X itself where it is such an array already. Infinities of a
+            whole table of numbers stay; the core refuses them.
         """
         if unseen not in UNSEEN:
             raise OptionError("unseen", unseen, "is not valid: pass 'missing' or 'error'.")
@@ -182,20 +191,40 @@ class Encoding:
         if self._holds_numbers and table.holds_numbers():
             array = table.array()
             self._check_width(array.shape[1], owner)
-            return array if self.is_plain else self._add_indicators(array)
+            return self.code_numbers(array)
         columns = table.columns()
         self._check_width(len(columns), owner)
         return self._encode_columns(columns, unseen, n_unseen)
 
     @cached_property
     def _holds_numbers(self) -> bool:
-        return all(isinstance(treatment, Numbers) for treatment in self.treatments)
+        return all(isinstance(encoder, Numbers) for encoder in self.encoders)
 
-    def _add_indicators(self, array: NDArray[Any]) -> NDArray[Any]:
-        """An array of numbers with an indicator behind each column that has one."""
+    def code_numbers(self, array: NDArray[Any]) -> EncodedRows:
+        """Rows of numbers, with an indicator behind each column that has one."""
+        if self.is_plain:
+            return EncodedRows.plain(array)
         features = array[:, self.column]
         features[:, self.is_indicator] = np.isnan(features[:, self.is_indicator])
-        return features
+        return EncodedRows.plain(features)
+
+    def allocate(self, n_rows: int) -> tuple[EncodedRows, list[NDArray[Any]]]:
+        """Empty rows, and where in them the features or codes of every column go, shape (n, ...) each."""
+        numbers = np.empty((n_rows, int((self.levels == 0).sum())))
+        codes = np.empty((n_rows, int((self.levels > 0).sum())), dtype=np.int32)
+        nothing = np.empty((n_rows, 1), dtype=np.int32)  # for a column of categories that has none
+        places: list[NDArray[Any]] = []
+        n_numbers, n_coded = 0, 0
+        for encoder in self.encoders:
+            if not encoder.is_coded:
+                places.append(numbers[:, n_numbers : n_numbers + encoder.n_features])
+                n_numbers += encoder.n_features
+            elif encoder.n_features:
+                places.append(codes[:, n_coded : n_coded + 1])
+                n_coded += 1
+            else:
+                places.append(nothing)
+        return EncodedRows(numbers, codes, self.levels), places
 
     def _check_width(self, n_columns: int, owner: str) -> None:
         if n_columns != self.n_columns:
@@ -206,26 +235,16 @@ class Encoding:
 
     def _encode_columns(
         self, columns: Sequence[Column], unseen: str, n_unseen: Counter[str] | None
-    ) -> Encoded:
-        n_rows, levels = len(columns[0]), self.levels
-        numbers = np.empty((n_rows, int((levels == 0).sum())))
-        codes = np.empty((n_rows, int((levels > 0).sum()) + 1), dtype=np.int32)  # one may have no levels
-        n_read, n_coded = 0, 0
-        for number, (column, treatment) in enumerate(zip(columns, self.treatments, strict=True)):
-            if isinstance(treatment, OneHot):
-                rows = treatment.encode(column, codes[:, n_coded])
-                n_coded += treatment.n_features > 0
-            else:
-                rows = treatment.encode(column, numbers[:, n_read : n_read + treatment.n_features])
-                n_read += treatment.n_features
+    ) -> EncodedRows:
+        encoded, places = self.allocate(len(columns[0]))
+        for number, (column, encoder) in enumerate(zip(columns, self.encoders, strict=True)):
+            rows = encoder.encode(column, places[number])
             if len(rows):
                 if unseen == "error":
                     raise self._refuse_unseen(number, column, rows)
                 if n_unseen is not None:
                     n_unseen[self.names[number]] += len(rows)
-        if not n_coded:
-            return numbers
-        return CodedRows(numbers, np.ascontiguousarray(codes[:, :n_coded]), levels)
+        return encoded
 
     def _refuse_unseen(self, number: int, column: Column, rows: NDArray[np.int64]) -> TableError:
         codes, found = column.distinct()
@@ -244,12 +263,12 @@ class Encoding:
             ArrayColumn(np.array([value], dtype=object), name)
             for name, value in zip(self.names, values, strict=True)
         ]
-        row: NDArray[np.float64] = expand(self._encode_columns(columns, unseen, None))[0]
+        row: NDArray[np.float64] = self._encode_columns(columns, unseen, None).expand()[0]
         return row
 
     def decode(self, x: NDArray[Any]) -> dict[str, Any]:
         """The values of a row by column; None where a category is missing."""
-        pairs = zip(self.names, self.treatments, strict=True)
+        pairs = zip(self.names, self.encoders, strict=True)
         return {name: each.decode(x[self.features_of(i)]) for i, (name, each) in enumerate(pairs)}
 
     def find_columns(self, names: Sequence[str], where: str) -> list[str]:
@@ -273,18 +292,15 @@ class Encoding:
 
     @cached_property
     def counted(self) -> list[int]:
-        """The columns whose treatment depends on the responses."""
-        kinds = (LevelNumbers, TargetStatistic)
-        return [number for number, each in enumerate(self.treatments) if isinstance(each, kinds)]
+        """The columns whose features depend on the responses."""
+        return [number for number, encoder in enumerate(self.encoders) if encoder.needs_responses]
 
-    def replace(self, treatments: dict[int, Treatment]) -> Encoding:
-        """The same with other treatments of some columns."""
-        return replace(
-            self, treatments=tuple(treatments.get(i, each) for i, each in enumerate(self.treatments))
-        )
+    def replace(self, encoders: dict[int, ColumnEncoder]) -> Encoding:
+        """The same with other encoders of some columns."""
+        return replace(self, encoders=tuple(encoders.get(i, each) for i, each in enumerate(self.encoders)))
 
     def to_numbers(self) -> Encoding:
-        """The same, but for the numbers of categories in place of their statistics."""
+        """The same, with numbers of categories in place of their statistics."""
         return self.replace({i: LevelNumbers(self.categories[i] or ()) for i in self.counted})
 
     def to_dict(self) -> dict[str, Any]:
@@ -292,7 +308,7 @@ class Encoding:
         return {
             "names": list(self.names),
             "has_names": self.has_names,
-            "columns": [_describe(treatment) for treatment in self.treatments],
+            "columns": [encoder.to_dict() for encoder in self.encoders],
         }
 
     @property
@@ -304,17 +320,12 @@ class Encoding:
     @classmethod
     def from_dict(cls, facts: dict[str, Any], statistics: NDArray[np.float64] | None = None) -> Encoding:
         """The encoding that ``to_dict`` and ``statistics`` described."""
-        treatments, first = [], 0
+        encoders, first = [], 0
         for column in facts["columns"]:
             values = None
             if column["kind"] == "target_statistic" and statistics is not None:
                 n_targets = len(column["targets"]) or 1
                 last = first + n_targets * (len(column["categories"]) + 1)
                 values, first = statistics[first:last].reshape(n_targets, -1), last
-            treatments.append(read_treatment(column, values))
-        return cls(tuple(facts["names"]), tuple(treatments), facts["has_names"])
-
-
-def _describe(treatment: Treatment) -> dict[str, Any]:
-    assert not isinstance(treatment, LevelNumbers)  # of which fitting makes statistics
-    return treatment.to_dict()
+            encoders.append(read_encoder(column, values))
+        return cls(tuple(facts["names"]), tuple(encoders), facts["has_names"])

@@ -1,28 +1,345 @@
-"""Learn how the columns of a table become features."""
+"""Learn how the columns of a table become features, from the whole table or from parts of it.
+
+A summary of a part can be merged with those of other parts. It also numbers the categories of every column, so that
+rows are encoded without looking at the categories again.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from .columns import Category, Column, Refusal, refuse_columns
-from .encoders import Dropped, LevelNumbers, Numbers, OneHot, Treatment
+from .encoders import ColumnEncoder, Dropped, LevelNumbers, Levels, Numbers, OneHot
 from .encoding import Encoding
 from .errors import TableError, TableWarning, find_nearest
-from .frames import refuse_infinity, take_table
+from .frames import Table, refuse_infinity, take_table
 from .normalise import Span
-from .rows import CodedRows, Encoded, KeyedSample
+from .rows import EncodedRows
+
+Kept = NDArray[np.int64] | None  # places of the rows of a part that have weight; None: all
 
 _MAX_ONE_HOT = 20
 _MOST_NAMES = 50  # up to this many categories never count as names of the rows
 _FEWEST_GAPS = 5  # missing values that an indicator needs
-_CALLER = 6  # who called fit
 _NAMING = 0.9  # share of the rows that have a category of their own
+_CALLER = 5  # the frame that called fit
+_ROWS_AT_ONCE = 1 << 14
+_NOTHING = np.empty(0)
+
+
+class Wanted(NamedTuple):
+    """How the columns of a table are to be read.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", None or list
+        As for the estimators.
+    missing_indicator : bool
+        Whether columns of numbers with missing values get a feature for them.
+    as_categories : set of str, optional
+        Of a file: the columns that hold categories.
+    parts : str
+        What messages call parts of the table; empty where it is in one piece, and ranges are not needed.
+    """
+
+    categorical_features: Any
+    missing_indicator: bool = False
+    as_categories: set[str] | None = None
+    parts: str = ""
+
+    @property
+    def goes_by_type(self) -> bool:
+        """Whether the types of the columns decide."""
+        wanted = self.categorical_features
+        return wanted is None or (isinstance(wanted, str) and wanted == "from_dtype")
+
+    def choose(self, columns: Sequence[Column]) -> set[int]:
+        """Return the indices of the columns of categories."""
+        if self.as_categories is not None:
+            return {number for number, column in enumerate(columns) if column.name in self.as_categories}
+        return choose_columns(columns, self.categorical_features)
+
+
+class PartValues(NamedTuple):
+    """Values of the rows of a part: by column numbers, or numbers of categories (-1: missing); or all as an array."""
+
+    columns: list[NDArray[Any]]
+    array: NDArray[Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0] if self.array is None else self.array)
+
+    def take(self, rows: Any) -> PartValues:
+        """Some of the rows."""
+        own = None if self.array is None else self.array[rows]
+        return PartValues([column[rows] for column in self.columns], own)
+
+    def without_numbers(self) -> PartValues:
+        """The same without columns of numbers, which can be read again; those without any number stay."""
+        columns = [c if c.dtype.kind == "i" or np.isnan(c).all() else _NOTHING for c in self.columns]
+        return PartValues(columns)
+
+    @classmethod
+    def join(cls, parts: Sequence[PartValues]) -> PartValues:
+        """The rows of some parts one after the other."""
+        arrays = [part.array for part in parts if part.array is not None]
+        if len(arrays) == len(parts):
+            return cls([], np.concatenate(arrays))
+        columns = [part.columns if part.array is None else list(part.array.T) for part in parts]
+        return cls([np.concatenate(own) for own in zip(*columns, strict=True)])
+
+
+class TableSummary:
+    """Facts about the columns of a table that decide how they are encoded.
+
+    Parts are added, or merged, in the order of the rows.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted, self.n_rows = wanted, 0
+        self.names: list[str] | None = None
+        self.columns: list[ColumnSummary] = []
+
+    def add(self, table: Table, kept: Kept = None, first_row: int = 0) -> PartValues:
+        """Add the rows of a part that are kept; return the values of all of its rows.
+
+        Of a table in one piece, columns of numbers are empty: they can be read again.
+        """
+        self._check_columns(table.names, table.n_columns)
+        self.n_rows += len(table) if kept is None else len(kept)
+        if self.wanted.goes_by_type and self.wanted.as_categories is None and table.holds_numbers():
+            return PartValues([], self._add_array(table.array(), kept, first_row))
+        columns = table.columns()
+        chosen = self.wanted.choose(columns)
+        refuse_unusable(columns, chosen)
+        values: list[NDArray[Any]] = []
+        for number, (column, known) in enumerate(zip(columns, self.columns, strict=True)):
+            if number in chosen:
+                values.append(known.add_categories(column, kept, self.wanted.parts))
+            elif self.wanted.parts or self.wanted.missing_indicator:
+                numbers = column.numbers()
+                own = numbers if kept is None else numbers[kept]
+                low, high = np.fmin.reduce(own, initial=np.nan), np.fmax.reduce(own, initial=np.nan)
+                n_missing = int(np.isnan(own).sum())
+                known.add_numbers(column, float(low), float(high), n_missing, self.wanted.parts)
+                values.append(numbers if self.wanted.parts else _NOTHING)
+            else:
+                values.append(_NOTHING)
+        return PartValues(values)
+
+    def _check_columns(self, names: list[str] | None, n_columns: int) -> None:
+        if not self.columns:
+            self.names, self.columns = names, [ColumnSummary() for _ in range(n_columns)]
+        elif (names, n_columns) != (self.names, len(self.columns)):
+            raise TableError("X: batches differ in their columns: give all of them the same names and types.")
+
+    def _add_array(self, array: NDArray[Any], kept: Kept, first_row: int) -> NDArray[Any]:
+        if not self.wanted.parts and not self.wanted.missing_indicator:
+            return array
+        rows = array if kept is None else array[kept]
+        n_missing = _count_missing(rows)
+        span = Span.unknown(array.shape[1])
+        if self.wanted.parts and len(rows):
+            span = span.widen(EncodedRows.plain(rows))
+            if span.is_infinite():
+                given = np.arange(first_row, first_row + len(array))
+                refuse_infinity(rows, given if kept is None else given[kept])
+        pairs = zip(span.low.tolist(), span.high.tolist(), n_missing.tolist(), strict=True)
+        for number, (known, (low, high, n)) in enumerate(zip(self.columns, pairs, strict=True)):
+            name = number if self.names is None else self.names[number]
+            known.add_numbers(None, low, high, n, self.wanted.parts, title=f"column {name!r}")
+        return array
+
+    def has_same_columns(self, other: TableSummary) -> bool:
+        """Whether two summaries can be merged."""
+        return (self.names, len(self.columns)) == (other.names, len(other.columns))
+
+    def merge(self, other: TableSummary) -> None:
+        """Add the summary of later rows."""
+        self._check_columns(other.names, len(other.columns))
+        self.n_rows += other.n_rows
+        for known, more in zip(self.columns, other.columns, strict=True):
+            known.merge(more, self.wanted.parts)
+
+    def finish(self, max_one_hot: int = _MAX_ONE_HOT) -> Encoding:
+        """Return the encoding of all rows; columns of more categories than ``max_one_hot`` get ``LevelNumbers``."""
+        check_count("max_one_hot", max_one_hot, 0)
+        is_text, n_rows = self.wanted.as_categories is not None, self.n_rows
+        encoders: list[ColumnEncoder] = []
+        for known in self.columns:
+            if known.is_category:
+                encoders.append(known.finish(max_one_hot, is_text))
+            else:
+                encoders.append(Numbers(self.wanted.missing_indicator and known.has_gaps(n_rows)))
+        names = self.names or [f"x{number}" for number in range(len(encoders))]
+        return _check_features(Encoding(tuple(names), tuple(encoders), self.names is not None))
+
+    def encode(self, encoding: Encoding, values: PartValues, table: Table | None = None) -> EncodedRows:
+        """Encode the rows of a part from the values that ``add`` returned; of a table in one piece, with the table."""
+        if values.array is not None:
+            return encoding.code_numbers(values.array)
+        columns = [] if table is None else table.columns()
+        encoded, places = encoding.allocate(len(columns[0] if columns else values.columns[0]))
+        for number, (encoder, place) in enumerate(zip(encoding.encoders, places, strict=True)):
+            own, values.columns[number] = (
+                values.columns[number],
+                _NOTHING,
+            )  # memory is free for the next columns
+            if isinstance(encoder, Levels):
+                encoder.write(self.columns[number].renumber(encoder, own), place)
+            elif isinstance(encoder, Numbers):
+                encoder.write(columns[number].numbers() if columns else own, place)
+        return encoded
+
+    def count_missing(self) -> dict[str, int]:
+        """Missing values by column, where there are any."""
+        pairs = zip(self.names or (), self.columns, strict=False)
+        return {name: column.n_missing for name, column in pairs if column.n_missing}
+
+    def span(self, encoding: Encoding) -> Span:
+        """Ranges of all features; unknown of columns that become target statistics."""
+        span = Span.unknown(encoding.n_features)
+        for number, (encoder, known) in enumerate(zip(encoding.encoders, self.columns, strict=True)):
+            own = encoding.features_of(number)
+            if isinstance(encoder, Numbers):  # an indicator is 0 in some rows and 1 in others
+                span.low[own] = [known.low, 0.0][: encoder.n_features]
+                span.high[own] = [known.high, 1.0][: encoder.n_features]
+            elif isinstance(encoder, OneHot) and encoder.n_features:
+                counts = known.count(encoder)
+                span.low[own], span.high[own] = counts == counts.sum(), counts > 0
+        return span
+
+
+class ColumnSummary:
+    """Facts about one column; its categories are numbered in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.is_category: bool | None = None  # None: all values were missing so far
+        self.low = self.high = np.nan
+        self.n_missing = 0
+        self._place: dict[Category, int] = {}
+        self._counts = np.zeros(0, dtype=np.int64)
+        self._order: list[Category] | None = None  # where the type of the column defines one
+        self._keeps_order = True
+        self._origin, self._title = "X", ""
+
+    def add_numbers(
+        self, column: Column | None, low: float, high: float, n_missing: int, parts: str, title: str = ""
+    ) -> None:
+        """Add the range and the number of missing values of some rows."""
+        self._name("X" if column is None else column.origin, title if column is None else column.title)
+        self.low, self.high = float(np.fmin(self.low, low)), float(np.fmax(self.high, high))
+        self.n_missing += n_missing
+        if not np.isnan(self.low):
+            self._set_kind(False, parts)
+
+    def add_categories(self, column: Column, kept: Kept, parts: str) -> NDArray[np.int32]:
+        """Add the categories of some rows; return the number of every row's category, -1 where it is missing."""
+        self._name(column.origin, column.title)
+        codes, known = column.categories()
+        own = codes if kept is None else codes[kept]
+        if not len(own):
+            return np.full(len(codes), -1, dtype=np.int32)
+        self._set_kind(True, parts)
+        counts = np.bincount(own[own >= 0], minlength=len(known))
+        self.n_missing += len(own) - int(counts.sum())
+        self._keep_order(known if column.keeps_order else None)
+        table = np.full(len(known) + 1, -1, dtype=np.int32)
+        table[:-1] = self._count(known, counts)
+        return table[codes]
+
+    def _keep_order(self, order: list[Category] | None) -> None:
+        if self._order is None:
+            self._order = order
+        self._keeps_order = self._keeps_order and order is not None and self._order == order
+
+    def _join_orders(self, other: ColumnSummary) -> None:
+        """Join the orders of types that differ, as Dask joins partitions."""
+        self._keeps_order = self._keeps_order and other._keeps_order
+        self._order = list(dict.fromkeys([*(self._order or ()), *(other._order or ())]))
+
+    def _count(self, known: Sequence[Category], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Add counts of categories; return the number of each, -1 where the count is 0."""
+        table = np.full(len(known), -1)
+        for number in np.flatnonzero(counts):
+            table[number] = self._place.setdefault(known[number], len(self._place))
+        new = np.zeros(len(self._place) - len(self._counts), dtype=np.int64)
+        self._counts = np.concatenate([self._counts, new])
+        np.add.at(self._counts, table[counts > 0], counts[counts > 0])
+        return table
+
+    def _name(self, origin: str, title: str) -> None:
+        self._origin, self._title = origin, title
+
+    def _set_kind(self, is_category: bool, parts: str) -> None:
+        if self.is_category not in (None, is_category):
+            raise TableError(
+                f"{self._origin}: {self._title} holds numbers in some {parts} and text in others: make it all "
+                "text, or all numbers."
+            )
+        self.is_category = is_category
+
+    def merge(self, other: ColumnSummary, parts: str) -> None:
+        """Add the summary of later rows."""
+        if other.is_category is None:
+            self.n_missing += other.n_missing
+            if not self._title:
+                self._name(other._origin, other._title)
+            return
+        self.add_numbers(None, other.low, other.high, other.n_missing, parts, other._title)
+        self._name(other._origin, other._title)
+        if other.is_category:
+            self._set_kind(True, parts)
+            self._join_orders(other)
+            self._count(list(other._place), other._counts)
+
+    def has_gaps(self, n_rows: int) -> bool:
+        """Whether enough rows have a number, and enough have none."""
+        return min(self.n_missing, n_rows - self.n_missing) >= _FEWEST_GAPS
+
+    def finish(self, max_one_hot: int, is_text: bool) -> ColumnEncoder:
+        """Return the encoder of a column of categories; of a file, they are text."""
+        found, n_rows = list(self._place), int(self._counts.sum())
+        if len(found) > max(_MOST_NAMES, _NAMING * n_rows):
+            warnings.warn(
+                f"{self._origin}: {self._title} has {len(found):,} categories in {n_rows:,} rows, so it names rows "
+                "and is ignored: drop it, or merge its categories.",
+                TableWarning,
+                stacklevel=_CALLER,
+            )
+            return Dropped()
+        if is_text:
+            found = sorted(str(category) for category in found)
+        elif self._keeps_order and self._order is not None:
+            found = [category for category in self._order if category in self._place]
+        else:
+            found.sort(key=lambda category: (isinstance(category, str), category))
+        return OneHot(tuple(found)) if len(found) <= max_one_hot else LevelNumbers(tuple(found))
+
+    def _find_places(self, encoder: Levels) -> NDArray[np.int64]:
+        """The number in the encoder of every category, and -1 for a missing one."""
+        place = {category: number for number, category in enumerate(encoder.categories)}
+        own = [place[one] if one in place else place[str(one)] for one in self._place]
+        return np.array([*own, -1], dtype=np.int64)
+
+    def renumber(self, encoder: Levels, codes: NDArray[Any]) -> NDArray[np.int64]:
+        """Numbers of categories as in the encoder; parts in which all values are missing may be NaN."""
+        own: NDArray[np.int64] = np.nan_to_num(codes, nan=-1.0).astype(np.int64)
+        return self._find_places(encoder)[own]
+
+    def count(self, encoder: Levels) -> NDArray[np.int64]:
+        """Rows of every category of the encoder."""
+        counts = np.zeros(len(encoder.categories), dtype=np.int64)
+        counts[self._find_places(encoder)[:-1]] = self._counts
+        return counts
 
 
 def learn_encoding(
@@ -34,51 +351,29 @@ def learn_encoding(
     missing_indicator: bool = False,
     owner: str = "LHTClassifier",
 ) -> Encoding:
-    """How the columns of a table become features.
+    """Return how the columns of a table become features; rows of weight 0 bring no categories."""
+    table = take_table(X, owner)
+    summary = TableSummary(Wanted(categorical_features, missing_indicator))
+    summary.add(table, find_kept(sample_weight, len(table)))
+    return summary.finish(max_one_hot)
 
-    Parameters
-    ----------
-    X : table of shape (n, n_columns)
-        Anything that ``take_table`` takes.
-    categorical_features : "from_dtype", None or list
-        As for the estimators.
-    sample_weight : array-like of shape (n,), optional
-        Rows of weight 0 bring no categories.
-    max_one_hot : int
-        A column of more categories becomes the number of its category, which ``cross_fit`` makes a target statistic.
-    missing_indicator : bool
-        Whether columns of numbers with missing values get a feature for them.
-    owner : str
-        Who asks, for messages.
 
-    Returns
-    -------
-    Encoding
-    """
-    check_count("max_one_hot", max_one_hot, 0)
-    X = take_table(X, owner)
-    names = X.names
-    by_type = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    if (by_type or categorical_features is None) and X.holds_numbers():
-        plain = Encoding.plain(X.n_columns, names)
-        if not missing_indicator:
-            return plain
-        array = plain.encode(X, owner=owner)
-        is_kept = _find_kept(sample_weight, len(array))
-        treatments = [_treat_numbers(array[:, column], is_kept) for column in range(array.shape[1])]
-        return check_features(Encoding(plain.names, tuple(treatments), plain.has_names))
-    columns = X.columns()
-    chosen = choose_columns(columns, categorical_features)
-    is_kept = _find_kept(sample_weight, len(columns[0]))
-    refuse_unusable(columns, chosen)
-    treatments = []
-    for number, column in enumerate(columns):
-        if number in chosen:
-            treatments.append(_treat_categories(column, is_kept, max_one_hot))
-        else:
-            treatments.append(_treat_numbers(column.numbers(), is_kept) if missing_indicator else Numbers())
-    told = names or [f"x{number}" for number in range(len(columns))]
-    return check_features(Encoding(tuple(told), tuple(treatments), names is not None))
+def find_kept(sample_weight: Any, n_rows: int) -> Kept:
+    """Return the rows that have weight; None for all, and for invalid weights, which are reported elsewhere."""
+    try:
+        weight = np.asarray(sample_weight)
+    except ValueError:  # rows of different lengths
+        return None
+    is_valid = weight.dtype.kind in "biuf" and weight.shape == (n_rows,)
+    return np.flatnonzero(weight) if is_valid and not weight.all() else None
+
+
+def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
+    """Missing values of every column, in little memory."""
+    n_missing = np.zeros(array.shape[1], dtype=np.int64)
+    for first in range(0, len(array), _ROWS_AT_ONCE):
+        n_missing += np.isnan(array[first : first + _ROWS_AT_ONCE]).sum(axis=0)
+    return n_missing
 
 
 def refuse_unusable(columns: Sequence[Column], chosen: set[int]) -> None:
@@ -93,51 +388,6 @@ def refuse_unusable(columns: Sequence[Column], chosen: set[int]) -> None:
         refused += [] if refusal is None else [refusal]
     if refused:
         raise refuse_columns(refused)
-
-
-def _treat_categories(column: Column, is_kept: NDArray[np.bool_] | None, max_one_hot: int) -> Treatment:
-    """The treatment of a column of categories, by how many of them the rows kept have."""
-    codes, known = column.categories()
-    if is_kept is not None:
-        codes = codes[is_kept]
-    n_rows = np.bincount(codes[codes >= 0], minlength=len(known))
-    found = [known[code] for code in np.flatnonzero(n_rows)]
-    return treat_counts(column.origin, column.title, found, int(n_rows.sum()), max_one_hot)
-
-
-def treat_counts(
-    origin: str, title: str, found: Sequence[Category], n_rows: int, max_one_hot: int
-) -> Treatment:
-    """The treatment of a column of these categories, by how many there are in how many rows."""
-    if len(found) > max(_MOST_NAMES, _NAMING * n_rows):
-        warnings.warn(
-            f"{origin}: {title} has {len(found):,} categories in {n_rows:,} rows, so it names rows "
-            "and is ignored: drop it, or merge its categories.",
-            TableWarning,
-            stacklevel=_CALLER,
-        )
-        return Dropped()
-    return OneHot(tuple(found)) if len(found) <= max_one_hot else LevelNumbers(tuple(found))
-
-
-def _treat_numbers(numbers: NDArray[Any], is_kept: NDArray[np.bool_] | None) -> Treatment:
-    """Numbers, with an indicator where enough of the rows kept have a number and enough have none."""
-    is_missing = np.isnan(numbers if is_kept is None else numbers[is_kept])
-    return Numbers(has_indicator=has_gaps(int(is_missing.sum()), len(is_missing)))
-
-
-def has_gaps(n_missing: int, n_rows: int) -> bool:
-    """Whether enough rows of a column have a number, and enough have none."""
-    return min(n_missing, n_rows - n_missing) >= _FEWEST_GAPS
-
-
-def _find_kept(sample_weight: Any, n_rows: int) -> NDArray[np.bool_] | None:
-    """Which rows have weight; None for all, and for invalid weights, which are reported elsewhere."""
-    try:
-        weight = np.asarray(sample_weight)
-    except ValueError:  # rows of different lengths
-        return None
-    return weight != 0 if weight.dtype.kind in "biuf" and weight.shape == (n_rows,) else None
 
 
 def choose_columns(columns: Sequence[Column], categorical_features: Any) -> set[int]:
@@ -178,7 +428,7 @@ def choose_columns(columns: Sequence[Column], categorical_features: Any) -> set[
     return chosen
 
 
-def check_features(encoding: Encoding) -> Encoding:
+def _check_features(encoding: Encoding) -> Encoding:
     """Check that feature names are unique and that there is at least one."""
     seen: set[str] = set()
     for name in encoding.feature_names:
@@ -192,250 +442,3 @@ def check_features(encoding: Encoding) -> Encoding:
             "X: no column is left: pass at least one column with values, other than names of the rows."
         )
     return encoding
-
-
-Kept = NDArray[np.int64] | None  # places of the rows that count in a batch; None: all
-
-
-class Survey:
-    """A pass over a table in batches, of which only rows of the sample are remembered.
-
-    Parameters
-    ----------
-    categorical_features : "from_dtype", None or list
-        As for the estimators.
-    seed : int
-        That of the sample.
-    as_categories : set of str, optional
-        Of a file: the columns that hold categories.
-    missing_indicator : bool
-        Whether columns of numbers with missing values get a feature for them.
-    """
-
-    def __init__(
-        self,
-        categorical_features: Any,
-        seed: int,
-        as_categories: set[str] | None = None,
-        *,
-        missing_indicator: bool = False,
-    ) -> None:
-        self._wanted, self._as_categories = categorical_features, as_categories
-        self._has_indicators = missing_indicator
-        self.sample = KeyedSample(seed)
-        self.n_rows = 0
-        self._names: list[str] | None = None
-        self._columns: list[_Column] = []
-        self._is_first, self._is_array = True, False
-        self._arrays: list[NDArray[Any]] = []  # of the sample, where batches are arrays of numbers
-        self._span = Span.unknown(0)
-
-    def add(self, X: Any, kept: Kept) -> None:
-        """Look at the next batch, a result of ``take_table``; rows that are not kept do not count."""
-        names, n_columns = X.names, X.n_columns
-        is_array = X.names is None and X.holds_numbers() and self._takes_types
-        if self._is_first:
-            self._names, self._is_array, self._n_columns = names, is_array, n_columns
-            self._span, self._n_missing = Span.unknown(n_columns), np.zeros(n_columns, dtype=np.int64)
-        elif (names, is_array, n_columns) != (self._names, self._is_array, self._n_columns):
-            raise TableError("X: batches differ in their columns: give all of them the same names and types.")
-        self._add_array(X.array(), kept) if is_array else self._add_columns(X, kept)
-        self._is_first = False
-        stays = self.sample.prune()
-        if stays is not None:
-            self._keep(stays)
-
-    @property
-    def _takes_types(self) -> bool:
-        wanted = self._wanted
-        return wanted is None or (isinstance(wanted, str) and wanted == "from_dtype")
-
-    def _add_array(self, X: NDArray[Any], kept: Kept) -> None:
-        rows = X if kept is None else X[kept]
-        span = self._span.widen(rows) if len(rows) else self._span
-        if np.isinf(span.low).any() or np.isinf(span.high).any():
-            given = np.arange(self.n_rows, self.n_rows + len(X))
-            refuse_infinity(rows, given if kept is None else given[kept])
-        self._span = span
-        self._n_missing += np.isnan(rows).sum(axis=0)
-        self._arrays.append(rows[self.sample.offer(len(rows))])
-        self.n_rows += len(rows)
-
-    def _add_columns(self, X: Any, kept: Kept) -> None:
-        columns = X.columns()
-        chosen = self._choose(columns)
-        if self._is_first:
-            self._columns = [_Column() for _ in columns]
-        refuse_unusable(columns, chosen)
-        n_rows = len(columns[0]) if kept is None else len(kept)
-        sampled = self.sample.offer(n_rows)
-        for number, (column, known) in enumerate(zip(columns, self._columns, strict=True)):
-            known.add(column, kept, sampled, is_category=number in chosen)
-        self.n_rows += n_rows
-
-    def _choose(self, columns: Sequence[Column]) -> set[int]:
-        if self._as_categories is not None:
-            return {number for number, column in enumerate(columns) if column.name in self._as_categories}
-        return choose_columns(columns, self._wanted)
-
-    def _keep(self, stays: NDArray[np.int64]) -> None:
-        if self._is_array:
-            self._arrays = [np.concatenate(self._arrays)[stays]]
-        for column in self._columns:
-            column.keep(stays)
-
-    def finish(self, max_one_hot: int) -> Encoding:
-        """How columns become features, once all batches are added; the sample is complete."""
-        stays = self.sample.prune(is_last=True)
-        if stays is not None:
-            self._keep(stays)
-        if self._is_array and not self._has_indicators:
-            return Encoding.plain(self._n_columns, self._names)
-        names = self._names or [f"x{number}" for number in range(self._n_columns)]
-        is_text = self._as_categories is not None
-        treatments = [column.treat(max_one_hot, is_text=is_text) for column in self._columns]
-        n_missing = self._n_missing if self._is_array else [column.n_missing for column in self._columns]
-        if self._is_array:
-            treatments = [Numbers()] * self._n_columns
-        if self._has_indicators:
-            treatments = [
-                Numbers(has_gaps(int(n), self.n_rows)) if isinstance(treatment, Numbers) else treatment
-                for treatment, n in zip(treatments, n_missing, strict=True)
-            ]
-        return check_features(Encoding(tuple(names), tuple(treatments), self._names is not None))
-
-    def sampled(self, encoding: Encoding) -> Encoded:
-        """The rows of the sample, with numbers of categories in place of their statistics."""
-        if self._is_array:
-            return encoding.code(np.concatenate(self._arrays))
-        numbers, codes = [], []
-        for column, treatment in zip(self._columns, encoding.treatments, strict=True):
-            if isinstance(treatment, OneHot) and treatment.n_features:
-                codes.append(column.codes(treatment))
-            elif isinstance(treatment, LevelNumbers):
-                own = column.codes(treatment)
-                numbers.append(np.where(own < 0, np.nan, own))
-            elif isinstance(treatment, Numbers):
-                numbers.append(column.numbers())
-                if treatment.has_indicator:
-                    numbers.append(np.isnan(numbers[-1]).astype(np.float64))
-        n_sampled = len(self.sample.rows)
-        X = np.stack(numbers, axis=1) if numbers else np.empty((n_sampled, 0))
-        if not codes:
-            return X
-        return CodedRows(X, np.stack(codes, axis=1).astype(np.int32), encoding.levels)
-
-    def count_missing(self) -> dict[str, int]:
-        """Missing values by column, where there are any."""
-        pairs = zip(self._names or (), self._columns, strict=False)
-        return {name: column.n_missing for name, column in pairs if column.n_missing}
-
-    def span(self, encoding: Encoding) -> Span:
-        """Ranges of all features; unknown of columns that become statistics."""
-        span = Span.unknown(encoding.n_features)
-        for number, treatment in enumerate(encoding.treatments):
-            own = encoding.features_of(number)
-            if isinstance(treatment, Numbers):  # an indicator is 0 in some rows and 1 in others
-                low, high = self._find_range(number)
-                span.low[own] = [low, 0.0][: treatment.n_features]
-                span.high[own] = [high, 1.0][: treatment.n_features]
-            elif isinstance(treatment, OneHot) and treatment.n_features:
-                counts = self._columns[number].count(treatment)
-                span.low[own], span.high[own] = counts == counts.sum(), counts > 0
-        return span
-
-    def _find_range(self, number: int) -> tuple[float, float]:
-        if self._is_array:
-            return float(self._span.low[number]), float(self._span.high[number])
-        return self._columns[number].low, self._columns[number].high
-
-
-class _Column:
-    """What is known of one column so far; categories are numbered as they come."""
-
-    def __init__(self) -> None:
-        self._is_category: bool | None = None  # None: all values were missing so far
-        self._place: dict[Category, int] = {}
-        self._counts = np.zeros(0, dtype=np.int64)
-        self._order: list[Category] | None = None  # where the type of the column gives one
-        self._keeps_order = True
-        self._parts: list[NDArray[Any]] = []  # of the sample: numbers, or numbers of categories
-        self.low = self.high = np.nan
-        self.n_missing = 0
-        self._origin = self._title = ""
-
-    def add(self, column: Column, kept: Kept, sampled: NDArray[np.int64], *, is_category: bool) -> None:
-        self._origin, self._title = column.origin, column.title
-        if is_category:
-            codes = self._number(column, kept)
-            self.n_missing += int((codes < 0).sum())
-            self._parts.append(codes[sampled])
-        else:
-            numbers = column.numbers()
-            numbers = numbers if kept is None else numbers[kept]
-            self.n_missing += int(np.isnan(numbers).sum())
-            self.low = float(np.fmin(self.low, np.fmin.reduce(numbers, initial=np.nan)))
-            self.high = float(np.fmax(self.high, np.fmax.reduce(numbers, initial=np.nan)))
-            self._parts.append(numbers[sampled])
-        if is_category or not np.isnan(self.low):
-            if self._is_category not in (None, is_category):
-                raise TableError(
-                    f"{column.origin}: {column.title} holds numbers in some batches and text in others: make it all "
-                    "text, or all numbers."
-                )
-            self._is_category = is_category
-
-    def _number(self, column: Column, kept: Kept) -> NDArray[np.int64]:
-        codes, known = column.categories()
-        codes = codes if kept is None else codes[kept]
-        if self._order is None:
-            self._order = list(known)
-        self._keeps_order = self._keeps_order and column.keeps_order and self._order == known
-        counts = np.bincount(codes[codes >= 0], minlength=len(known))
-        table = np.full(len(known) + 1, -1)
-        for number in np.flatnonzero(counts):
-            table[number] = self._place.setdefault(known[number], len(self._place))
-        self._counts = np.concatenate(
-            [self._counts, np.zeros(len(self._place) - len(self._counts), dtype=np.int64)]
-        )
-        np.add.at(self._counts, table[:-1][counts > 0], counts[counts > 0])
-        return table[codes]
-
-    def keep(self, stays: NDArray[np.int64]) -> None:
-        self._parts = [self._join()[stays]]
-
-    def _join(self) -> NDArray[Any]:
-        return np.concatenate(self._parts)
-
-    def treat(self, max_one_hot: int, *, is_text: bool) -> Treatment:
-        if not self._is_category:
-            return Numbers()
-        found = list(self._place)
-        if is_text:  # as tables from files are ordered and stored
-            found = sorted(str(category) for category in found)
-        elif self._keeps_order and self._order is not None:
-            found = [category for category in self._order if category in self._place]
-        else:
-            found.sort(key=lambda category: (isinstance(category, str), category))
-        return treat_counts(self._origin, self._title, found, int(self._counts.sum()), max_one_hot)
-
-    def numbers(self) -> NDArray[np.float64]:
-        numbers: NDArray[np.float64] = self._join().astype(np.float64)
-        return numbers
-
-    def _renumber(self, treatment: OneHot | LevelNumbers) -> NDArray[np.int64]:
-        """The final number of every category, and -1 for a missing one."""
-        place = {category: number for number, category in enumerate(treatment.categories)}
-        own = [place[one] if one in place else place[str(one)] for one in self._place]
-        return np.array([*own, -1], dtype=np.int64)
-
-    def codes(self, treatment: OneHot | LevelNumbers) -> NDArray[np.int64]:
-        joined = self._join()
-        # Batches in which all values were missing came as numbers.
-        codes: NDArray[np.int64] = np.nan_to_num(joined, nan=-1.0).astype(np.int64)
-        return self._renumber(treatment)[codes]
-
-    def count(self, treatment: OneHot | LevelNumbers) -> NDArray[np.int64]:
-        counts = np.zeros(len(treatment.categories), dtype=np.int64)
-        counts[self._renumber(treatment)[:-1]] = self._counts
-        return counts

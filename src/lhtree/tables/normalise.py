@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .frames import refuse_infinity
-from .rows import CodedRows, Encoded, expand
+from .rows import EncodedRows
 
 Columns: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None
@@ -17,7 +17,6 @@ Weight: TypeAlias = NDArray[np.float64] | None
 # p95 - p5 of a normal feature is 3.29 σ.
 _ROBUST_SPAN = 3.29
 _BYTES_AT_ONCE = 1 << 25
-_ROWS_AT_ONCE = 2048  # few enough to stay in cache while their features are taken one by one
 _MANY_ROWS = 1 << 16
 _TINY = np.finfo(np.float64).tiny  # a scale below the normal numbers counts as 0
 
@@ -40,27 +39,29 @@ class Span(NamedTuple):
         """A span to be filled in."""
         return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
 
-    def widen(self, X: Encoded) -> Span:
+    def widen(self, X: EncodedRows) -> Span:
         """The span widened by the rows of X."""
-        if isinstance(X, CodedRows):
-            low, high = X.extremes()
-        else:
-            low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        low, high = X.extremes()
         return Span(np.fmin(self.low, low), np.fmax(self.high, high))
+
+    def is_infinite(self) -> bool:
+        """Whether a value is infinite."""
+        return bool(np.isinf(self.low).any() or np.isinf(self.high).any())
 
 
 def learn_normalisation(
-    X: Encoded,
+    X: EncodedRows,
     weight: Weight,
     normalize: str | None,
     row: NDArray[np.int64] | None = None,
     n_threads: int = 1,
     span: Span | None = None,
 ) -> Normalisation:
-    """Centre and scale of every column of X, NaN left out; infinities are refused (``row`` says where rows were given).
+    """Return centre and scale of every feature, without missing values.
 
-    Statistics are taken of the column divided by the power of two of its largest value, so that nothing overflows.
-    The smallest and largest values, which are computed anyway, are written into ``span``.
+    Infinities are refused; ``row`` holds the original row numbers for the message. Statistics are those of the feature
+    divided by the power of two of its largest value, so that nothing overflows. The smallest and largest values are
+    written into ``span``.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
@@ -69,11 +70,11 @@ def learn_normalisation(
 
     def learn_some(begin: int) -> None:
         some = slice(begin, begin + step)
-        columns = X.transpose(some) if isinstance(X, CodedRows) else _transpose(X[:, some])
+        columns = X.transpose(some)
         low, high = columns.min(axis=1), columns.max(axis=1)
         has_missing = bool(np.isnan(low).any())
         if np.isinf(low).any() or np.isinf(high).any() or (has_missing and np.isinf(columns).any()):
-            refuse_infinity(expand(X), row)
+            refuse_infinity(X.expand(), row)
         if span is not None:
             if has_missing:
                 low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
@@ -97,15 +98,6 @@ def learn_normalisation(
             list(pool.map(learn_some, begins))
     scale[scale < _TINY] = 1.0
     return Normalisation(centre, scale)
-
-
-def _transpose(X: NDArray[Any]) -> Columns:
-    """A feature becomes a row, so that passes run along memory."""
-    columns = np.empty(X.shape[::-1])
-    for begin in range(0, len(X), _ROWS_AT_ONCE):
-        some = slice(begin, begin + _ROWS_AT_ONCE)
-        columns[:, some] = X[some].T
-    return columns
 
 
 def _exponents(columns: Columns) -> NDArray[np.int32]:

@@ -4,30 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .frames import refuse_infinity
 
+MOST_SAMPLED = _core.MOST_SAMPLED
 _BATCH_BYTES = 1 << 24
+_ROWS_AT_ONCE = 2048  # few enough to stay in cache while their features are taken one by one
 
 
 @dataclass(frozen=True, eq=False)
-class CodedRows:
-    """Encoded rows, a value per column; as features, every level of a column is one of 0 and 1."""
+class EncodedRows:
+    """Encoded rows: columns of numbers, and the levels of one-hot columns as codes.
 
-    numbers: NDArray[np.float64]  # columns of numbers, shape (n, n_numbers)
-    codes: NDArray[np.int32]  # level of every row in the other columns, -1 where missing, shape (n, n_coded)
+    As features, every level of a column is one of 0 and 1. Arrays of numbers are used as they are, without a copy.
+    """
+
+    numbers: NDArray[Any]  # float64 or float32, shape (n, n_numbers)
+    codes: NDArray[
+        np.int32
+    ]  # level of every row in the one-hot columns, -1 where missing, shape (n, n_coded)
     levels: NDArray[np.int32]  # number of levels of every column, 0 for numbers, shape (n_numbers + n_coded,)
+
+    @classmethod
+    def plain(cls, numbers: NDArray[Any]) -> EncodedRows:
+        """Rows of numbers only."""
+        n_rows, n_numbers = numbers.shape
+        return cls(numbers, np.empty((n_rows, 0), dtype=np.int32), np.zeros(n_numbers, dtype=np.int32))
+
+    @classmethod
+    def join(cls, parts: Sequence[EncodedRows]) -> EncodedRows:
+        """The rows of some parts, at least one, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        numbers = np.concatenate([part.numbers for part in parts])
+        return cls(numbers, np.concatenate([part.codes for part in parts]), parts[0].levels)
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def __getitem__(self, rows: Any) -> CodedRows:
+    def __getitem__(self, rows: Any) -> EncodedRows:
         """Some rows, by anything that gives an array of them."""
-        return CodedRows(self.numbers[rows], np.ascontiguousarray(self.codes[rows]), self.levels)
+        return EncodedRows(self.numbers[rows], np.ascontiguousarray(self.codes[rows]), self.levels)
+
+    def with_numbers(self, numbers: NDArray[Any], levels: NDArray[np.int32]) -> EncodedRows:
+        """The same rows with other numbers."""
+        return EncodedRows(numbers, self.codes, levels)
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether there are one-hot columns."""
+        return self.codes.shape[1] > 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,12 +66,20 @@ class CodedRows:
         return len(self.numbers), int(np.maximum(self.levels, 1).sum())
 
     @property
-    def dtype(self) -> np.dtype[np.float64]:
-        """The type of the features."""
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
         return self.numbers.dtype
 
-    def expand(self) -> NDArray[np.float64]:
+    def arguments(self) -> dict[str, Any]:
+        """The arguments for these rows of the core's functions."""
+        if not self.has_codes:
+            return {"X": self.numbers}
+        return {"X": self.numbers, "codes": self.codes, "levels": self.levels}
+
+    def expand(self) -> NDArray[Any]:
         """All features, shape (n, m); NaN in all levels of a column where it is missing."""
+        if not self.has_codes:
+            return self.numbers
         features = np.empty(self.shape)
         for first, values, n_levels in self._columns():
             if n_levels:
@@ -54,22 +93,32 @@ class CodedRows:
                 features[:, first] = values
         return features
 
-    def batches(self) -> Iterator[NDArray[np.float64]]:
-        """All features of some rows after the other, in little memory."""
-        n_rows, n_features = self.shape
-        step = max(1, _BATCH_BYTES // (8 * n_features))
-        for begin in range(0, n_rows, step):
-            yield self[begin : begin + step].expand()
-
     def score(self, method: Callable[[Any, int], Any], n_threads: int) -> Any:
-        """What a method of the core's scorer gives for the rows: an array with a row for each, or some arrays."""
-        results = [method(batch, n_threads) for batch in self.batches()]
-        if isinstance(results[0], tuple):
-            return tuple(map(np.concatenate, zip(*results, strict=True)))
-        return np.concatenate(results)
+        """Call a method of the core's scorer; features of one-hot columns are made batch by batch."""
+        if not self.has_codes:
+            result = method(self.numbers, n_threads)
+            if result is None:
+                refuse_infinity(self.numbers)
+            return result
+        return join_results([method(batch, n_threads) for _, batch in self.batches()])
+
+    def batches(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """All features, batch by batch where there are one-hot columns, and the rows of each batch."""
+        n_rows, n_features = self.shape
+        step = max(1, _BATCH_BYTES // (8 * n_features)) if self.has_codes else max(1, n_rows)
+        for first in range(0, n_rows, step):
+            some = slice(first, min(first + step, n_rows))
+            yield some, self[some].expand()
 
     def transpose(self, some: slice) -> NDArray[np.float64]:
-        """Some features of all rows, shape (n_features, n)."""
+        """Some features of all rows, shape (n_features, n), so that passes run along memory."""
+        if not self.has_codes:
+            numbers = self.numbers[:, some]
+            columns = np.empty(numbers.shape[::-1])
+            for begin in range(0, len(numbers), _ROWS_AT_ONCE):
+                rows = slice(begin, begin + _ROWS_AT_ONCE)
+                columns[:, rows] = numbers[rows].T
+            return columns
         transposed = []
         for first, values, n_levels in self._columns():
             if n_levels:
@@ -84,6 +133,8 @@ class CodedRows:
 
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Smallest and largest value of every feature; NaN where all are missing."""
+        if not self.has_codes:
+            return np.fmin.reduce(self.numbers, axis=0), np.fmax.reduce(self.numbers, axis=0)
         low, high = np.full((2, self.shape[1]), np.nan)
         for first, values, n_levels in self._columns():
             own = slice(first, first + max(n_levels, 1))
@@ -108,62 +159,28 @@ class CodedRows:
             first += max(n_levels, 1)
 
 
-# Rows that were encoded: an array of the features or, with categories, their codes.
-Encoded: TypeAlias = NDArray[Any] | CodedRows
-
-
-def expand(X: Encoded) -> NDArray[Any]:
-    """All features, shape (n, m)."""
-    return X if isinstance(X, np.ndarray) else X.expand()
-
-
-def split_batches(X: Encoded) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield all features of some rows after the other, with the place of these rows."""
-    begin = 0
-    for batch in (X,) if isinstance(X, np.ndarray) else X.batches():
-        yield slice(begin, begin + len(batch)), batch
-        begin += len(batch)
-
-
-def join_rows(parts: Sequence[Encoded]) -> Encoded:
-    """The rows of some parts, of which there is at least one, one after the other."""
-    first, given = parts[0], list[Any](parts)
-    if len(given) == 1:
-        return first
-    if not isinstance(first, CodedRows):
-        return np.concatenate(given)
-    numbers, codes = (
-        np.concatenate([getattr(part, name) for part in given]) for name in ("numbers", "codes")
-    )
-    return CodedRows(numbers, codes, first.levels)
-
-
-def split(X: Encoded, of: str = "") -> dict[str, Any]:
-    """The arguments for rows, or those "_val" of them, of the core's functions that grow trees."""
-    if not isinstance(X, CodedRows):
-        return {f"X{of}": X}
-    parts = {f"X{of}": X.numbers, f"codes{of}": X.codes}
-    return parts if of else parts | {"levels": X.levels}
-
-
-MOST_SAMPLED = _core.MOST_SAMPLED
+def join_results(parts: Sequence[Any]) -> Any:
+    """Results of the core for parts of the rows, an array or a tuple of arrays each, as one."""
+    if isinstance(parts[0], tuple):
+        return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    return np.concatenate(list(parts))
 
 
 def sample_rows(n_rows: int, seed: int) -> NDArray[np.int64] | None:
-    """Ascending numbers of the sampled rows; None where all are taken."""
+    """Ascending numbers of the sampled rows, a function of their numbers only; None where all are taken."""
     return None if n_rows <= MOST_SAMPLED else _core.sample_rows(n_rows, seed, MOST_SAMPLED)
 
 
 class KeyedSample:
-    """The same sample while rows go by: those of the smallest keys so far."""
+    """The sample of ``sample_rows`` for rows that are read in batches: those of the smallest keys so far."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._n_seen = seed, 0
         self._keys, self.rows = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-        self._limit = np.uint64(2**64 - 1)  # keys above it are out
+        self._limit = np.uint64(2**64 - 1)  # rows with larger keys are not in the sample
 
     def offer(self, n_rows: int) -> NDArray[np.int64]:
-        """Which of the next rows may be in the sample; they are added behind those there are."""
+        """Append those of the next rows that may be in the sample, and return which they are."""
         keys = _core.draw_keys(self._seed, _core.Stream.sampled_rows, n_rows, self._n_seen)
         chosen = np.flatnonzero(keys <= self._limit)
         self._keys = np.concatenate([self._keys, keys[chosen]])
@@ -172,7 +189,7 @@ class KeyedSample:
         return chosen
 
     def prune(self, *, is_last: bool = False) -> NDArray[np.int64] | None:
-        """Places of the rows that stay, ascending, where too many were added; None where all stay."""
+        """Drop rows where there are too many; return the places of those that stay, or None if all stay."""
         if len(self.rows) <= (MOST_SAMPLED if is_last else 2 * MOST_SAMPLED):
             return None
         order = np.lexsort((self.rows, self._keys))[:MOST_SAMPLED]

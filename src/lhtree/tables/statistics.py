@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import refuse
-from .columns import Category
-from .encoders import Levels, Numbers, TargetStatistic, Treatment
+from .encoders import ColumnEncoder, Numbers, TargetStatistic
 from .encoding import Encoding
-from .rows import CodedRows, Encoded, expand
+from .rows import EncodedRows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 N_FOLDS = 5
 _ROWS_AT_ONCE = 1 << 20
+_LEAST = 10.0  # of n · correlation², which exceeds it by chance once in 600 columns
 _SEED = 0x1715609F7C746C69  # of the folds: a model without draws does not depend on its random state
 
 
@@ -61,8 +61,8 @@ class Statistics:
         return features
 
 
-class Amounts:
-    """What is summed over rows, of one target: weight, weight · response and weight · response², as integers.
+class Moments:
+    """Weight, weight · response and weight · response² of every row, of one target, as integers.
 
     Their units depend on the largest amounts and the number of rows, so sums depend neither on the order of the rows
     nor on how they are split.
@@ -102,23 +102,23 @@ class Amounts:
         ]
 
 
-class Cells:
+class LevelMoments:
     """Sums by category and fold of one column, added up over parts of the rows.
 
     Values have the shrinkage of scikit-learn's ``TargetEncoder(smooth="auto")``. The value of a category is
     λ · (its mean response) + (1 - λ) · (the mean of all rows), with λ = n v / (n v + w): its weight n, the variance v
     of all responses and w of its own. Rows get the value that the other folds give; the mean and variance of all rows
-    are the same for all folds, or they would tell the folds apart.
+    are the same for all folds, or the folds could be told apart.
 
     Parameters
     ----------
-    targets : list of Amounts
+    targets : list of Moments
         One per target, of all rows.
     n_levels : int
         Number of categories.
     """
 
-    def __init__(self, targets: list[Amounts], n_levels: int) -> None:
+    def __init__(self, targets: list[Moments], n_levels: int) -> None:
         self._targets, self._n_levels = targets, n_levels
         self._sums = np.zeros((len(targets), 3, n_levels * N_FOLDS), dtype=np.int64)
         self._is_there = np.zeros(n_levels * N_FOLDS, dtype=bool)
@@ -133,7 +133,7 @@ class Cells:
                 np.add.at(own, cell, amount[is_known])
 
     def learn(self) -> Statistics:
-        """What the sums of all rows say."""
+        """Return the statistics of all rows."""
         n_levels, shape = self._n_levels, (self._n_levels, N_FOLDS)
         values = np.empty((len(self._targets), n_levels + 1))
         others = np.empty((len(self._targets), *shape))
@@ -175,113 +175,71 @@ def part_values(values: Floats) -> Floats:
     return np.ldexp(number.astype(np.float64), int(exponent))
 
 
-class CrossFit(NamedTuple):
-    """What fit grows from, and what it keeps."""
-
-    X: Encoded  # every row with statistics of the other folds, shape (n, n_features)
-    encoding: Encoding  # with the statistics of all rows
-    levels: NDArray[np.int32]  # number of every row's category, shape (n_counted, n)
-
-    def predict_rows(self, X: Encoded, rows: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Some rows of ``X`` as predictions encode them, with statistics of all rows; they give categories back."""
-        taken: NDArray[np.float64] = expand(X[rows])
-        for levels, column in zip(self.levels, self.encoding.counted, strict=True):
-            treatment = self.encoding.treatments[column]
-            assert isinstance(treatment, TargetStatistic)
-            taken[:, self.encoding.features_of(column)] = treatment.place(levels[rows])
-        return taken
-
-
-def cross_fit(
+def learn_statistics(
     numbers: Encoding,
-    X: Encoded,
+    parts: Iterable[tuple[int, dict[int, Ints]]],
     responses: NDArray[np.generic],
     weight: NDArray[np.float64] | None,
-    targets: Sequence[str] = (),
-    earlier: Encoding | None = None,
-) -> CrossFit:
-    """Replace numbers of categories by target statistics.
+) -> dict[int, Statistics]:
+    """Return the statistics of the columns of many categories.
 
     Parameters
     ----------
     numbers : Encoding
-        That of ``X``, with ``LevelNumbers`` (see ``Encoding.to_numbers``).
-    X : array of shape (n, m), or CodedRows
-        The training rows in it.
+        With ``LevelNumbers`` (see ``Encoding.to_numbers``).
+    parts : iterable
+        Rows in pieces: the number of the first row, and by column the number of every row's category.
     responses : array of shape (n_targets, n)
-        0 and 1 for classes, or real numbers.
+        0 and 1 for classes, or real numbers, of all rows.
     weight : array of shape (n,), optional
-        None: 1 each.
-    targets : sequence of str
-        Names of the targets, where there are several.
-    earlier : Encoding, optional
-        That of the model which is continued; it is kept.
+        Weights of all rows.
     """
-    n_rows, fold = len(X), draw_folds(len(X))
-    learned = learn_columns(numbers, [(X, 0)], responses, weight)
-    encoding = add_statistics(numbers, learned, targets) if earlier is None else earlier
-    levels = [_read_levels(numbers, X, column).astype(np.int32) for column in numbers.counted]
-    crossed = place_statistics(numbers, encoding, X, learned, fold)
-    return CrossFit(crossed, encoding, np.array(levels).reshape(-1, n_rows))
-
-
-def learn_columns(
-    numbers: Encoding,
-    parts: Iterable[tuple[Encoded, int]],
-    responses: NDArray[np.generic],
-    weight: NDArray[np.float64] | None,
-) -> dict[int, Statistics]:
-    """The statistics of the columns of many categories.
-
-    ``parts`` are the rows in pieces, in any order, each with the number of its first row; the responses and weights
-    are those of all rows.
-    """
-    amounts = [Amounts(response, weight) for response in responses]
-    cells = {column: Cells(amounts, len(_find_levels(numbers, column))) for column in numbers.counted}
-    for X, first in parts:
-        fold, rows = draw_folds(len(X), first), slice(first, first + len(X))
-        for column, own in cells.items():
-            own.add(_read_levels(numbers, X, column), fold, rows)
-    return {column: own.learn() for column, own in cells.items()}
+    moments = [Moments(response, weight) for response in responses]
+    sums = {
+        column: LevelMoments(moments, len(numbers.categories[column] or ())) for column in numbers.counted
+    }
+    for first, levels in parts:
+        for column, own in sums.items():
+            codes = levels[column]
+            own.add(codes, draw_folds(len(codes), first), slice(first, first + len(codes)))
+    return {column: own.learn() for column, own in sums.items()}
 
 
 def add_statistics(numbers: Encoding, learned: dict[int, Statistics], targets: Sequence[str]) -> Encoding:
-    """The encoding of a model: with statistics of all rows in place of numbers of categories."""
-    settled: dict[int, Treatment] = {
-        column: TargetStatistic(_find_levels(numbers, column), own.values, tuple(targets))
-        for column, own in learned.items()
-    }
-    return numbers.replace(settled)
+    """Return the encoding of a model, with statistics of all rows in place of numbers of categories."""
+    return numbers.replace(
+        {
+            column: TargetStatistic(numbers.categories[column] or (), own.values, tuple(targets))
+            for column, own in learned.items()
+        }
+    )
 
 
 def place_statistics(
-    numbers: Encoding, encoding: Encoding, X: Encoded, learned: dict[int, Statistics], fold: NDArray[np.int64]
-) -> Encoded:
-    """Training rows with the statistics of the other folds in place of numbers of categories."""
-    given = X.numbers if isinstance(X, CodedRows) else X
+    numbers: Encoding, encoding: Encoding, X: EncodedRows, learned: dict[int, Statistics], fold: Ints
+) -> EncodedRows:
+    """Return training rows with the statistics of the other folds in place of numbers of categories."""
+    levels = read_levels(numbers, X)
     parts, first = [], 0
     for column, own in learned.items():
-        feature = int(numbers.number_of[numbers.ptr[column]])
-        parts += [given[:, first:feature], own.place(_read_levels(numbers, X, column), fold)]
+        feature = _find_place(numbers, column)
+        parts += [X.numbers[:, first:feature], own.place(levels[column], fold)]
         first = feature + 1
-    crossed = np.concatenate([*parts, given[:, first:]], axis=1)
-    return CodedRows(crossed, X.codes, encoding.levels) if isinstance(X, CodedRows) else crossed
+    return X.with_numbers(np.concatenate([*parts, X.numbers[:, first:]], axis=1), encoding.levels)
 
 
-def _find_levels(numbers: Encoding, column: int) -> tuple[Category, ...]:
-    known: Levels = numbers.treatments[column]  # type: ignore[assignment]  # it is LevelNumbers
-    return known.categories
+def read_levels(numbers: Encoding, X: EncodedRows) -> dict[int, Ints]:
+    """Return the number of every row's category by column, -1 where it is missing."""
+    places = {column: _find_place(numbers, column) for column in numbers.counted}
+    return {
+        column: np.nan_to_num(X.numbers[:, place], nan=-1.0).astype(np.int64)
+        for column, place in places.items()
+    }
 
 
-def _read_levels(numbers: Encoding, X: Encoded, column: int) -> NDArray[np.int64]:
-    """Number of every row's category, -1 where it is missing."""
-    given = X.numbers if isinstance(X, CodedRows) else X
-    feature = int(numbers.number_of[numbers.ptr[column]])
-    levels: NDArray[np.int64] = np.nan_to_num(given[:, feature], nan=-1.0).astype(np.int64)
-    return levels
-
-
-_LEAST = 10.0  # of n · correlation², which exceeds it by chance once in 600 columns
+def _find_place(numbers: Encoding, column: int) -> int:
+    """Place of a column among the features that are numbers."""
+    return int(numbers.number_of[numbers.ptr[column]])
 
 
 def wants_indicators(missing_indicator: Any, direction: Any) -> bool:
@@ -293,40 +251,32 @@ def wants_indicators(missing_indicator: Any, direction: Any) -> bool:
     return bool(missing_indicator)
 
 
-def keep_telling(encoding: Encoding, X: Encoded, responses: NDArray[np.generic]) -> tuple[Encoding, Encoded]:
-    """The encoding and the rows without the indicators that tell nothing of any response.
+def read_indicators(encoding: Encoding, X: EncodedRows) -> NDArray[Any]:
+    """Return the indicators of missing values, shape (n, n_indicators)."""
+    return X.numbers[:, encoding.number_of[encoding.is_indicator]]
 
-    An indicator of gaps at random is one more feature of noise: it stays where its correlation with a response,
-    one of shape (n,) per target, is more than chance.
+
+def drop_indicators(encoding: Encoding, indicators: NDArray[Any], responses: NDArray[np.generic]) -> Encoding:
+    """Return the encoding without the indicators that are not related to any response, shape (n,) each.
+
+    If values are missing at random, an indicator is one more feature of noise: it stays where its correlation with a
+    response is larger than by chance.
     """
-    numbers = X.numbers if isinstance(X, CodedRows) else X
-    kept, is_kept = find_telling(encoding, numbers[:, find_indicators(encoding)], responses)
-    return (encoding, X) if is_kept.all() else (kept, drop_numbers(X, is_kept, kept))
-
-
-def find_indicators(encoding: Encoding) -> NDArray[np.int64]:
-    """Places of the indicators among the features that are numbers."""
-    return encoding.number_of[encoding.is_indicator]
-
-
-def find_telling(
-    encoding: Encoding, indicators: NDArray[Any], responses: NDArray[np.generic]
-) -> tuple[Encoding, NDArray[np.bool_]]:
-    """The encoding without indicators that tell nothing, and which features that are numbers it keeps."""
-    is_kept, treatments = np.ones(int((encoding.levels == 0).sum()), dtype=bool), dict[int, Treatment]()
+    encoders = dict[int, ColumnEncoder]()
     for feature, values in zip(np.flatnonzero(encoding.is_indicator), indicators.T, strict=True):
         is_missing = values.astype(np.float64)
         if all(_measure(is_missing, response.astype(np.float64)) <= _LEAST for response in responses):
-            is_kept[encoding.number_of[feature]] = False
-            treatments[int(encoding.column[feature])] = Numbers()
-    return encoding.replace(treatments), is_kept
+            encoders[int(encoding.column[feature])] = Numbers()
+    return encoding.replace(encoders)
 
 
-def drop_numbers(X: Encoded, is_kept: NDArray[np.bool_], encoding: Encoding) -> Encoded:
-    """The rows without some of the features that are numbers."""
-    if isinstance(X, CodedRows):
-        return CodedRows(X.numbers[:, is_kept], X.codes, encoding.levels)
-    return X[:, is_kept]
+def drop_numbers(before: Encoding, after: Encoding, X: EncodedRows) -> EncodedRows:
+    """Return the rows without the indicators that only the encoding before has."""
+    is_kept = np.ones(X.numbers.shape[1], dtype=bool)
+    for feature in np.flatnonzero(before.is_indicator):
+        column = before.column[feature]
+        is_kept[before.number_of[feature]] = after.encoders[column].n_features > 1
+    return X.with_numbers(X.numbers[:, is_kept], after.levels)
 
 
 def _measure(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
