@@ -60,11 +60,12 @@ std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, 
     require(!rows.empty(), "there is no row to learn from");
     for (const std::int64_t row : rows)
         require(row >= 0 && row < static_cast<std::int64_t>(n), "a row is out of range");
-    std::vector<std::uint32_t> weights;
-    for (std::size_t row = 0; weight && row < n; ++row) {
+    std::vector<std::uint32_t> weights(weight ? n : 0);
+    for (std::size_t i = 0; weight && i < rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(rows[i]);
         const double whole = std::nearbyint(weight->data()[row] / weight_unit);
         require(whole >= 0.0 && whole <= 0x1p31, "a weight is out of range");
-        weights.push_back(static_cast<std::uint32_t>(whole));
+        weights[row] = static_cast<std::uint32_t>(whole);
     }
     const bool is_finite = watched(std::nullopt, [&](Watch& watch) {
         return make_bins(table, rows, weight ? weights.data() : nullptr, max_bins, n_threads, watch,

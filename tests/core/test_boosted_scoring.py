@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import _pieces
+from lhtree.tables.rows import EncodedRows
 from reference import scoring as reference_scoring
 from reference import trees as reference
 from support import bridge
@@ -47,7 +48,7 @@ def assert_as_reference(model, X):
     value, confidence = scorer.per_tree(X)
     same(value, [[reference_scoring.membership(tree, z, model.clip) for tree in trees] for z in Z])
     same(confidence, np.ones_like(value))
-    *_, last = model.staged_raw_score(X)
+    *_, last = model.staged_raw_score(EncodedRows.plain(X))
     same(last, raw)
     ways = [reference_scoring.trace(tree, z, model.clip) for z in Z for tree in trees]
     same(scorer.apply(X).ravel(), [blocks[-1] for blocks, _ in ways])

@@ -51,9 +51,7 @@ def boost(
         )  # fmt: skip
     except InfiniteError:
         return None
-    found = parts.boost(
-        parts.parts[0], n_rounds=n_rounds, n_threads=n_threads, progress=progress, **of_rounds
-    )
+    found = parts.boost(parts.rows[0], n_rounds=n_rounds, n_threads=n_threads, progress=progress, **of_rounds)
     return found | {"bins": parts.bins.arrays()}
 
 
@@ -103,7 +101,7 @@ class Partitions:
         learned = np.ones(n_rows, dtype=bool) if held is None else held == 0
         sample = _core.sample_rows(len(X), seed)
         of_weights = {}
-        if weight is not None:
+        if weight is not None and len(weight) == n_rows:  # the core rejects others
             known = weight[learned]
             unit = _core.find_weight_unit(known.max(), bool((known == np.floor(known)).all()), n_rows)
             of_weights = {"weight": weight[sample], "weight_unit": unit}
