@@ -75,7 +75,7 @@ def _draw(ax: Axes, patches: Any, shape: Text | Box | Curve | Disc, scale: float
 
 
 def letters(text: object) -> str:
-    """Text as matplotlib can draw it: one line, no mathematics, and the name of a sign the fonts lack."""
+    """Return text that matplotlib can draw: one line, without mathtext; missing glyphs are replaced by names."""
     known = _glyphs()
     drawn = []
     for sign in " ".join(str(text).split()):
@@ -89,7 +89,7 @@ def letters(text: object) -> str:
 
 
 def fit(text: object, points: float, size: float) -> str:
-    """Letters of a text that are at most so many points wide, its middle left out where it is longer."""
+    """Return text for matplotlib of at most this width in points; the middle of a longer text is left out."""
     drawn = letters(text)
     if measure(drawn, size) <= points:
         return drawn
@@ -107,7 +107,7 @@ def fit(text: object, points: float, size: float) -> str:
 
 
 def fit_all(names: Sequence[object], points: float, size: float) -> list[str]:
-    """Each name's letters within so many points; names that would look alike get their number in front."""
+    """Return shortened names; names that would look the same start with their index."""
     fitted = [fit(name, points, size) for name in names]
     count = Counter(fitted)
     return [
@@ -117,7 +117,7 @@ def fit_all(names: Sequence[object], points: float, size: float) -> list[str]:
 
 
 def measure(drawn: str, size: float) -> float:
-    """Width in points of letters in the default font."""
+    """Return the width of text in points in the default font."""
     return _measure(drawn, size, _families())
 
 

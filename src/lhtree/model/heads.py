@@ -38,6 +38,12 @@ class Head:
     total_noun: ClassVar[str] = "membership"
     # Noun for the value from which contributions start.
     start_noun: ClassVar[str] = "share in the training data"
+    # Score that plots show along features, and its name at an axis.
+    degree: ClassVar[str] = "membership"
+    degree_noun: ClassVar[str] = "membership μ"
+    # Names of the importance by gain, and of the score whose drop is the importance by permutation.
+    gain_noun: ClassVar[str] = "share of the gain, corrected for chance"
+    quality_noun: ClassVar[str] = "accuracy"
     # Nouns for the model and for one of several estimators, and the methods that give its scores.
     model_noun: ClassVar[str] = "a tree or forest"
     score_methods: ClassVar[str] = "predict_wolf"
@@ -99,6 +105,11 @@ class Head:
     def name_total(self, label: Any) -> str:
         """Return the noun of the total of one class: "raw score of A"; "prediction" where a number is predicted."""
         return f"{self.total_noun} of {label}" if self.labels else self.total_noun
+
+    @property
+    def contribution_noun(self) -> str:
+        """Noun of the sum to which features contribute."""
+        return self.total_noun
 
     def average(self, total: Any, n_estimators: int) -> Any:
         """Return the sum over all trees as a part of the total: divided by the number of estimators, or as it is."""
@@ -175,6 +186,9 @@ class MeanHead(Head):
     remedy: ClassVar[str] = "prediction, or base and contributions, which add up to it"
     block_columns: ClassVar[tuple[str, ...]] = ("offset", "value")
     linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
+    degree: ClassVar[str] = "value"
+    degree_noun: ClassVar[str] = "prediction"
+    quality_noun: ClassVar[str] = "R²"
     values_blocks: ClassVar[bool] = True
 
     def block_format(self, outcome: Floats, response: ResponseRecord | None, decimals: int) -> NumberFormat:
@@ -212,6 +226,9 @@ class RawScoreHead(Head):
     remedy: ClassVar[str] = "raw_score, or proba for probabilities"
     block_columns: ClassVar[tuple[str, ...]] = ("offset", "missing", "value")
     linear_columns: ClassVar[tuple[str, ...]] = ("intercept", "low", "high")
+    degree: ClassVar[str] = "proba"
+    degree_noun: ClassVar[str] = "probability"
+    gain_noun: ClassVar[str] = "share of the gain"
     adds_rounds: ClassVar[bool] = True
     values_blocks: ClassVar[bool] = True
 
@@ -233,6 +250,14 @@ class NumberScoreHead(RawScoreHead):
     score_methods: ClassVar[str] = "predict"
     total_noun: ClassVar[str] = "prediction"
     remedy: ClassVar[str] = MeanHead.remedy
+    degree: ClassVar[str] = "value"
+    degree_noun: ClassVar[str] = "prediction"
+    quality_noun: ClassVar[str] = "R²"
+
+    @property
+    def contribution_noun(self) -> str:
+        """Noun of the sum: the prediction, or its logarithm."""
+        return "log of the prediction" if self.is_log else "prediction"
 
     @property
     def distinct_scores(self) -> tuple[str, ...]:

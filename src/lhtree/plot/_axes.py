@@ -19,40 +19,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
-# Seven of each, against 24 colours: 168 classes look different, and the first seven do in grey.
+# Seven markers and 24 colours distinguish 168 classes; the first seven differ without colours.
 MARKERS = "osD^vPX"
 DASHES: tuple[Any, ...] = (
-    "solid",
-    "dashed",
-    "dashdot",
-    "dotted",
-    (0, (7, 1.5)),
-    (0, (3, 1, 1, 1, 1, 1)),
-    (0, (1, 4)),
+    *("solid", "dashed", "dashdot", "dotted"),
+    *((0, (7, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4))),
 )
 SMALL, NORMAL = 7.5, 9.0
 
-_TICK = 9.0  # points from axes to the letters of a label, and some air
+_TICK = 9.0  # points between axes and their labels
 _LEAST = 18.0
 
 
 def marker(code: int) -> str:
-    """Marker of a class."""
+    """Return the marker of a class."""
     return MARKERS[code % len(MARKERS)]
 
 
 def dashes(code: int) -> Any:
-    """Line style of a class."""
+    """Return the line style of a class."""
     return DASHES[code % len(DASHES)]
 
 
 def diverging() -> Colormap:
-    """From evidence against (-1) over white (0) to evidence for (1)."""
+    """Return a colour map from evidence against (-1) over white (0) to evidence for (1)."""
     return _make_map("#A8323E", AGAINST, "#FFFFFF", FOR, "#35248F")
 
 
 def sequential(code: int | None) -> Colormap:
-    """From white (0) to the colour of a class (1); None is for numbers."""
+    """Return a colour map from white (0) to the colour of a class (1), or to that of numbers if ``code`` is None."""
     colour = ACCENT if code is None else class_colour(code)
     return _make_map("#FFFFFF", tint(colour, 0.5), colour)
 
@@ -63,15 +58,8 @@ def _make_map(*colours: str) -> Colormap:
     return made
 
 
-def new_axes(width: float, height: float) -> Axes:
-    """Axes of a new figure of so many inches."""
-    pyplot = import_extra("matplotlib.pyplot", "plot")
-    ax: Axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-    return ax
-
-
 def check_axes(ax: Any) -> Axes:
-    """Refuse what is not a matplotlib Axes."""
+    """Raise an error unless ``ax`` is a matplotlib Axes."""
     if not isinstance(ax, import_extra("matplotlib.axes", "plot").Axes):
         raise refuse("ax", ax, "a matplotlib Axes, or None for a new figure")
     checked: Axes = ax
@@ -79,23 +67,29 @@ def check_axes(ax: Any) -> Axes:
 
 
 def take_axes(ax: Any, width: float, height: float) -> Axes:
-    """The axes given, or those of a new figure of so many inches."""
-    return new_axes(width, height) if ax is None else check_axes(ax)
+    """Return given axes, or those of a new figure of this size in inches."""
+    return check_axes(new_panels(1, 1, width, height)[0] if ax is None else ax)
 
 
 def write_thousands(axis: Any) -> None:
-    """Numbers at an axis as people write them: 150,000."""
+    """Write the numbers at an axis with separators: 150,000."""
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
 
 
+def add_class_legend(ax: Axes, **how: Any) -> None:
+    """Add a legend of the classes on the right."""
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+    ax.legend(fontsize=SMALL, title="class", title_fontsize=SMALL, **place, **how)
+
+
 def strip(ax: Axes) -> None:
-    """Take away the frame but for the axis lines."""
+    """Remove the frame except for the axis lines."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=SMALL)
 
 
 def take_tree(model: Any, tree: Any) -> TreeView:
-    """A tree of a model by its number."""
+    """Return a tree of a model by its index."""
     trees = TreeViews(read(model, takes_numbers=True))
     if not is_integer(tree) or not -len(trees) <= tree < len(trees):
         raise refuse("tree", tree, f"an integer from 0 to {len(trees) - 1}")
@@ -104,7 +98,7 @@ def take_tree(model: Any, tree: Any) -> TreeView:
 
 
 def take_feature(fitted: Model, feature: Any) -> int:
-    """Number of a feature given by the name or number of its column, which holds numbers."""
+    """Return the index of a feature, given the name or index of its column, which must be numeric."""
     names, encoding = fitted.column_names, fitted.encoding
     if is_integer(feature) and -len(names) <= feature < len(names):
         column = int(feature) % len(names)
@@ -115,21 +109,20 @@ def take_feature(fitted: Model, feature: Any) -> int:
     if encoding.categories[column] is not None:
         raise refuse("features", feature, f"numeric features: {names[column]!r} is categorical")
     if encoding.ptr[column] == encoding.ptr[column + 1]:
-        raise refuse(
-            "features", feature, f"features of the model: {names[column]!r} names rows and is ignored"
-        )
+        expected = f"features of the model: {names[column]!r} names rows and is ignored"
+        raise refuse("features", feature, expected)
     return int(encoding.ptr[column])
 
 
 def take_features(fitted: Model, features: Any) -> list[int]:
-    """Numbers of one or more features given by name or number."""
+    """Return the indices of one or more features, given by name or index."""
     if isinstance(features, str) or is_integer(features):
         features = [features]
     return [take_feature(fitted, feature) for feature in features]
 
 
 def take_class(classes: Sequence[Any], target: Any) -> int:
-    """Code of a class given by its label."""
+    """Return the code of a class, given by its label."""
     if not len(classes):
         raise refuse("target", target, "None: a regression has no classes")
     if target not in classes:
@@ -138,7 +131,7 @@ def take_class(classes: Sequence[Any], target: Any) -> int:
 
 
 def take_range(fitted: Model, feature: int, more: NDArray[np.float64] | None = None) -> tuple[float, float]:
-    """Least and largest value to draw of a feature: the training range, widened by ``more``, and a little air."""
+    """Return the range of a feature to draw: the training range, extended to ``more`` values, and a margin."""
     low, high = fitted.span.low[feature], fitted.span.high[feature]
     if more is not None and np.isfinite(more).any():
         low, high = np.fmin(low, np.nanmin(more)), np.fmax(high, np.nanmax(more))
@@ -150,7 +143,7 @@ def take_range(fitted: Model, feature: int, more: NDArray[np.float64] | None = N
 
 
 def take_panels(ax: Any, n_panels: int) -> NDArray[Any]:
-    """The axes given for panels, one each."""
+    """Return the given axes, one per panel."""
     given = np.ravel(np.asarray(ax, dtype=object))
     if len(given) != n_panels:
         raise refuse("ax", ax, f"{n_panels} matplotlib Axes, one per panel, or None for a new figure")
@@ -160,7 +153,7 @@ def take_panels(ax: Any, n_panels: int) -> NDArray[Any]:
 
 
 def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid: Any) -> NDArray[Any]:
-    """Axes of a new figure of this size in inches, row by row, shape (n_rows · n_columns,)."""
+    """Return the axes of a new figure of this size in inches, row by row, shape (n_rows · n_columns,)."""
     pyplot = import_extra("matplotlib.pyplot", "plot")
     panels: NDArray[Any] = pyplot.subplots(
         n_rows, n_columns, figsize=(width, height), layout="constrained", squeeze=False, **grid
@@ -169,14 +162,14 @@ def new_panels(n_rows: int, n_columns: int, width: float, height: float, **grid:
 
 
 def width_of(ax: Axes) -> float:
-    """Width of axes in points as they stand now."""
+    """Return the present width of axes in points."""
     return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)
 
 
 def room_left_of(ax: Axes, most: float, less: float = 0.0) -> float:
-    """Points for labels left of axes given, up to the figure's edge or the axes beside; at least a few letters.
+    """Return the points for labels left of given axes, up to the edge of the figure or other axes.
 
-    Where the figure lays itself out, axes make room for their labels: then it is ``most``.
+    A figure with a layout engine makes room for labels itself: then the result is ``most``.
     """
     if ax.figure.get_layout_engine() is not None:
         return most

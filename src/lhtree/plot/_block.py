@@ -1,4 +1,4 @@
-"""Picture of one branching block: feature sums by class, the four extremes, and the offset that separates them."""
+"""Plot of one branching block: feature sums of its rows, and the offset that separates them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._parameters import is_integer, refuse
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..draw.figure import fit, measure
 from ..draw.scene import INK
-from ..draw.tree import name_class
+from ..draw.tree import minus, name_class
 from ..model.model import read
 from ..model.numbers import NumberFormat
 from ..model.views import TreeView
@@ -24,22 +24,47 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _N_BINS = 40
-_GAP = 4.0  # points between labels, and from them to the offset's line
+_GAP = 4.0  # points between labels, and between a label and the line of the offset
 _FEW_ROWS = 400
 
 
-class Reached(NamedTuple):
-    """Rows in a block of a tree."""
+@dataclass(frozen=True)
+class BlockRows:
+    """The rows that reach a branching block."""
 
     view: TreeView
-    row: NDArray[np.int64]  # numbers of the rows in X
-    feature_sum: NDArray[np.float64]  # infinite where a single feature is missing and has a side to go to
+    block: int
+    row: NDArray[np.int64]  # indices of the rows in X
+    feature_sum: Floats  # infinite if the only feature is missing and missing values have a side
     goes_left: NDArray[np.bool_]
-    n_rows: int  # of X
+
+    @property
+    def offset(self) -> float:
+        """Offset of the hyperplane."""
+        return float(self.view.offset[self.block])
+
+    @property
+    def without(self) -> str:
+        """Text about the rows that have no feature sum."""
+        n_rows, view = int((~np.isfinite(self.feature_sum)).sum()), self.view
+        if not n_rows:
+            return ""
+        side = "left" if view.missing[self.block] < 0 else "right"
+        name = fit(view.conditions(self.block).subject, 120.0, SMALL)
+        return f"; not drawn: {n_rows} row{'s' * (n_rows > 1)} to the {side}, where {name} is missing"
+
+    def label_sides(self, ax: Axes, counts: list[tuple[str, str]]) -> None:
+        """Write the child blocks above the axes, left and right, each between its rows and more text."""
+        room, view = width_of(ax) / 2 - 22.0, self.view
+        for is_left, (rows, more) in zip((True, False), counts, strict=True):
+            below = int((view.left if is_left else view.right)[self.block])
+            text = fit(f"{rows} to {'leaf' if view.is_leaf[below] else 'block'} {below}{more}", room, SMALL)
+            title = f"← {text}" if is_left else f"{text} →"
+            ax.set_title(title, loc="left" if is_left else "right", fontsize=SMALL, color=INK)
 
 
-def reach_block(model: Any, X: Any, block: int, tree: int) -> Reached:
-    """The rows of X that reach a block."""
+def _reach_block(model: Any, X: Any, block: int, tree: int) -> tuple[dict[str, Any], int]:
+    """Return the fields of ``BlockRows``, and the number of rows of X."""
     fitted, view = read(model, takes_numbers=True), take_tree(model, tree)
     branching = np.flatnonzero(view.left >= 0)
     if not is_integer(block) or block not in branching:
@@ -48,75 +73,51 @@ def reach_block(model: Any, X: Any, block: int, tree: int) -> Reached:
     rows = fitted.encode(X)
     estimator, target = divmod(range(fitted.trees.n_trees)[tree], fitted.n_targets)
     ptr, passed, value = fitted.estimator(estimator).ask("trace", rows)
-    way = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    at = np.flatnonzero((passed == block) & (way % fitted.n_targets == target))
+    path = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    at = np.flatnonzero((passed == block) & (path % fitted.n_targets == target))
     goes_left = passed[at + 1] == view.left[block]
-    return Reached(view, way[at] // fitted.n_targets, value[at], goes_left, len(rows))
-
-
-def name_children(view: TreeView, block: int) -> tuple[str, str]:
-    """Names of the blocks below a block."""
-    left, right = (
-        f"{'leaf' if view.is_leaf[b] else 'block'} {b}" for b in (view.left[block], view.right[block])
-    )
-    return left, right
-
-
-def say_missing(view: TreeView, block: int, n_rows: int) -> str:
-    """How many rows have no feature sum, in words."""
-    if not n_rows:
-        return ""
-    side = "left" if view.missing[block] < 0 else "right"
-    name = fit(view.conditions(block).subject, 120.0, SMALL)
-    return f"; not drawn: {n_rows} row{'s' * (n_rows > 1)} to the {side}, where {name} is missing"
+    fields = {"view": view, "block": int(block), "row": path[at] // fitted.n_targets}
+    return fields | {"feature_sum": value[at], "goes_left": goes_left}, len(rows)
 
 
 @dataclass(frozen=True)
-class BlockSums:
-    """Feature sums of the rows that reach a branching block; ``extremes`` holds those that exist, by name."""
+class BlockSums(BlockRows):
+    """Rows of a block by class."""
 
-    target: Any
-    fills: tuple[str, str]  # colours of the target and of the rest
-    block: int
-    offset: float
-    feature_sum: Floats
     is_target: NDArray[np.bool_]
-    goes_left: NDArray[np.bool_]
-    extremes: dict[str, float]
-    below: tuple[str, str]  # names of the two child blocks
-    without: str = ""  # rows that have no feature sum, in words
+
+    @property
+    def target(self) -> Any:
+        """Class whose rows are above the line."""
+        return self.view.heaviest[self.block]
+
+    @property
+    def fills(self) -> tuple[str, str]:
+        """Colours of the target and of the rest."""
+        return find_pair(int(self.view.heaviest_code[self.block]), len(self.view.classes))
+
+    @property
+    def extremes(self) -> dict[str, float]:
+        """Smallest and largest feature sums of the target (TFS) and the rest (NFS); those without rows are left out."""
+        found: dict[str, float] = {}
+        has_sum = np.isfinite(self.feature_sum)
+        for name, own in (("TFS", self.is_target), ("NFS", ~self.is_target)):
+            known = self.feature_sum[own & has_sum]
+            if len(known):
+                found |= {f"min {name}": float(known.min()), f"max {name}": float(known.max())}
+        return found
 
     def count(self, left: bool) -> tuple[int, int]:
-        """Number of rows on one side, and how many of them are of the target."""
+        """Return the number of rows on one side, and how many of them are of the target."""
         side = self.goes_left == left
         return int(side.sum()), int((side & self.is_target).sum())
 
 
 def find_sums(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockSums:
-    """Feature sums of the rows of X in a block, and the side each goes to."""
-    fitted = read(model)
-    view, inside, sums, goes_left, n_rows = reach_block(model, X, block, tree)
-    codes = encode_known(y, fitted.classes, n_rows)
-    code = int(view.heaviest_code[block])
-    is_target = codes[inside] == code
-    has_sum = np.isfinite(sums)
-    extremes: dict[str, float] = {}
-    for name, own in (("TFS", is_target), ("NFS", ~is_target)):
-        if (own & has_sum).any():
-            known = sums[own & has_sum]
-            extremes |= {f"min {name}": float(known.min()), f"max {name}": float(known.max())}
-    return BlockSums(
-        target=view.heaviest[block],
-        fills=find_pair(code, fitted.n_classes),
-        block=int(block),
-        offset=float(view.offset[block]),
-        feature_sum=sums,
-        is_target=is_target,
-        goes_left=goes_left,
-        extremes=extremes,
-        below=name_children(view, block),
-        without=say_missing(view, block, int((~has_sum).sum())),
-    )
+    """Return the rows of X in a block by class."""
+    fields, n_rows = _reach_block(model, X, block, tree)
+    codes = encode_known(y, read(model).classes, n_rows)
+    return BlockSums(**fields, is_target=codes[fields["row"]] == fields["view"].heaviest_code[block])
 
 
 def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax: Axes | None = None) -> Axes:
@@ -154,9 +155,13 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     >>> model = LHTClassifier().fit(X, y)
     >>> ax = plot_block(model, X, y, block=0, tree=1)
     """
-    if read(model, takes_numbers=True).is_regression:
-        return draw_responses(find_responses(model, X, y, block, tree), ax)
-    facts = find_sums(model, X, y, block, tree)
+    if read(model, takes_numbers=True).labels:
+        return _draw_sums(find_sums(model, X, y, block, tree), ax)
+    return _draw_responses(find_responses(model, X, y, block, tree), ax)
+
+
+def _draw_sums(facts: BlockSums, ax: Axes | None) -> Axes:
+    """Draw histograms of both classes, with their extremes."""
     ax = take_axes(ax, 7.6, 3.9)
     marks = _find_marks(facts)
     low, high = find_limits(facts, marks, width_of(ax))
@@ -165,28 +170,23 @@ def plot_block(model: Any, X: Any, y: Any, block: int = 0, *, tree: int = 0, ax:
     for sign, own, fill in zip((1, -1), (facts.is_target, ~facts.is_target), facts.fills, strict=True):
         heights = np.histogram(facts.feature_sum[own], edges)[0]
         tallest = max(tallest, heights.max(initial=0))
-        ax.bar(
-            edges[:-1],
-            sign * heights,
-            np.diff(edges),
-            align="edge",
-            color=fill,
-            edgecolor="white",
-            linewidth=0.4,
-        )
+        how: dict[str, Any] = {"align": "edge", "edgecolor": "white", "linewidth": 0.4}
+        ax.bar(edges[:-1], sign * heights, np.diff(edges), color=fill, **how)
         if own.sum() <= _FEW_ROWS:
-            at = np.full(own.sum(), 0.0)
-            ax.scatter(facts.feature_sum[own], at, marker="|", s=30, color=INK, linewidth=0.5, zorder=4)
+            how = {"marker": "|", "s": 30, "linewidth": 0.5, "zorder": 4}
+            ax.scatter(facts.feature_sum[own], np.zeros(own.sum()), color=INK, **how)
     ax.axhline(0.0, color=INK, linewidth=0.8)
     ax.set(xlim=(low, high), ylim=(-1.45 * tallest, 1.65 * tallest))
-    _draw_offset(ax, facts, tallest)
+    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3, ymax=0.93)
+    _write_label(ax, facts.offset, 1.65 * tallest, minus(f"c = {facts.offset:.4g}"), "top", 1.0)
     _draw_extremes(ax, facts, marks, tallest)
-    _write_sides(ax, facts)
+    target = name_class(facts.target)
+    counts = [facts.count(left) for left in (True, False)]
+    facts.label_sides(ax, [(f"{n_rows} rows", f", {n_target} of {target}") for n_rows, n_target in counts])
     ticks = [tick for tick in ax.get_yticks() if abs(tick) <= tallest and tick == round(tick)]
     ax.set_yticks(ticks, [f"{abs(tick):g}" for tick in ticks])
     ax.set_xlabel(f"feature sum of normalised values{facts.without}", fontsize=SMALL)
-    target = fit(name_class(facts.target), 70.0, SMALL)
-    ax.set_ylabel(f"rows: rest  |  {target}", fontsize=SMALL)
+    ax.set_ylabel(f"rows: rest  |  {fit(target, 70.0, SMALL)}", fontsize=SMALL)
     strip(ax)
     return ax
 
@@ -201,28 +201,28 @@ class Mark(NamedTuple):
 
 
 def _find_marks(facts: BlockSums) -> list[Mark]:
-    marks = []
-    for name, value in facts.extremes.items():
-        label = f"{name} {value:.4g}".replace("-", "−")
-        marks.append(Mark(value, 1 if name.endswith("TFS") else -1, label, measure(label, SMALL)))
-    return marks
+    labels = [(value, name, minus(f"{name} {value:.4g}")) for name, value in facts.extremes.items()]
+    return [
+        Mark(value, 1 if name.endswith("TFS") else -1, label, measure(label, SMALL))
+        for value, name, label in labels
+    ]
 
 
 def find_limits(facts: BlockSums, marks: list[Mark], points: float) -> tuple[float, float]:
-    """Limits of an axis of this length in points: marks, offset and room for the labels beside them."""
+    """Return the limits of an axis of this length in points, with room for the labels beside the offset."""
     values = [*facts.extremes.values(), facts.offset]
     low, high = min(values), max(values)
     air = (high - low) * 0.06 or 1.0
     left, right = facts.offset - low + air, high + air - facts.offset
     need_left, need_right = _find_needs(facts, marks)
-    if need_left + need_right < points:  # else labels stand where there is room
+    if need_left + need_right < points:  # otherwise labels may be on the other side of the offset
         left = max(left, right * need_left / (points - need_left))
         right = max(right, left * need_right / (points - need_right))
     return facts.offset - left, facts.offset + right
 
 
 def _find_needs(facts: BlockSums, marks: list[Mark]) -> tuple[float, float]:
-    """Points that the labels need left and right of the offset."""
+    """Return the points that labels need left and right of the offset."""
 
     def need(is_left: bool) -> float:
         own = [mark for mark in marks if (mark.value < facts.offset) == is_left]
@@ -233,29 +233,20 @@ def _find_needs(facts: BlockSums, marks: list[Mark]) -> tuple[float, float]:
 
 
 def _find_edges(low: float, high: float, offset: float) -> Floats:
-    """Edges of bins of one width, one of them on the offset, so that no bar stands on both sides."""
+    """Return edges of equal bins, one edge at the offset, so that no bar is on both sides."""
     width = (high - low) / _N_BINS
     n_below, n_above = np.ceil((offset - low) / width), np.ceil((high - offset) / width)
     return offset + width * np.arange(-n_below, n_above + 1)
 
 
-def _draw_offset(ax: Axes, facts: BlockSums, tallest: float) -> None:
-    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3, ymax=0.93)
-    ax.text(
-        facts.offset,
-        1.65 * tallest,
-        f"c = {facts.offset:.4g}".replace("-", "−"),
-        ha="center",
-        va="top",
-        fontsize=SMALL,
-        color=INK,
-        zorder=6,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
-    )
+def _write_label(ax: Axes, x: float, y: float, text: str, align: str, pad: float) -> None:
+    behind = {"facecolor": "white", "edgecolor": "none", "pad": pad}
+    how: dict[str, Any] = {"ha": "center", "va": align, "fontsize": SMALL, "color": INK, "zorder": 6}
+    ax.text(x, y, text, bbox=behind, **how)
 
 
 def _draw_extremes(ax: Axes, facts: BlockSums, marks: list[Mark], tallest: float) -> None:
-    """Marks with labels, those of the target above and those of the rest below; labels step aside for each other."""
+    """Draw marks with labels that do not overlap: the target above the line, the rest below."""
     points = width_of(ax)
     (low, high), offset = ax.get_xlim(), facts.offset
     unit = (high - low) / points
@@ -268,33 +259,16 @@ def _draw_extremes(ax: Axes, facts: BlockSums, marks: list[Mark], tallest: float
         for at, side in enumerate(sides):
             here = [mark for mark in own if len(sides) == 1 or (mark.value >= offset) == bool(at)]
             if here:
-                values, breadths = (
-                    np.array(part) for part in zip(*((m.value, m.breadth) for m in here), strict=True)
-                )
+                values, breadths = (np.array([mark[field] for mark in here]) for field in (0, 3))
                 placed += place_labels(values, breadths * unit, *side, _GAP * unit).tolist()
         for (value, _, text, _), x in zip(own, placed, strict=True):
-            ax.plot(
-                [value, value, x],
-                [0, sign * 1.1 * tallest, sign * 1.2 * tallest],
-                color=fill,
-                linewidth=1.2,
-                zorder=2,
-            )
-            ax.text(
-                x,
-                sign * 1.22 * tallest,
-                text,
-                ha="center",
-                va="bottom" if sign > 0 else "top",
-                fontsize=SMALL,
-                color=INK,
-                zorder=5,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-            )
+            bend = [0, sign * 1.1 * tallest, sign * 1.2 * tallest]
+            ax.plot([value, value, x], bend, color=fill, linewidth=1.2, zorder=2)
+            _write_label(ax, x, sign * 1.22 * tallest, text, "bottom" if sign > 0 else "top", 0.6)
 
 
 def place_labels(at: Floats, breadths: Floats, low: float, high: float, gap: float) -> Floats:
-    """Middles of labels, given in ascending order: near their marks, apart from each other and inside."""
+    """Return the centres of labels, given in ascending order: near their marks, without overlaps, and inside."""
     inside = np.clip(at, low + breadths / 2, np.maximum(high - breadths / 2, low + breadths / 2))
     placed = spread(inside, breadths, gap)
     over = max(float((placed + breadths / 2).max()) - high, 0.0)
@@ -303,19 +277,10 @@ def place_labels(at: Floats, breadths: Floats, low: float, high: float, gap: flo
     return shifted
 
 
-def _write_sides(ax: Axes, facts: BlockSums) -> None:
-    room = width_of(ax) / 2 - 10.0
-    for left, name in zip((True, False), facts.below, strict=True):
-        n_rows, n_target = facts.count(left)
-        text = f"{n_rows} rows to {name}, {n_target} of {name_class(facts.target)}"
-        arrow = f"← {fit(text, room - 12.0, SMALL)}" if left else f"{fit(text, room - 12.0, SMALL)} →"
-        ax.set_title(arrow, loc="left" if left else "right", fontsize=SMALL, color=INK)
-
-
 def spread(centres: NDArray[np.float64], widths: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """Centres moved as little as order and width allow so that none overlap; given in ascending order.
+    """Return centres, given in ascending order, moved as little as possible so that no labels overlap.
 
-    Neighbours that touch form a group that stands where its members would be on average.
+    Neighbours that touch form a group at the mean of the places that its members want.
     """
     groups: list[tuple[float, float, int]] = []  # middle, width, members
     for centre, width in zip(centres.tolist(), widths.tolist(), strict=True):
@@ -323,7 +288,7 @@ def spread(centres: NDArray[np.float64], widths: NDArray[np.float64], gap: float
         while groups and groups[-1][0] + groups[-1][1] / 2 + gap > group[0] - group[1] / 2:
             middle, breadth, members = groups.pop()
             total = breadth + gap + group[1]
-            # Each part's wish for the middle of the joint group, weighted by its members.
+            # Middle of the joint group that each part wants, weighted by its members.
             wish = members * (middle - breadth / 2 + total / 2) + group[2] * (
                 group[0] + group[1] / 2 - total / 2
             )
@@ -340,75 +305,49 @@ def spread(centres: NDArray[np.float64], widths: NDArray[np.float64], gap: float
 
 
 @dataclass(frozen=True)
-class BlockResponses:
-    """Feature sums and responses of the rows that reach a branching block."""
+class BlockResponses(BlockRows):
+    """Rows of a block with their responses."""
 
-    offset: float
-    feature_sum: Floats
     response: Floats
-    goes_left: NDArray[np.bool_]
-    below: tuple[str, str]  # names of the two child blocks
-    without: str  # rows that have no feature sum, in words
     amounts: NumberFormat
 
     def mean(self, left: bool) -> float:
-        """Mean response of the rows on one side; NaN without any."""
+        """Return the mean response of the rows on one side; NaN without any."""
         own = self.response[self.goes_left == left]
         return float(own.mean()) if len(own) else float("nan")
 
 
 def find_responses(model: Any, X: Any, y: Any, block: int, tree: int = 0) -> BlockResponses:
-    """Responses of the rows of X in a block, and the side each goes to."""
-    view, inside, sums, goes_left, n_rows = reach_block(model, X, block, tree)
+    """Return the rows of X in a block with their responses."""
+    fields, n_rows = _reach_block(model, X, block, tree)
+    response = take_numbers(y, n_rows)[fields["row"]]
     return BlockResponses(
-        offset=float(view.offset[block]),
-        feature_sum=sums,
-        response=take_numbers(y, n_rows)[inside],
-        goes_left=goes_left,
-        below=name_children(view, block),
-        without=say_missing(view, block, int((~np.isfinite(sums)).sum())),
-        amounts=read(model, takes_numbers=True).amounts.plain(),
+        **fields, response=response, amounts=read(model, takes_numbers=True).amounts.plain()
     )
 
 
-def draw_responses(facts: BlockResponses, ax: Axes | None) -> Axes:
-    """Draw the rows as points, violet on the side with the larger mean and red on the other."""
+def _draw_responses(facts: BlockResponses, ax: Axes | None) -> Axes:
+    """Draw responses against feature sums, violet on the side with the larger mean and red on the other."""
     ax = take_axes(ax, 7.6, 3.9)
-    has_sum = np.isfinite(facts.feature_sum)
-    rises = facts.mean(False) > facts.mean(True)
-    size = float(np.clip(4000.0 / max(len(has_sum), 1), 4.0, 18.0))
-    for left in (True, False):
-        own = (facts.goes_left == left) & has_sum
-        colour = AGAINST if left == rises else FOR
-        ax.scatter(
-            facts.feature_sum[own],
-            facts.response[own],
-            s=size,
-            color=colour,
-            alpha=0.75,
-            linewidth=0,
-            zorder=2,
-        )
+    has_sum, rises = np.isfinite(facts.feature_sum), facts.mean(False) > facts.mean(True)
     shown = np.append(facts.feature_sum[has_sum], facts.offset)
     air = 0.05 * float(np.ptp(shown)) or 1.0
-    ax.set_xlim(float(shown.min()) - air, float(shown.max()) + air)
-    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3)
-    (low, high), room = ax.get_xlim(), width_of(ax) / 2 - 22.0
-    for left, name in zip((True, False), facts.below, strict=True):
+    low, high = float(shown.min()) - air, float(shown.max()) + air
+    counts = []
+    for left, ends in ((True, (low, facts.offset)), (False, (facts.offset, high))):
+        own = (facts.goes_left == left) & has_sum
+        how: dict[str, Any] = {"s": float(np.clip(4000.0 / max(len(has_sum), 1), 4.0, 18.0)), "alpha": 0.75}
+        colour = AGAINST if left == rises else FOR
+        ax.scatter(facts.feature_sum[own], facts.response[own], color=colour, linewidth=0, zorder=2, **how)
         n_rows, mean = int((facts.goes_left == left).sum()), facts.mean(left)
-        text = f"{n_rows:,} row{'s' * (n_rows != 1)} to {name}"
+        more = f", mean {minus(facts.amounts.write(mean))}" if n_rows else ""
+        counts.append((f"{n_rows:,} row{'s' * (n_rows != 1)}", more))
         if n_rows:
-            ends = (low, facts.offset) if left else (facts.offset, high)
             ax.plot(ends, [mean, mean], color=INK, linewidth=1.4, linestyle=(0, (4, 2)), zorder=4)
-            text = f"{text}, mean {facts.amounts.write(mean)}".replace("-", "−")
-        text = fit(text, room, SMALL)
-        ax.set_title(
-            f"← {text}" if left else f"{text} →",
-            loc="left" if left else "right",
-            fontsize=SMALL,
-            color=INK,
-        )
-    at = f"offset c = {facts.offset:.4g}".replace("-", "−")
+    ax.set_xlim(low, high)
+    ax.axvline(facts.offset, color=INK, linewidth=1.8, zorder=3)
+    facts.label_sides(ax, counts)
+    at = minus(f"offset c = {facts.offset:.4g}")
     ax.set_xlabel(f"feature sum of normalised values; {at}{facts.without}", fontsize=SMALL)
     ax.set_ylabel("response", fontsize=SMALL)
     write_thousands(ax.yaxis)

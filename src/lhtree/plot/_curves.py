@@ -45,20 +45,13 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     if not isinstance(curve, CoverageCurve):
         raise TypeError(f"curve is a {type(curve).__name__}: pass the result of coverage_curve(model, X, y).")
     ax = take_axes(ax, 5.4, 3.6)
-    # A threshold decides the rows down to it: between two points nothing is added.
+    # Between two thresholds, no rows are added.
     ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=ACCENT, linewidth=1.6)
     whole = float(curve.accuracy[-1])
     ax.plot([1.0], [whole], marker="o", color=ACCENT, markersize=5, clip_on=False)
     ax.axhline(whole, color=LINE, linewidth=0.8, linestyle="dashed", zorder=0)
-    ax.annotate(
-        f"all rows: {whole:.3f}",
-        (1.0, whole),
-        (-4, -5),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize=SMALL,
-    )
+    how: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "top", "fontsize": SMALL}
+    ax.annotate(f"all rows: {whole:.3f}", (1.0, whole), (-4, -5), **how)
     low, high = min(ax.dataLim.y0, whole), ax.dataLim.y1
     ax.set(xlim=(0.0, 1.02), ylim=find_limits(low, high))
     ax.set_xlabel("coverage: share of rows decided", fontsize=NORMAL)
@@ -68,7 +61,7 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
 
 
 def find_limits(low: float, high: float) -> tuple[float, float]:
-    """Limits around accuracies: 1 at most but for the breadth of a line, and not so near that noise looks large."""
+    """Return limits around accuracies: at most 1 (plus the width of a line), and wide enough that noise looks small."""
     air = max(0.12 * (high - low), 0.01)
     top = min(high + air, 1.0)
     bottom = min(low - 1.5 * air, top - _LEAST_SPAN)

@@ -1,4 +1,4 @@
-"""Effect curves: what columns contribute over their values, a panel per column."""
+"""Effect curves: contributions of columns over their values, a panel per column."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _DENSITY = 0.14  # of the height of a panel
 
 
 class EffectsDisplay:
-    """Effect curves of some columns, in the manner of scikit-learn's ``PartialDependenceDisplay``.
+    """Effect curves of some columns, like scikit-learn's ``PartialDependenceDisplay``.
 
     Create it with ``from_estimator``. The line is the mean contribution of a column over its values, the band holds
-    the middle rows, and the bars below show where the rows are.
+    the middle rows, and the bars below show the density of the rows.
 
     Parameters
     ----------
     effects : Effects
-        What ``model.effects(X)`` returns.
+        Result of ``model.effects(X)``.
     target : class, optional
         The class whose contributions are drawn. Default: the second of two; of more, all of them without bands.
     unit : str
@@ -120,14 +120,13 @@ class EffectsDisplay:
         check_count("n_columns", n_columns, 1)
         if target is not None:
             take_class(fitted.labels, target)
-        sum_ = "raw score" if fitted.is_boosted else "membership"
-        if fitted.is_regression:
-            sum_ = "log of the prediction" if fitted.link == "log" else "prediction"
         effects = estimator.effects(X, columns)
         shown = Effects(
             effects.effects[:n_columns], effects.classes, effects.n_rows, effects.coverage, effects.importance
         )
-        return cls(shown, target=target, unit=f"contribution to the {sum_}").plot(ax=ax)
+        return cls(shown, target=target, unit=f"contribution to the {fitted.head.contribution_noun}").plot(
+            ax=ax
+        )
 
     def plot(self, *, ax: Any = None) -> EffectsDisplay:
         """Draw the effects, a panel per column.
@@ -161,7 +160,7 @@ class EffectsDisplay:
         return self
 
     def _choose_codes(self) -> list[int]:
-        """Codes of the classes to draw, 0 of a regression."""
+        """Return the codes of the classes to draw; 0 for a regression."""
         n_classes = len(self.effects.classes)
         if self.target is not None:
             return [take_class(self.effects.classes, self.target)]
@@ -184,7 +183,7 @@ class EffectsDisplay:
 def plot_effects(
     model: Any, X: Any, columns: Any = None, *, target: Any = None, n_columns: int = 6, ax: Any = None
 ) -> Any:
-    """Draw what columns contribute over their values: the mean, the middle 80 % of the rows, and where rows are.
+    """Draw the contributions of columns over their values: the mean, the middle 80 % of the rows, and their density.
 
     Parameters
     ----------
@@ -233,28 +232,13 @@ def _draw_curve(ax: Axes, effect: Effect, codes: list[int]) -> None:
         ax.plot(x, mean[known], color=colour, linestyle=style, marker="." if len(x) < 2 else None, gid="mean")
         if not known.all():  # a mark at the right edge
             transform = ax.get_yaxis_transform()
-            ax.plot(
-                [0.985],
-                [mean[-1]],
-                marker="D",
-                markersize=4,
-                color=colour,
-                transform=transform,
-                gid="missing",
-            )
+            how: dict[str, Any] = {"marker": "D", "markersize": 4, "transform": transform, "gid": "missing"}
+            ax.plot([0.985], [mean[-1]], color=colour, **how)
     if len(x):
         edges = np.linspace(x[0], x[-1], len(effect.density) + 1)
         height = _DENSITY * effect.density / max(1, effect.density.max())
-        ax.bar(
-            edges[:-1],
-            height,
-            np.diff(edges),
-            align="edge",
-            color=LINE,
-            alpha=0.45,
-            transform=ax.get_xaxis_transform(),
-            gid="density",
-        )
+        how = {"transform": ax.get_xaxis_transform(), "gid": "density", "alpha": 0.45}
+        ax.bar(edges[:-1], height, np.diff(edges), align="edge", color=LINE, **how)
         if x[0] < x[-1]:
             ax.set_xlim(x[0], x[-1] + (0.0 if known.all() else 0.1 * (x[-1] - x[0])))
     bottom, top = ax.get_ylim()
@@ -277,12 +261,10 @@ def _draw_categories(ax: Axes, effect: Effect, codes: list[int]) -> None:
         bars[0].set_gid("mean")
     ax.axvline(0.0, color=LINE, linewidth=0.8)
     labels = fit_all(effect.labels[:n], _NAME, SMALL)
-    ax.set_yticks(
-        range(n), [f"{name} ({rows:,})" for name, rows in zip(labels, effect.n_rows[:n], strict=True)]
-    )
+    ticks = [f"{name} ({rows:,})" for name, rows in zip(labels, effect.n_rows[:n], strict=True)]
+    ax.set_yticks(range(n), ticks)
     ax.invert_yaxis()
     if n < len(effect.labels):
-        ax.set_xlabel(
-            f"{effect.n_rows[n:].sum():,} rows with other values not shown", fontsize=SMALL, loc="right"
-        )
+        text = f"{effect.n_rows[n:].sum():,} rows with other values not shown"
+        ax.set_xlabel(text, fontsize=SMALL, loc="right")
     write_thousands(ax.xaxis)

@@ -8,7 +8,9 @@ from .._parameters import check_count
 from ..describe.palette import ACCENT
 from ..draw.figure import fit, fit_all, measure
 from ..draw.scene import INK
-from ..model.model import Model, read
+from ..draw.tree import minus
+from ..model.heads import Head
+from ..model.model import read
 from ..model.numbers import NumberFormat
 from ._axes import SMALL, check_axes, room_left_of, strip, take_axes, width_of, write_thousands
 
@@ -16,16 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAME = 150.0  # points
-_MEANING = {
-    "gain": "share of the gain, corrected for chance",
-    "contribution": "mean |contribution| to the membership",
-    "permutation": "drop in accuracy when permuted",
-}
-_MEANING_BOOSTED = {"gain": "share of the gain", "contribution": "mean |contribution| to the raw score"}
-_MEANING_NUMBER = {
-    "contribution": "mean |contribution| to the prediction",
-    "permutation": "drop in R² when permuted",
-}
 
 
 def plot_importances(
@@ -75,7 +67,7 @@ def plot_importances(
     labels = fit_all([names[f] for f in shown], room, SMALL)
     values = importances[shown].tolist()
     write = (NumberFormat.over(0.0, max(values)) if max(values) > 1.0 else NumberFormat(3)).write
-    written = [write(value).replace("-", "−") for value in values]
+    written = [minus(write(value)) for value in values]
     if len(others):
         values.append(0.0)
         written.append(f"{write(importances[others].sum())} in total")
@@ -83,28 +75,22 @@ def plot_importances(
         labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
     for at, (value, text) in enumerate(zip(values, written, strict=True)):
         ax.annotate(
-            text,
-            (value, at),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            color=INK,
+            text, (value, at), (3, 0), textcoords="offset points", va="center", fontsize=SMALL, color=INK
         )
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-    width, number = (
-        width_of(ax),
-        measure(written[0], SMALL) + 6.0,
-    )  # beside the longest bar there is its number
+    width, number = width_of(ax), measure(written[0], SMALL) + 6.0  # beside the longest bar
     ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
-    ax.set_xlabel(_tell_meaning(fitted, kind), fontsize=SMALL)
+    ax.set_xlabel(_describe_kind(fitted.head, kind), fontsize=SMALL)
     write_thousands(ax.xaxis)
     strip(ax)
     return ax
 
 
-def _tell_meaning(fitted: Model, kind: str) -> str:
-    meaning = _MEANING | (_MEANING_BOOSTED if fitted.is_boosted else {})
-    meaning |= _MEANING_NUMBER if fitted.is_regression else {}
-    return meaning[kind] if fitted.link != "log" else meaning[kind].replace("the pred", "the log of the pred")
+def _describe_kind(head: Head, kind: str) -> str:
+    meaning = {
+        "gain": head.gain_noun,
+        "contribution": f"mean |contribution| to the {head.contribution_noun}",
+        "permutation": f"drop in {head.quality_noun} when permuted",
+    }
+    return meaning[kind]

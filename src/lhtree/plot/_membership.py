@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..describe.palette import ACCENT, REST, class_colour
@@ -16,6 +15,7 @@ from ..tables.encoders import Levels
 from ._axes import (
     NORMAL,
     SMALL,
+    add_class_legend,
     dashes,
     sequential,
     strip,
@@ -25,7 +25,7 @@ from ._axes import (
     take_range,
     write_thousands,
 )
-from ._grid import ask_scores, hold, make_grid, say_held, take_points
+from ._grid import Floats, describe_held, hold, make_grid, take_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,85 +83,104 @@ def plot_membership(
     fitted = read(model, takes_numbers=True)
     rows = take_points(fitted, X, None)[0]
     column = find_category(fitted, features)
+    code = None if target is None else take_class(fitted.labels, target)
+    outputs = (_Classes if fitted.labels else _Numbers)(fitted)
     if column is not None:
-        code = None if target is None else take_class(fitted.labels, target)
-        return _draw_categories(fitted, column, hold(fitted, model, row), row, rows, code, ax)
+        ax = _draw_categories(outputs, column, hold(fitted, model, row), row, rows, code, ax)
+        ax.set_title(describe_held(fitted, 1, row), fontsize=SMALL)
+        return ax
     along = take_features(fitted, features)
     if len(along) not in (1, 2) or len(set(along)) < len(along):
         raise refuse("features", features, "one feature, or two different ones")
-    held = hold(fitted, model, row)
-    code = None if target is None else take_class(fitted.labels, target)
     points = check_count("n_points", n_points, 2) if n_points is not None else (1000, 200)[len(along) - 1]
+    held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, held[f : f + 1]) for f in along]
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
-    where = say_where(row)
     if len(along) == 1:
         ax = take_axes(ax, 6.4, 3.6)
-        _draw_lines(ax, fitted, along[0], held, ranges[0], points, code, row is not None)
+        _draw_lines(ax, outputs, along[0], held, np.linspace(*ranges[0], points), code)
+        if row is not None and np.isfinite(held[along[0]]):
+            ax.axvline(held[along[0]], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
         if rows is not None:
             _draw_density(ax, rows[:, along[0]], ranges[0])
-        ax.set_xlabel(names[0], fontsize=NORMAL)
-        ax.set_ylabel(_name_degree(fitted), fontsize=NORMAL)
-        ax.set_title(say_held(fitted, 1, where), fontsize=SMALL)
-        return ax
-    ax = take_axes(ax, 5.6, 4.4)
-    grids, X = make_grid(held, along, ranges, points)
-    every = ask_degree(fitted, X)
-    code = choose_class(every) if code is None and not fitted.is_regression else code or 0
-    membership = every[:, code].reshape(points, points)
-    limits: dict[str, Any] = {} if fitted.is_regression else {"vmin": 0.0, "vmax": 1.0}
-    colours = sequential(None if fitted.is_regression else code)
-    image = ax.pcolormesh(*grids, membership, cmap=colours, shading="nearest", rasterized=True, **limits)
-    if not fitted.is_regression:
-        _draw_levels(ax, grids, membership)
-    if row is not None and np.isfinite(held[along]).all():
-        ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
-    bar = ax.figure.colorbar(image, ax=ax)
-    if fitted.is_regression:
-        write_thousands(bar.ax.yaxis)
-        bar.set_label(_name_degree(fitted), fontsize=SMALL)
     else:
-        label = fit(fitted.labels[code], 120.0, SMALL)
-        bar.set_label(f"{_name_degree(fitted)} of class {label}", fontsize=SMALL)
-    bar.ax.tick_params(labelsize=SMALL)
+        ax = take_axes(ax, 5.6, 4.4)
+        grids, X = make_grid(held, along, ranges, points)
+        outputs.draw_map(ax, grids, code, outputs.compute(X))
+        if row is not None and np.isfinite(held[along]).all():
+            ax.plot(*held[along], marker="o", markersize=7, color=INK, markeredgecolor="white", linestyle="")
     ax.set_xlabel(names[0], fontsize=NORMAL)
-    ax.set_ylabel(names[1], fontsize=NORMAL)
-    ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
+    ax.set_ylabel([*names, outputs.noun][1], fontsize=NORMAL)
+    ax.set_title(describe_held(fitted, len(along), row), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
 
 
-def ask_degree(fitted: Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much every row belongs to every class, shape (n, K): memberships, or probabilities of a boosted model.
+class _Classes:
+    """Memberships or probabilities of the classes, from 0 to 1."""
 
-    Of a regression, the predicted numbers, shape (n, 1).
-    """
-    if fitted.has_values:
-        return ask_scores(fitted, X)
-    degree: NDArray[np.float64] = fitted.ask("membership", X)
-    return degree
+    def __init__(self, fitted: Model) -> None:
+        self.fitted, self.noun = fitted, fitted.head.degree_noun
+
+    def compute(self, X: Floats) -> Floats:
+        """Return one column per class, or one with numbers."""
+        degree: Floats = self.fitted.ask(self.fitted.head.degree, X)
+        return degree.reshape(len(X), self.fitted.n_outputs)
+
+    def style(self, code: int) -> dict[str, Any]:
+        return {"color": class_colour(code), "label": fit_all(self.fitted.labels, 90.0, SMALL)[code]}
+
+    def finish(self, ax: Axes, low: float, high: float, air: float) -> None:
+        """Set the limits of an axis for values from low to high, and add a legend."""
+        ax.set_ylim(-air, 1.03)
+        add_class_legend(ax, handlelength=3.2)
+        strip(ax)
+
+    def draw_map(self, ax: Axes, grids: tuple[Floats, Floats], code: int | None, degree: Floats) -> None:
+        code = choose_class(degree) if code is None else code
+        values = degree[:, code].reshape(grids[0].shape)
+        bar = _draw_mesh(ax, grids, values, cmap=sequential(code), vmin=0.0, vmax=1.0)
+        if values.min() < 0.5 < values.max():
+            ax.contour(*grids, values, levels=[0.5], colors=INK, linewidths=0.8)
+        label = fit(self.fitted.labels[code], 120.0, SMALL)
+        bar.set_label(f"{self.noun} of class {label}", fontsize=SMALL)
 
 
-def _name_degree(fitted: Model) -> str:
-    if fitted.is_regression:
-        return "prediction"
-    return "probability" if fitted.is_boosted else "membership μ"
+class _Numbers(_Classes):
+    """Predicted numbers."""
 
-
-def _look_of(fitted: Model, code: int) -> dict[str, Any]:
-    """Colour and name of a class, or of the only line of a regression."""
-    if fitted.is_regression:
+    def style(self, code: int) -> dict[str, Any]:
         return {"color": ACCENT}
-    return {"color": class_colour(code), "label": fit_all(fitted.labels, 90.0, SMALL)[code]}
+
+    def finish(self, ax: Axes, low: float, high: float, air: float) -> None:
+        if air:  # bars start at 0
+            room = 0.25 * (high - low) or abs(high) or 1.0  # for the rows below the line
+            ax.set_ylim(low - room, high + 0.3 * room)
+        write_thousands(ax.yaxis)
+        strip(ax)
+
+    def draw_map(self, ax: Axes, grids: tuple[Floats, Floats], code: int | None, degree: Floats) -> None:
+        bar = _draw_mesh(ax, grids, degree.reshape(grids[0].shape), cmap=sequential(None))
+        write_thousands(bar.ax.yaxis)
+        bar.set_label(self.noun, fontsize=SMALL)
 
 
-def say_where(row: Any) -> str:
-    """Where the other features are held."""
-    return "at the given row" if row is not None else "at their centres"
+def _draw_mesh(ax: Axes, grids: tuple[Floats, Floats], values: Floats, **colours: Any) -> Any:
+    """Draw values as colours; return the colour bar."""
+    image = ax.pcolormesh(*grids, values, shading="nearest", rasterized=True, **colours)
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.ax.tick_params(labelsize=SMALL)
+    return bar
+
+
+def choose_class(membership: Floats) -> int:
+    """Return the class (column) that varies most; the last one if several vary equally."""
+    spread = membership.std(axis=0)
+    return int(np.flatnonzero(spread >= spread.max() - 1e-9)[-1])
 
 
 def find_category(fitted: Model, features: Any) -> int | None:
-    """Index of the categorical column if ``features`` names exactly one."""
+    """Return the index of the categorical column if ``features`` names exactly one."""
     alone = list(features) if isinstance(features, (list, tuple)) else [features]
     names = fitted.column_names
     if len(alone) != 1:
@@ -174,28 +193,28 @@ def find_category(fitted: Model, features: Any) -> int | None:
 
 
 def _draw_categories(
-    fitted: Model,
+    outputs: _Classes,
     column: int,
-    held: NDArray[np.float64],
+    held: Floats,
     row: Any,
-    rows: NDArray[np.float64] | None,
+    rows: Floats | None,
     code: int | None,
     ax: Axes | None,
 ) -> Axes:
-    """Bars of μ by category, in groups; the category of the row is bold. Of very many categories some are drawn."""
+    """Draw groups of bars by category; the category of the row is bold. Of very many categories some are drawn."""
+    fitted = outputs.fitted
     encoder, own = fitted.encoding.encoders[column], fitted.encoding.features_of(column)
     assert isinstance(encoder, Levels)
     shown = encoder.spread(_MOST_CATEGORIES)
     categories = [encoder.categories[number] for number in shown]
     X = np.repeat(held[None], len(categories), axis=0)
     X[:, own] = encoder.place(shown)
-    membership = ask_degree(fitted, X)
+    degree = outputs.compute(X)
     codes = list(range(fitted.n_outputs)) if code is None else [code]
     ax = take_axes(ax, max(4.0, 1.6 + 0.9 * len(categories)), 3.6)
     at, width = np.arange(len(categories)), 0.8 / len(codes)
     for place, cls in enumerate(codes):
-        left = at - 0.4 + (place + 0.5) * width
-        ax.bar(left, membership[:, cls], width, **_look_of(fitted, cls))
+        ax.bar(at - 0.4 + (place + 0.5) * width, degree[:, cls], width, **outputs.style(cls))
     names = fit_all(categories, 60.0, SMALL)
     if rows is not None:
         found = encoder.recall(rows[:, own])
@@ -203,24 +222,17 @@ def _draw_categories(
         names = [f"{name}\n{n:,} rows" for name, n in zip(names, n_rows, strict=True)]
     ax.set_xticks(at, names)
     if row is not None:
-        for text, is_on in zip(
-            ax.get_xticklabels(), shown == encoder.recall(held[None, own])[0], strict=True
-        ):
-            text.set_fontweight("bold" if is_on else "normal")
-    if fitted.is_regression:
-        write_thousands(ax.yaxis)
-    else:
-        ax.set_ylim(0.0, 1.03)
+        is_own = shown == encoder.recall(held[None, own])[0]
+        for text, is_bold in zip(ax.get_xticklabels(), is_own, strict=True):
+            text.set_fontweight("bold" if is_bold else "normal")
     ax.set_xlabel(fit(fitted.column_names[column], _LABEL, NORMAL), fontsize=NORMAL)
-    ax.set_ylabel(_name_degree(fitted), fontsize=NORMAL)
-    ax.set_title(say_held(fitted, 1, say_where(row)), fontsize=SMALL)
-    _add_legend(ax, fitted)
-    strip(ax)
+    ax.set_ylabel(outputs.noun, fontsize=NORMAL)
+    outputs.finish(ax, 0.0, 1.0, 0.0)
     return ax
 
 
-def _draw_density(ax: Axes, values: NDArray[np.float64], limits: tuple[float, float]) -> None:
-    """A histogram of the rows along the lower edge, at most a sixth of the axes high."""
+def _draw_density(ax: Axes, values: Floats, limits: tuple[float, float]) -> None:
+    """Draw a histogram of the rows along the lower edge, at most a sixth of the axes high."""
     counts, edges = np.histogram(values[np.isfinite(values)], 60, limits)
     low, high = ax.get_ylim()
     height = counts / max(counts.max(), 1) / 6.36 * (high - low)
@@ -228,57 +240,11 @@ def _draw_density(ax: Axes, values: NDArray[np.float64], limits: tuple[float, fl
     ax.set_ylim(low, high)
 
 
-def choose_class(membership: NDArray[np.float64]) -> int:
-    """The class whose membership, a column, varies most; the last of those that vary alike."""
-    spread = membership.std(axis=0)
-    return int(np.flatnonzero(spread >= spread.max() - 1e-9)[-1])
-
-
-def _draw_lines(
-    ax: Axes,
-    fitted: Model,
-    feature: int,
-    held: NDArray[np.float64],
-    limits: tuple[float, float],
-    n_points: int,
-    code: int | None,
-    has_row: bool,
-) -> None:
-    x = np.linspace(*limits, n_points)
-    X = np.repeat(held[None], n_points, axis=0)
+def _draw_lines(ax: Axes, outputs: _Classes, feature: int, held: Floats, x: Floats, code: int | None) -> None:
+    X = np.repeat(held[None], len(x), axis=0)
     X[:, feature] = x
-    membership = ask_degree(fitted, X)
-    codes = range(fitted.n_outputs) if code is None else [code]
-    for own in codes:
-        ax.plot(x, membership[:, own], linestyle=dashes(own), linewidth=1.8, **_look_of(fitted, own))
-    if has_row and np.isfinite(held[feature]):
-        ax.axvline(held[feature], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-    ax.set_xlim(limits)
-    if fitted.is_regression:
-        low, high = float(membership.min()), float(membership.max())
-        air = 0.25 * (high - low) or abs(high) or 1.0  # room for the rows below the line
-        ax.set_ylim(low - air, high + 0.3 * air)
-        write_thousands(ax.yaxis)
-    else:
-        ax.set_ylim(-0.03, 1.03)
-    _add_legend(ax, fitted)
-    strip(ax)
-
-
-def _add_legend(ax: Axes, fitted: Model) -> None:
-    if fitted.is_regression:
-        return
-    ax.legend(
-        loc="center left",
-        bbox_to_anchor=(1.01, 0.5),
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=3.2,
-        title="class",
-        title_fontsize=SMALL,
-    )
-
-
-def _draw_levels(ax: Axes, grids: Any, membership: NDArray[np.float64]) -> None:
-    if membership.min() < 0.5 < membership.max():
-        ax.contour(*grids, membership, levels=[0.5], colors=INK, linewidths=0.8)
+    degree = outputs.compute(X)
+    for own in range(outputs.fitted.n_outputs) if code is None else [code]:
+        ax.plot(x, degree[:, own], linestyle=dashes(own), linewidth=1.8, **outputs.style(own))
+    ax.set_xlim(x[0], x[-1])
+    outputs.finish(ax, float(degree.min()), float(degree.max()), 0.03)

@@ -16,6 +16,7 @@ from ..model.model import Model, read
 from ._axes import (
     NORMAL,
     SMALL,
+    add_class_legend,
     dashes,
     marker,
     sequential,
@@ -24,12 +25,11 @@ from ._axes import (
     take_range,
     write_thousands,
 )
-from ._grid import average_scores, hold, make_grid, say_held, take_points
+from ._grid import Floats, Ranges, average_scores, describe_held, hold, make_grid, take_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 _LABEL = 200.0  # points
 _FEW_LINES = 60
 
@@ -91,10 +91,9 @@ def plot_decision_regions(
         check_count("n_points", n_points, 2)
     points, codes = take_points(fitted, X, y)
     is_mean = points is not None and len(points) > 0 and row is None and len(fitted.column_names) > 2
-    if hyperplanes and fitted.is_boosted:
-        raise refuse(
-            "hyperplanes", hyperplanes, "None or False: no hyperplane parts what boosted trees add up to"
-        )
+    if hyperplanes and fitted.head.adds_rounds:
+        expected = "None or False: the sum of boosted trees is not separated by hyperplanes"
+        raise refuse("hyperplanes", hyperplanes, expected)
     if is_mean and hyperplanes:
         expected = "None or False, or a row as well: regions averaged over rows have no hyperplanes"
         raise refuse("hyperplanes", hyperplanes, expected)
@@ -102,55 +101,102 @@ def plot_decision_regions(
     held = hold(fitted, model, row)
     ranges = [take_range(fitted, f, None if points is None else points[:, f]) for f in along]
     ax = take_axes(ax, 6.6, 4.8)
-    where = "at the given row" if row is not None else "at their centres"
-    predicted: Any
+    where = ""
+    grids, rows = make_grid(held, along, ranges, n_points)
     if is_mean:
         assert points is not None
-        grids, scores, n_rows = average_scores(fitted, points, along, ranges, n_points)
-        predicted, where = scores, f"averaged over {n_rows} rows"
+        scores, n_rows = average_scores(fitted, points, along, ranges, n_points)
+        predicted, where = scores.argmax(axis=1) if fitted.labels else scores, f"averaged over {n_rows} rows"
     else:
-        grids, rows = make_grid(held, along, ranges, n_points)
-        predicted = fitted.scorer.value(rows) if fitted.is_regression else fitted.scorer.predict(rows)
-    if fitted.is_regression:
-        surface = predicted.reshape(n_points, n_points)
-        _draw_surface(ax, surface, ranges, None if points is None else points[:, along], codes)
-    else:
-        predicted = predicted.argmax(axis=1) if is_mean else predicted
-        regions = predicted.reshape(n_points, n_points)
-        _draw_regions(ax, fitted, regions, ranges)
-        _label_regions(ax, fitted, regions, grids)
-        if points is not None:
-            _draw_points(ax, fitted, points[:, along], codes)
-    lines = [] if is_mean or fitted.is_boosted else find_lines(fitted, held, along, ranges)
+        predicted = fitted.ask(fitted.head.predicts, rows)
+    draw = _draw_classes if fitted.labels else _draw_surface
+    own = None if points is None else points[:, along]
+    draw(ax, fitted, predicted.reshape(n_points, n_points), grids, own, codes)
+    lines = [] if is_mean or fitted.head.adds_rounds else find_lines(fitted, held, along, ranges)
     if hyperplanes or (hyperplanes is None and len(lines) <= _FEW_LINES):
         for line in lines:
-            own = INK if fitted.n_classes == 2 or fitted.is_joint else class_colour(line.target)
-            ax.plot(
-                line.x,
-                line.y,
-                color=own,
-                linewidth=max(0.8, 2.2 - 0.4 * line.depth),
-                linestyle=dashes(max(line.target, 0)),
-            )
+            how = {"linewidth": max(0.8, 2.2 - 0.4 * line.depth), "linestyle": dashes(max(line.target, 0))}
+            ax.plot(line.x, line.y, color=INK if fitted.n_targets == 1 else class_colour(line.target), **how)
     names = fit_all([fitted.feature_names[f] for f in along], _LABEL, NORMAL)
     ax.set(xlim=ranges[0], ylim=ranges[1])
     ax.set_xlabel(names[0], fontsize=NORMAL)
     ax.set_ylabel(names[1], fontsize=NORMAL)
-    ax.set_title(say_held(fitted, 2, where), fontsize=SMALL)
+    ax.set_title(describe_held(fitted, 2, row, where), fontsize=SMALL)
     ax.tick_params(labelsize=SMALL)
     return ax
 
 
-def _draw_regions(ax: Axes, fitted: Model, regions: NDArray[Any], ranges: list[tuple[float, float]]) -> None:
+def _draw_image(ax: Axes, image: NDArray[Any], grids: tuple[Floats, Floats], **colours: Any) -> Any:
+    extent = (grids[0][0, 0], grids[0][0, -1], grids[1][0, 0], grids[1][-1, 0])
+    how: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
+    return ax.imshow(image, extent=extent, **how, **colours)
+
+
+def _find_size(points: Floats) -> float:
+    return float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
+
+
+def _draw_classes(
+    ax: Axes,
+    fitted: Model,
+    regions: NDArray[Any],
+    grids: tuple[Floats, Floats],
+    points: Floats | None,
+    codes: NDArray[Any],
+) -> None:
+    """Draw regions with the names of their classes, for readers without colours, and rows by class."""
     colors = import_extra("matplotlib.colors", "plot")
     paint = np.array([colors.to_rgb(class_colour(code)) for code in range(fitted.n_classes)])
-    tint = 0.28 * paint + 0.72
-    extent = (*ranges[0], *ranges[1])
-    ax.imshow(tint[regions], origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
+    _draw_image(ax, (0.28 * paint + 0.72)[regions], grids)
+    labels = fit_all(fitted.labels, 80.0, SMALL)
+    for code in np.unique(regions):
+        at = find_middle(regions == code)
+        behind = {"facecolor": "white", "edgecolor": class_colour(code), "alpha": 0.85, "pad": 2.0}
+        how: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL, "color": INK, "zorder": 5}
+        ax.text(grids[0][at], grids[1][at], labels[code], bbox=behind, **how)
+    if points is None:
+        return
+    labels, size = fit_all(fitted.labels, 90.0, SMALL), _find_size(points)
+    for code in np.unique(codes):
+        how = {"marker": "o", "color": INK, "label": "rows"}
+        if code >= 0:
+            how = {"marker": marker(code), "color": class_colour(code), "label": labels[code]}
+        x, y = points[codes == code].T
+        ax.scatter(x, y, s=size, edgecolor=INK, linewidth=0.5, zorder=3, **how)
+    add_class_legend(ax, markerscale=float(np.sqrt(28.0 / size)))
+
+
+def _draw_surface(
+    ax: Axes,
+    fitted: Model,
+    surface: Floats,
+    grids: tuple[Floats, Floats],
+    points: Floats | None,
+    response: NDArray[Any],
+) -> None:
+    """Draw predicted numbers as colours, and the responses of rows in the same colours."""
+    seen = np.append(surface.ravel(), response)
+    scale: dict[str, Any] = {"cmap": sequential(None), "vmin": float(seen.min()), "vmax": float(seen.max())}
+    image = _draw_image(ax, surface, grids, **scale)
+    if points is not None:
+        colours: dict[str, Any] = {"c": response, **scale} if len(response) else {"color": INK}
+        ax.scatter(
+            points[:, 0],
+            points[:, 1],
+            s=_find_size(points),
+            edgecolor=INK,
+            linewidth=0.5,
+            zorder=3,
+            **colours,
+        )
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("prediction; of rows, the response" if len(response) else "prediction", fontsize=SMALL)
+    bar.ax.tick_params(labelsize=SMALL)
+    write_thousands(bar.ax.yaxis)
 
 
 def find_middle(region: NDArray[np.bool_]) -> tuple[int, int]:
-    """The cell of a region that is furthest from its border."""
+    """Return the cell of a region that is furthest from its border."""
     ndimage = import_extra("scipy.ndimage", "plot")
     inside = np.pad(region, 1)
     distance = ndimage.distance_transform_edt(inside)[1:-1, 1:-1]
@@ -158,77 +204,8 @@ def find_middle(region: NDArray[np.bool_]) -> tuple[int, int]:
     return int(row), int(column)
 
 
-def _label_regions(ax: Axes, fitted: Model, regions: NDArray[Any], grids: Any) -> None:
-    """Write the class into its region, for readers without colours."""
-    labels = fit_all(fitted.labels, 80.0, SMALL)
-    for code in np.unique(regions):
-        row, column = find_middle(regions == code)
-        ax.text(
-            grids[0][row, column],
-            grids[1][row, column],
-            labels[code],
-            ha="center",
-            va="center",
-            fontsize=SMALL,
-            color=INK,
-            zorder=5,
-            bbox={
-                "facecolor": "white",
-                "edgecolor": class_colour(code),
-                "alpha": 0.85,
-                "pad": 2.0,
-            },
-        )
-
-
-def _draw_points(ax: Axes, fitted: Model, points: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
-    labels = fit_all(fitted.labels, 90.0, SMALL)
-    size = float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
-    for code in np.unique(codes):
-        own = codes == code
-        ax.scatter(
-            points[own, 0],
-            points[own, 1],
-            s=size,
-            marker=marker(code) if code >= 0 else "o",
-            color=class_colour(code) if code >= 0 else INK,
-            edgecolor=INK,
-            linewidth=0.5,
-            label=labels[code] if code >= 0 else "rows",
-            zorder=3,
-        )
-    ax.legend(
-        loc="center left",
-        bbox_to_anchor=(1.01, 0.5),
-        frameon=False,
-        fontsize=SMALL,
-        markerscale=float(np.sqrt(28.0 / size)),
-        title="class",
-        title_fontsize=SMALL,
-    )
-
-
-def _draw_surface(
-    ax: Axes, surface: Floats, ranges: list[tuple[float, float]], points: Floats | None, response: Floats
-) -> None:
-    """Draw a grid of predictions; rows are at ``points``, shape (n, 2), with or without responses, shape (n,)."""
-    seen = np.append(surface.ravel(), response)
-    scale: dict[str, Any] = {"cmap": sequential(None), "vmin": float(seen.min()), "vmax": float(seen.max())}
-    extent = (*ranges[0], *ranges[1])
-    how: dict[str, Any] = {"origin": "lower", "aspect": "auto", "interpolation": "nearest", "zorder": 0}
-    image = ax.imshow(surface, extent=extent, **how, **scale)
-    if points is not None:
-        size = float(np.clip(6000.0 / max(len(points), 1), 6.0, 28.0))
-        colours: dict[str, Any] = {"c": response, **scale} if len(response) else {"color": INK}
-        ax.scatter(points[:, 0], points[:, 1], s=size, edgecolor=INK, linewidth=0.5, zorder=3, **colours)
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("prediction; of rows, the response" if len(response) else "prediction", fontsize=SMALL)
-    bar.ax.tick_params(labelsize=SMALL)
-    write_thousands(bar.ax.yaxis)
-
-
 class Line(NamedTuple):
-    """A hyperplane as far as its block reaches within the picture, in the user's units."""
+    """The part of a hyperplane within its block and the plot, in the user's units."""
 
     tree: int
     block: int
@@ -238,12 +215,10 @@ class Line(NamedTuple):
     y: tuple[float, float]
 
 
-def find_lines(
-    fitted: Model, held: Floats, along: list[int], ranges: list[tuple[float, float]]
-) -> list[Line]:
-    """The hyperplane of every branching block, cut off where the blocks above send rows elsewhere.
+def find_lines(fitted: Model, held: Floats, along: list[int], ranges: Ranges) -> list[Line]:
+    """Return the hyperplane of every branching block, restricted to the region of its block.
 
-    Blocks that no point of the picture reaches, and hyperplanes that do not part their region of it, have no line.
+    Blocks outside the plot and hyperplanes that do not cross their region have no line.
     """
     trees = fitted.trees
     (low_x, high_x), (low_y, high_y) = ranges
@@ -270,9 +245,9 @@ def find_lines(
 
 
 def part(region: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """Part a convex region (its corners in turn) where y, linear and given at the corners, changes sign.
+    """Split a convex region, given by its corners in order, where y changes sign; y is linear and given at the corners.
 
-    Returns the corners of the part with y < 0, those of the rest, and the two ends of the line between them.
+    Returns the corners of the part with y < 0, the corners of the rest, and the two ends of the line between them.
     """
     after, y_after = np.roll(region, -1, axis=0), np.roll(y, -1)
     below: list[Floats] = []
@@ -289,7 +264,7 @@ def part(region: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _find_plane(fitted: Model, at: int, held: Floats, along: list[int]) -> tuple[Floats, float]:
-    """Slopes over the two features in the user's units, and offset, of a block's hyperplane with the others held."""
+    """Return the slopes of a hyperplane over two features in the user's units, and its offset with the others held."""
     trees, (centre, scale) = fitted.trees, fitted.normalisation
     some = slice(trees.hyperplane_ptr[at], trees.hyperplane_ptr[at + 1])
     weights = np.zeros(fitted.n_features)

@@ -1,4 +1,4 @@
-"""Picture of the rounds of a boosted model: its loss after each."""
+"""Plot of the loss of a boosted model after each round."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TRAINING, HELD, GIVEN = "training rows", "held-out rows", "rows passed"
 
 
 def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
-    """Loss before the first round and after each, shape (rounds + 1,), by the rows it is measured on."""
+    """Return the loss before the first round and after each, shape (rounds + 1,), by the set of rows."""
     fitted = read(model, takes_numbers=True)
-    if not fitted.is_boosted:
-        kind = "LHBoostRegressor" if fitted.is_regression else "LHBoostClassifier"
+    if not fitted.head.adds_rounds:
+        kind = "LHBoostClassifier" if fitted.labels else "LHBoostRegressor"
         raise TypeError(f"model is of type {type(model).__name__}, which has no rounds: pass an {kind}.")
     if (X is None) != (y is None):
         raise ValueError("X and y belong together: pass both, or neither.")
@@ -46,7 +46,7 @@ def find_losses(model: Any, X: Any = None, y: Any = None) -> dict[str, Floats]:
 def _find_loss(model: Any) -> dict[str, Any]:
     """Return the name and the quantile of the loss, as arguments of ``_core.loss``."""
     fitted = read(model, takes_numbers=True)
-    if not fitted.is_regression:
+    if fitted.labels:
         return {"name": fitted.link}
     loss = getattr(model, "loss", None)
     if loss is None:
@@ -58,11 +58,11 @@ def _find_loss(model: Any) -> dict[str, Any]:
 
 def _measure(fitted: Model, X: EncodedRows, y: Any, loss: dict[str, Any]) -> Floats:
     assert fitted.base is not None
-    if fitted.is_regression:
-        truth: dict[str, Any] = {"response": take_numbers(y, len(X))}
-    else:
+    if fitted.labels:
         codes = encode_known(y, fitted.classes, len(X), is_strict=True)
-        truth = {"classes": codes.astype(np.int32)}
+        truth: dict[str, Any] = {"classes": codes.astype(np.int32)}
+    else:
+        truth = {"response": take_numbers(y, len(X))}
     first = np.tile(fitted.base, (len(X), 1))
     stages = (first, *fitted.staged_raw_score(X))
     return np.array([_core.loss(raw_score=raw_score, **loss, **truth).mean() for raw_score in stages])
@@ -70,7 +70,7 @@ def _measure(fitted: Model, X: EncodedRows, y: Any, loss: dict[str, Any]) -> Flo
 
 def _name_loss(model: Any) -> str:
     fitted = read(model, takes_numbers=True)
-    name = getattr(model, "loss", "") if fitted.is_regression else fitted.link
+    name = fitted.link if fitted.labels else getattr(model, "loss", "")
     return _core.LOSSES[name].description if name in _core.LOSSES else "loss"
 
 

@@ -22,7 +22,7 @@ _NAME, _TITLE = 150.0, 14.0  # points
 _WIDEST = 14.0  # inches
 _ROW = 0.22
 _MOST_PANELS = 12
-_MOST_NUMBERS = 4000  # written in a figure: every text takes a millisecond
+_MOST_NUMBERS = 4000  # in a figure: every text takes a millisecond
 
 
 def plot_weights(
@@ -65,7 +65,7 @@ def plot_weights(
     if tree is None and fitted.n_estimators > 1:
         return _plot_means(fitted, n_features, ax)
     trees = _choose_trees(fitted) if tree is None else [tree]
-    panels = [_Panel(model, number, weight_table(model, number)) for number in trees]
+    panels = [_TreePanel(model, number, weight_table(model, number)) for number in trees]
     features = choose_features([panel.table for panel in panels], n_features)
     cells = [_measure_cell(len(panel.table.block), len(panels)) for panel in panels]
     is_written = sum(len(panel.table.block) for panel in panels) * len(features) <= _MOST_NUMBERS
@@ -92,13 +92,13 @@ def plot_weights(
 
 
 def _choose_trees(fitted: Model) -> list[int]:
-    """Trees of the classes with most rows, in the order of the classes."""
+    """Return the trees of the classes with most rows, in the order of the classes."""
     size = fitted.prior if fitted.n_targets > 1 else np.ones(1)
     return sorted(np.argsort(-size, kind="stable")[:_MOST_PANELS].tolist())
 
 
 def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
-    """One panel: mean weights over all trees, a column per class (the second of two, which mirror each other)."""
+    """Draw mean weights over all trees in one panel, a column per class (only the second of two classes)."""
     weights = mean_weights(fitted)
     features = np.sort(np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:n_features])
     labels = fitted.labels[fitted.n_classes - len(weights) :] if fitted.n_classes else [PREDICTION]
@@ -127,21 +127,21 @@ def _plot_means(fitted: Model, n_features: int, ax: Any) -> NDArray[Any]:
 
 def _add_bar(ax: Axes, image: Any, beside: list[Axes], n_features: int, fitted: Model) -> None:
     bar = ax.figure.colorbar(image, ax=beside, shrink=0.8, aspect=5.0 * n_features * _ROW, pad=0.01)
-    what = "a larger prediction" if fitted.is_regression else "the class"
+    what = "the class" if fitted.labels else "a larger prediction"
     bar.set_label(f"weight for {what}", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
 
 
-class _Panel(NamedTuple):
+class _TreePanel(NamedTuple):
     model: Any
     tree: int
     table: WeightTable
 
 
 def choose_features(tables: list[WeightTable], n_features: int) -> NDArray[np.int64]:
-    """Numbers, ascending, of the features with the largest |weight|, blocks counted by their samples.
+    """Return the indices of the features with the largest |weight|, blocks weighted by their samples.
 
-    Features without any weight are left out, unless no feature has one.
+    Features without any weight are left out, unless all are.
     """
     heaviness = np.sum([table.weight @ np.abs(table.weights) for table in tables], axis=0)
     n_used = int((heaviness > 0.0).sum()) or len(heaviness)
@@ -149,27 +149,27 @@ def choose_features(tables: list[WeightTable], n_features: int) -> NDArray[np.in
 
 
 def _measure_cell(n_blocks: int, n_panels: int) -> float:
-    """Width of a column in inches: numbers are written where there is room for them."""
+    """Return the width of a column in inches."""
     return float(np.clip(_WIDEST / max(n_blocks * min(n_panels, 3), 1), 0.035, 0.42))
 
 
 def _measure_own(ax: Axes, n_blocks: int, n_features: int) -> float:
-    """Width of a column in axes given, less some for labels; too little for letters where rows are too low."""
+    """Return the width of a column in given axes; too small for numbers if rows are too low for them."""
     height = ax.get_window_extent().height / ax.get_window_extent().width * width_of(ax)
     cell = 0.75 * width_of(ax) / 72.0 / max(n_blocks, 1)
     return cell if height / n_features > SMALL + 2.0 else min(cell, 0.12)
 
 
-def _count_columns(panels: list[_Panel], cells: list[float]) -> int:
+def _count_columns(panels: list[_TreePanel], cells: list[float]) -> int:
     widest = max(_panel_width(panel, cell) for panel, cell in zip(panels, cells, strict=True))
     return int(np.clip(_WIDEST / widest, 1, len(panels)))
 
 
-def _panel_width(panel: _Panel, cell: float) -> float:
+def _panel_width(panel: _TreePanel, cell: float) -> float:
     return max(cell * len(panel.table.block), 1.3)
 
 
-def _make_panels(panels: list[_Panel], cells: list[float], n_features: int) -> NDArray[Any]:
+def _make_panels(panels: list[_TreePanel], cells: list[float], n_features: int) -> NDArray[Any]:
     widths = [_panel_width(panel, cell) for panel, cell in zip(panels, cells, strict=True)]
     n_columns = _count_columns(panels, cells)
     n_rows = -(-len(panels) // n_columns)
@@ -181,28 +181,24 @@ def _make_panels(panels: list[_Panel], cells: list[float], n_features: int) -> N
     return axes[: len(panels)]
 
 
-def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: float, is_written: bool) -> Any:
+def _draw_panel(
+    ax: Axes, panel: _TreePanel, features: NDArray[np.int64], cell: float, is_written: bool
+) -> Any:
     table = panel.table
     view = take_tree(panel.model, panel.tree)
     own, turn = table.weights[:, features].T, np.sign(table.lift)
     weights = own * turn + 0.0
     room = max(cell * len(table.block), 1.3) * 72.0
     number = f", tree {panel.tree}" if read(panel.model, takes_numbers=True).n_estimators > 1 else ""
-    what = PREDICTION if view.is_regression else "all classes" if view.is_joint else name_class(view.target)
+    what = "all classes" if len(view.classes) else PREDICTION
+    if view.target is not None:
+        what = name_class(view.target)
     ax.set_title(fit(f"{what}{number}", room, NORMAL), fontsize=NORMAL)
     ax.tick_params(length=0, labelsize=SMALL)
     if not weights.size:
         ax.set_xticks([])
         ax.set_ylim(len(features) - 0.5, -0.5)
-        ax.text(
-            0.5,
-            0.5,
-            "one leaf",
-            ha="center",
-            va="center",
-            transform=ax.transAxes,
-            fontsize=SMALL,
-        )
+        ax.text(0.5, 0.5, "one leaf", ha="center", va="center", transform=ax.transAxes, fontsize=SMALL)
         return None
     n_blocks = len(table.block)
     image = _draw_cells(ax, weights, cell, 1.0)
@@ -215,11 +211,10 @@ def _draw_panel(ax: Axes, panel: _Panel, features: NDArray[np.int64], cell: floa
 
 
 def _draw_cells(ax: Axes, weights: NDArray[np.float64], cell: float, most: float) -> Any:
-    """The weights as colours, with white lines between them."""
+    """Draw weights as colours, with white lines between them."""
     ax.tick_params(length=0, labelsize=SMALL)
-    image = ax.imshow(
-        weights, cmap=diverging(), vmin=-most, vmax=most, aspect="auto", interpolation="nearest"
-    )
+    colours: dict[str, Any] = {"cmap": diverging(), "vmin": -most, "vmax": most}
+    image = ax.imshow(weights, aspect="auto", interpolation="nearest", **colours)
     n_rows, n_columns = weights.shape
     how: Any = {"color": "white", "linewidth": 0.6 if cell > 0.12 else 0.2}
     ax.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **how)
@@ -230,7 +225,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], cell: float, most: float
 def _write_weights(
     ax: Axes, own: NDArray[np.float64], turn: NDArray[np.float64], cell: float, most: float = 1.0
 ) -> None:
-    """The numbers where a cell holds them, else a sign where they are negative, for readers without colours."""
+    """Write numbers if cells are wide enough, else the sign of negative ones, for readers without colours."""
     for (feature, block), unturned in np.ndenumerate(own):
         weight = unturned * turn[block]
         if unturned == 0.0 or (cell < 0.36 and weight > -0.05 * most):
