@@ -139,11 +139,6 @@ class Outline:
         """Names of the classes in sentences: text as it is, "class 3" for a number."""
         return tuple(label if isinstance(label, str) else f"class {label}" for label in self.classes)
 
-    @property
-    def is_regression(self) -> bool:
-        """Whether leaves predict a number."""
-        return not self.classes
-
     def name_leaf(self, block: OutlineBlock, digits: int = 17) -> str:
         """Return the name of the class that a leaf predicts, or its number."""
         if not self.classes:

@@ -138,11 +138,11 @@ def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataF
     the "value", "slope" times z minus its mean, and "clipped", the change by the range of the leaf. Offset,
     intercept, value and clipped have no feature. There is no ``target`` in a regression.
     """
-    model, trees, has_values = trace.model, trace.model.trees, trace.model.head.values_blocks
+    model, trees, valued = trace.model, trace.model.trees, trace.model.head.values_blocks
     n_stops = len(trace.at)
-    is_cut = (trace.clipped != 0.0) & has_values
+    is_cut = (trace.clipped != 0.0) & valued
     cut = np.flatnonzero(trace.is_leaf)[is_cut]
-    level = trace.outcome if has_values else trees.intercept[trace.at]
+    level = trace.outcome if valued else trees.intercept[trace.at]
     start = np.where(trace.is_leaf, level, -trees.offset[trace.at])
     # Part, stop, feature, weights and value of every line: offset or start of a stop, its terms, its clipping.
     none, nan = np.full(n_stops, -1), np.full(n_stops, np.nan)
@@ -159,7 +159,7 @@ def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataF
     target = {}
     if model.labels:
         target["target"] = pd.Categorical.from_codes(trees.target[tree], model.labels)  # -1: all classes
-    names = [*_PARTS[:2], "value", *_PARTS[3:]] if has_values else _PARTS[:4]
+    names = [*_PARTS[:2], "value", *_PARTS[3:]] if valued else _PARTS[:4]
     return pd.DataFrame(
         {
             "row": row if index is None else _flatten(index).take(row),

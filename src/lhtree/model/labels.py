@@ -1,4 +1,4 @@
-"""The classes of a model as values of other languages."""
+"""Classes and names as constants of other languages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Label: TypeAlias = bool | int | float | str
 
 
 def find_labels(fitted: Model, language: str) -> list[Label]:
-    """The classes as truth values, integers, floats or text, all of one kind; others are refused."""
+    """Return the classes as booleans, integers, floats or text, all of one kind; refuse others."""
     return check_labels(fitted.labels, language)
 
 
 def check_labels(labels: list[Label], language: str) -> list[Label]:
-    """Refuse classes that are not all truth values, integers, floats or text."""
+    """Refuse classes that are not all booleans, integers, floats or text."""
     for kind in (bool, int, float, str):
         if all(type(label) is kind for label in labels):
             break
@@ -32,7 +32,7 @@ def check_labels(labels: list[Label], language: str) -> list[Label]:
 
 
 def check_text(text: str, what: str, language: str) -> str:
-    """Text that can be written as UTF-8 without a zero byte."""
+    """Refuse text that is not valid UTF-8 or has a zero byte."""
     try:
         is_fine = b"\0" not in text.encode()
     except UnicodeEncodeError:

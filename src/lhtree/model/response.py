@@ -1,4 +1,4 @@
-"""The response of a regression: what a model keeps of it, and the units in which trees are grown."""
+"""The response of a regression: its record in the model, and the units in which trees are grown."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from numpy.typing import NDArray
 
 from .._parameters import is_real, refuse
 
-# Arrays of trees that are in units of the response.
+# Arrays of trees in units of the response.
 _IN_UNITS = ("n_target", "intercept", "membership_slope", "low", "high")
 
 
 @dataclass(frozen=True)
 class ResponseRecord:
-    """What a regression keeps of its training responses, and of the errors on rows that trees did not see."""
+    """Summary of the training responses, and the errors on rows that trees were not grown from."""
 
     low: float  # least, largest and weighted mean response
     high: float
     mean: float
-    # Of a forest that leaves rows out: |response - prediction of the trees that did not see the row|, times a factor
-    # for their number, ascending; and the weights of those rows (None: 1 each).
+    # Errors of a forest on rows that some trees leave out: |response - prediction of these trees|, times a factor for
+    # their number, ascending; and the weights of the rows (None: 1 each).
     residual: NDArray[np.float64] | None = None
     residual_weight: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, response: NDArray[np.float64], weight: NDArray[np.float64] | None) -> ResponseRecord:
-        """The record of some training responses."""
+        """Return the record of training responses."""
         low, high = float(response.min()), float(response.max())
         scaled, exponent = scale_down(response)
         mean = float(np.ldexp(np.average(scaled, weights=weight), exponent))
         return cls(low, high, min(max(mean, low), high))
 
     def interval(self, prediction: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
-        """Intervals about predictions that hold a share ``coverage`` of new responses, shape (n, 2).
+        """Return intervals around predictions that contain a share ``coverage`` of new responses, shape (n, 2).
 
-        Split-conformal: as many residuals as the share asks for are at most half of the width.
+        Split-conformal: half of the width is the quantile of the residuals at ``coverage``.
         """
         if self.residual is None:
             raise AttributeError(
@@ -49,7 +49,7 @@ class ResponseRecord:
         n = len(self.residual)
         weight = np.ones(n) if self.residual_weight is None else self.residual_weight
         reached = np.cumsum(weight)
-        needed = coverage * (reached[-1] + reached[-1] / n)  # the new row counts as one of them
+        needed = coverage * (reached[-1] + reached[-1] / n)  # the new row is one of them
         place = int(np.searchsorted(reached, needed * (1.0 - 1e-12)))
         if place == n:
             raise refuse(
@@ -60,7 +60,7 @@ class ResponseRecord:
 
 
 def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The response in units of a power of two in which its largest value is from 1/2 to 1, and the exponent of that.
+    """Scale the response by a power of two so that its largest value is from 1/2 to 1, and return the exponent.
 
     So squares of 1e300 do not overflow, and a response times a power of two grows the same trees.
     """
@@ -69,14 +69,14 @@ def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]
 
 
 def scale_up(arrays: dict[str, NDArray[Any]], exponent: int) -> dict[str, NDArray[Any]]:
-    """The arrays of trees that were grown from what ``scale_down`` gave, in units of the response."""
+    """Return the arrays of trees grown from the result of ``scale_down`` in units of the response."""
     n_blocks = len(arrays["left"])
-    # Where every response is 0, trees are grown as those of classes, which have no range.
+    # If every response is 0, trees are grown like trees of classes, which have no range.
     arrays = {"low": np.zeros(n_blocks), "high": np.zeros(n_blocks)} | arrays
     with np.errstate(over="ignore"):
         arrays |= {name: np.ldexp(arrays[name], exponent) for name in _IN_UNITS}
     slope, intercept = arrays["membership_slope"], arrays["intercept"]
-    if not (np.isfinite(slope).all() and np.isfinite(intercept).all()):  # steeper than a double can be
+    if not (np.isfinite(slope).all() and np.isfinite(intercept).all()):  # overflow
         block = np.repeat(np.arange(n_blocks), np.diff(arrays["membership_ptr"]))
         is_steep = ~np.isfinite(intercept)
         is_steep[block[~np.isfinite(slope)]] = True

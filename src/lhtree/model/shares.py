@@ -1,4 +1,4 @@
-"""Trees of all classes: what their blocks say of one class, of some blocks, and between the two sides of a block."""
+"""Trees of all classes: shares and memberships of the classes in their blocks."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .trees import Trees, join_trees
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BLOCKS_AT_ONCE = 1 << 14  # shares of all classes are held for this many
+_BLOCKS_AT_ONCE = 1 << 14  # blocks whose shares of all classes are in memory
 _OF_ALL_CLASSES = ("value_ptr", "value_class", "value", "prior_share")
 
 
 def share_of(trees: Trees, cls: int) -> Floats:
-    """Share of one class in every block, shape (n_blocks,)."""
+    """Return the share of one class in every block, shape (n_blocks,)."""
     share, own = np.zeros(trees.n_blocks), trees.value_class == cls
     share[trees.value_block[own]] = trees.value[own]
     return share
 
 
 def shares_at(trees: Trees, blocks: Ints, n_classes: int) -> Floats:
-    """Shares of all classes in some blocks, numbered over all trees, shape (len(blocks), K)."""
+    """Return the shares of all classes in some blocks, numbered over all trees, shape (len(blocks), K)."""
     begin = trees.value_ptr[blocks]
     size = trees.value_ptr[blocks + 1] - begin
     row = np.repeat(np.arange(len(blocks)), size)
@@ -33,14 +33,14 @@ def shares_at(trees: Trees, blocks: Ints, n_classes: int) -> Floats:
 
 
 def memberships_at(trees: Trees, blocks: Ints, prior: Floats) -> Floats:
-    """Memberships of all classes in some blocks, shape (len(blocks), K): shares, in leaves smoothed to the prior."""
+    """Return the memberships of all classes in some blocks, shape (len(blocks), K): shares, smoothed in leaves."""
     of_prior = trees.prior_share[blocks, None]
     memberships: Floats = (1.0 - of_prior) * shares_at(trees, blocks, len(prior)) + of_prior * prior
     return memberships
 
 
 def list_memberships(trees: Trees, prior: Floats) -> tuple[Ints, NDArray[np.int32], Floats]:
-    """Memberships as rows of a sparse matrix (CSR), a row per block: pointers, classes and values.
+    """Return memberships as a sparse matrix (CSR) with a row per block: pointers, classes and values.
 
     A leaf that is smoothed to the prior has a value of every class.
     """
@@ -58,13 +58,13 @@ def list_memberships(trees: Trees, prior: Floats) -> tuple[Ints, NDArray[np.int3
 
 
 def find_heaviest(trees: Trees, blocks: Ints, n_classes: int) -> Ints:
-    """The heaviest class of some blocks, the first of equals."""
+    """Return the majority class of some blocks; the first one if several are equal."""
     heaviest: Ints = shares_at(trees, blocks, n_classes).argmax(axis=1)
     return heaviest
 
 
 def find_contrast(trees: Trees, blocks: Ints, n_classes: int) -> tuple[Ints, Floats]:
-    """The class that the sides of some branching blocks differ in most, and its share right less that left."""
+    """Return the class in which the sides of branching blocks differ most, and its share right minus left."""
     cls, lift = np.zeros(len(blocks), dtype=np.int64), np.zeros(len(blocks))
     for begin in range(0, len(blocks), _BLOCKS_AT_ONCE):
         some = slice(begin, begin + _BLOCKS_AT_ONCE)
@@ -76,7 +76,7 @@ def find_contrast(trees: Trees, blocks: Ints, n_classes: int) -> tuple[Ints, Flo
 
 
 def split_classes(trees: Trees, prior: Floats) -> Trees:
-    """The same trees once for each class, with its membership: they score the same, in K times the room."""
+    """Return one tree per class instead of each tree of all classes; scores are equal, the size is K times larger."""
     plain = {name: values for name, values in trees.arrays().items() if name not in _OF_ALL_CLASSES}
     shares = np.stack([share_of(trees, cls) for cls in range(len(prior))])
     memberships = (1.0 - trees.prior_share) * shares + trees.prior_share * prior[:, None]
@@ -87,7 +87,7 @@ def split_classes(trees: Trees, prior: Floats) -> Trees:
         one = Trees(**plain).part(tree, tree + 1).arrays()
         for cls, (share, membership) in enumerate(zip(shares[:, own], memberships[:, own], strict=True)):
             new = {"target": np.array([cls], dtype=np.int32), "n_target": share * trees.weight[own]}
-            if is_smoothed:  # a range of one value, to which the share of a leaf is clipped
+            if is_smoothed:  # the share of a leaf is clipped to a range of one value
                 new |= {
                     "low": np.where(is_leaf[own], membership, 0.0),
                     "high": np.where(is_leaf[own], membership, 1.0),

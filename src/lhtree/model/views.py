@@ -73,13 +73,10 @@ class TreeView:
         trees = self._trees = model.trees
         self._model, self._draw = model, draw
         self._begin, self._end = int(trees.block_ptr[tree]), int(trees.block_ptr[tree + 1])
-        self.is_joint = model.is_joint
         self.head = model.head
         self.target = model.classes[trees.target[tree]] if 0 <= trees.target[tree] < model.n_classes else None
         self._code = int(trees.target[tree])
         self.round = tree // model.n_targets if self.head.adds_rounds else None
-        self.has_values, self.is_regression = model.has_values, model.is_regression
-        self.adds_logs = model.link == "log"
         self.feature_names = model.feature_names
         self.left = self._own(trees.left)
         self.right = np.where(self.left >= 0, self.left + 1, np.int32(-1))
