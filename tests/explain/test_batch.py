@@ -11,7 +11,7 @@ from support.explained import fitted_models, near
 
 
 @given(fitted_models())
-def test_the_batch_says_what_single_explanations_say(case):
+def test_batch_equals_single_explanations(case):
     model, rows = case
     frame = model.explain_batch(rows)
     assert frame.index.names == ["row", "class"]
@@ -84,7 +84,7 @@ def test_lines_have_the_names_of_the_rows():
     )
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     X, y = load_wine(return_X_y=True)
     model = LHTClassifier().fit(X, y)
     with pytest.raises(ValueError, match="X has 12 features, but"):

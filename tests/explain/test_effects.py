@@ -104,7 +104,7 @@ def test_columns_without_values_and_with_one():
     assert repr(effects) == "Effects(6 columns, 178 rows)"
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     X, y = make_wine()
     model = LHTClassifier().fit(X, y)
     assert [effect.column for effect in model.effects(X, "ash")] == ["ash"]

@@ -140,14 +140,6 @@ def test_rounding_takes_no_value_out_of_the_training_range():
     assert "outside the training range" in str(model.explain([0.91]))
 
 
-def test_weights_are_not_called_rows():
-    X = np.random.default_rng(0).normal(size=(150, 3))
-    y = np.repeat([0, 1], [100, 50])
-    text = str(LHTClassifier(class_weight="balanced").fit(X, y).explain(X[0]))
-    assert "50 % of the weight of the training rows is class" in text
-    assert "150 training rows, 50 % of their weight class" in text
-
-
 def test_the_shape_of_refused_rows_is_that_of_the_table():
     X = pd.DataFrame({"colour": ["red", "green", "blue"] * 10, "size": np.arange(30.0)})
     model = LHTClassifier().fit(X, np.arange(30) % 2)

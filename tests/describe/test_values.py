@@ -1,0 +1,116 @@
+"""Texts and tables of trees whose blocks have values: boosted models and regressions."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lhtree import LHTRegressor, export_graphviz, export_text, weight_table
+from support.boosted import fit_boosted
+from support.explained import near
+from support.regressions import KINDS, fit_regression
+
+
+def test_text_of_a_round():
+    model, _, _ = fit_boosted("adult")
+    view = model.trees_[2]
+    text = export_text(model, tree=2)
+    assert text.startswith(
+        f"round 2, tree for class >50K: {view.n_blocks} blocks, {view.n_leaves} leaves\nblock 0 "
+    )
+    assert "or missing" in text
+    for line in text.split("\n")[1:]:
+        (number,) = re.findall(r"(?:block|leaf) (\d+) ", line)
+        assert f" {view.value[int(number)]:+.4f} " in line
+        assert f" {view.n_samples[int(number)]} rows" in line
+    frame = view.to_frame()
+    assert frame.value.tolist() == view.value.tolist()
+    assert "n_target" not in frame
+
+
+def test_text_of_linear_leaves():
+    model, _, _ = fit_boosted("adult linear")
+    view, text = model.trees_[1], export_text(model, tree=1, n_features=2)
+    is_linear = [bool(view.slopes(block)) for block in range(view.n_blocks)]
+    assert text.count("  slopes ") == sum(is_linear) > 3
+    block = int(np.argmax(is_linear))
+    name, slope = max(view.slopes(block).items(), key=lambda item: abs(item[1]))
+    (line,) = [line for line in text.split("\n") if f"leaf {block} " in line]
+    assert f"slopes {name} {slope:+.3g}" in line
+    assert line.endswith(f"; from {view.low[block]:+.4f} to {view.high[block]:+.4f}")
+    assert "slopes" not in export_text(model, tree=1, n_features=0)
+    assert f"{name} {slope:+.3g}" in export_graphviz(model, tree=1)
+    frame = view.to_frame()
+    means = view.means(block)
+    level = frame.intercept[block] + sum(slope * means[name] for name, slope in view.slopes(block).items())
+    assert frame.value[block] == near(level)
+    assert frame.low[block] <= frame.value[block] <= frame.high[block]
+
+
+def test_conditions_hold_for_the_rows_that_meet_them():
+    model, X, _ = fit_boosted("adult")
+    view, leaves = model.trees_[0], model.decision_path(X)[0].toarray()[:, : model.trees_[0].n_blocks] > 0
+    encoded, names = model._model.encode(X), model._model.feature_names
+    n_checked = 0
+    for block in np.flatnonzero(~view.is_leaf):
+        subject, left, right = view.conditions(block)
+        if not subject:
+            continue
+        n_checked += 1
+        inside, goes_left = leaves[:, block], leaves[:, view.left[block]]
+        column = X[subject.removeprefix("mean target of ")]
+        if subject.startswith("mean target of "):
+            column = pd.Series(encoded[:, names.index(column.name)])
+        is_missing = column.isna().to_numpy()
+        if left.startswith("≠"):
+            meets = (column != right.removeprefix("= ").removesuffix(" or missing")).to_numpy() & ~is_missing
+        else:
+            bound = float(left.removeprefix("< ").removesuffix(" or missing"))
+            meets = column.to_numpy(dtype=float, na_value=np.nan) < bound
+        meets = np.where(is_missing, view.missing[block] < 0, meets)
+        assert (goes_left[inside] == meets[inside]).all()
+        assert left.endswith("or missing") == (view.missing[block] < 0 and is_missing.any())
+    assert n_checked > 3
+
+
+@pytest.mark.parametrize("kind", ["adult", "clouds", "adult linear", "clouds linear"])
+def test_lift_is_the_difference_of_values(kind):
+    model, _, _ = fit_boosted(kind)
+    table, views = weight_table(model), model.trees_
+    for tree, block, lift in zip(table.tree, table.block, table.lift, strict=True):
+        view = views[int(tree)]
+        assert lift == view.value[view.right[block]] - view.value[view.left[block]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_have_the_values_of_blocks(kind):
+    model, _, y = fit_regression(kind)
+    text = export_text(model, tree=0)
+    is_boosted = kind in ("boosted", "median", "gamma")
+    assert text.startswith("round 0, tree: " if is_boosted else "tree: ")
+    assert "class" not in text
+    if kind == "tree":
+        assert f"{np.round(y.mean(), -3):,.0f}  300 rows" in text
+        assert "slopes" in text
+    assert 'label="tree: ' in export_graphviz(model, tree=0) or is_boosted
+    assert (model.trees_[0].to_frame()["value"] == model.trees_[0].value).all()
+
+
+def test_conditions_on_single_features_are_in_their_units():
+    X = np.random.default_rng(0).uniform(0, 100, (200, 3))
+    for sign in (1, -1):
+        model = LHTRegressor(membership="constant", max_depth=1, pruning=0).fit(X, sign * (X[:, 1] > 40.0))
+        view = model.trees_[0]
+        subject, left, _ = view.conditions(0)
+        goes_left = model.apply(X)[:, 0] == view.left[0]
+        bound = float(left.split()[1])
+        assert subject == "x1"
+        assert (goes_left == (X[:, 1] < bound if left[0] in "<≤" else X[:, 1] > bound)).all()
+
+
+def test_mean_weights_of_a_regression_are_for_larger_predictions():
+    model, _, _ = fit_regression("tree")
+    means = weight_table(model).per_class()
+    assert list(means) == ["prediction"]
+    assert means["prediction"]["living area"] > 0.0 > means["prediction"]["age"]
