@@ -18,7 +18,7 @@ TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|->|[{}\[\]=,;]|[A-Za-z_][A-Za-z_0-9]*
 
 
 def read_dot(text):
-    """Boxes and arrows of a DOT text with their labels; every sign of it must be understood."""
+    """Return boxes and arrows of a DOT text with their labels; refuse unknown syntax."""
     tokens, at = [], 0
     while text[at:].strip():
         match = TOKEN.match(text, at)
@@ -117,6 +117,6 @@ def test_arguments_that_make_no_sense(argument, value):
         export_graphviz(pictures.wine()[0], **{argument: value})
 
 
-def test_models_that_are_none():
+def test_other_objects_are_refused():
     with pytest.raises(TypeError, match="model is a dict"):
         export_graphviz({})

@@ -1,4 +1,4 @@
-"""The printed text of a compact tree, evaluated by hand, predicts what the model predicts."""
+"""The printed text of a compact tree, evaluated by a reader, has the predictions of the model."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
 
 class Printed:
-    """A reader of the text who knows the names of columns and categories, and the rules of arithmetic."""
+    """A reader of the text that is given the names of columns and categories."""
 
     def __init__(self, text, model):
         self.values = {}  # text of a value → column and, if it is 1 or 0, what for
@@ -150,7 +150,7 @@ def test_the_printed_text_predicts(seed, kind, n_classes, n_leaves, digits):
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), n_leaves=st.integers(2, 9))
-def test_exactly_one_rule_holds_and_says_the_same(seed, n_leaves):
+def test_rule_of_the_leaf_has_the_prediction(seed, n_leaves):
     model, frame = make_model(seed, n_leaves=n_leaves)
     rules = Scorer(model).rules()
     assert len(rules) == n_leaves

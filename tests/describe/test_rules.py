@@ -2,17 +2,19 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lhtree
 from lhtree.describe.outline import read_outline, write_tree
 from lhtree.describe.rules import Rules, name_column
 from lhtree.scorer import Scorer
 from support.compact import LABELS, make_model
+from support.shop import make_table
 from support.spreadsheet import calculate
-
-pytest.importorskip("pandas")
 
 models = st.tuples(
     st.integers(0, 2**32 - 1),
@@ -95,3 +97,51 @@ def test_columns_of_a_sheet():
 def test_odd_names_of_functions_are_refused(name):
     with pytest.raises(ValueError, match="name"):
         prepare((0, "text", 2, 2, 3))[0].to_python(name)
+
+
+def fit_shop(kind, **options):
+    frame = make_table(120)
+    X, y = frame.drop(columns="y"), frame["y"]
+    if kind == "number":
+        y = X["weight"] + np.where(X["colour"] == "red", 3.0, 0.0)
+        X = X.drop(columns="weight")
+        return lhtree.CompactLHTRegressor(penalty=0.1, max_leaf_nodes=5, **options).fit(X, y), X
+    if kind == "three":
+        y = np.where(X["weight"] > 8, "heavy", y)
+    return lhtree.CompactLHTClassifier(penalty=0.1, max_leaf_nodes=5, **options).fit(X, y), X
+
+
+def evaluate(rules, X):
+    names = {}
+    exec(rules.to_python(), names)
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    return [names["predict"](row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("two", {}),
+        ("two", {"membership": "linear"}),
+        ("two", {"digits": None}),
+        ("three", {}),
+        ("three", {"missing_indicator": True}),
+        ("number", {}),
+        ("number", {"membership": "linear"}),
+    ],
+)
+def test_formulas_of_fitted_trees(kind, options):
+    model, X = fit_shop(kind, **options)
+    assert model.n_leaves_ > 1
+    assert evaluate(model.rules(), X) == model.predict(X).tolist()
+
+
+def test_statistics_of_many_categories_have_no_formula():
+    random = np.random.default_rng(0)
+    shop = random.integers(0, 40, 400)
+    X = pd.DataFrame({"shop": [f"shop {n}" for n in shop]})
+    model = lhtree.CompactLHTClassifier(random_state=0).fit(X, shop % 3 == 0)
+    assert "mean target of shop" in lhtree.export_text(model)
+    for write in (model.rules().to_python, model.rules().to_excel):
+        with pytest.raises(ValueError, match="learned from the categories of 'shop', too many for a formula"):
+            write()

@@ -27,24 +27,6 @@ def test_one_line_per_block(model: LHTClassifier) -> None:
         assert line.startswith("  " * view.depth[block])
 
 
-def test_columns_are_aligned(model: LHTClassifier) -> None:
-    lines = export_text(model).splitlines()[1:]
-    assert len({line.index(" of ") for line in lines}) == 1
-
-
-def test_a_tree_by_hand() -> None:
-    X = [[0.0, 0.0], [1.0, 0.0], [2.0, 3.0], [3.0, 0.0]]
-    model = LHTClassifier(gamma=1, normalize=None).fit(X, [0, 0, 1, 1])
-    assert export_text(model) == "\n".join(
-        [
-            "tree for class 1: 3 blocks, 2 leaves",
-            "block 0         2 of 4  x0 +1.00, x1 +0.75",
-            "  <  2  leaf 1  0 of 2",
-            "  >= 2  leaf 2  2 of 2",
-        ]
-    )
-
-
 def test_heaviest_features_come_first() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 6))
@@ -53,14 +35,6 @@ def test_heaviest_features_come_first() -> None:
     weights = model.trees_[0].weights(0)
     first, second, *_ = sorted(weights, key=lambda name: -abs(weights[name]))
     assert root.endswith(f"{first} {weights[first]:+.2f}, {second} {weights[second]:+.2f}, 4 more")
-
-
-def test_folds_what_is_too_deep(model: LHTClassifier) -> None:
-    n_blocks = model.trees_[0].n_blocks
-    assert n_blocks > 3
-    lines = export_text(model, max_depth=0).splitlines()
-    assert len(lines) == 3
-    assert lines[2] == f"  ... {n_blocks - 1} blocks below"
 
 
 def test_all_trees_or_one() -> None:

@@ -1,4 +1,4 @@
-"""Counterfactuals: every one flips, stays within its bounds, and is what it says; crossings are the shortest."""
+"""Counterfactuals change the prediction within their bounds; crossings are the shortest."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def wine_tree(wine):
 
 
 def check(model, x, found, *, allowed=None, n=3):
-    """All that a list of counterfactuals promises."""
+    """Check the predictions, bounds, changes and distances of counterfactuals."""
     fitted = read(model)
     names, scale = fitted.feature_names, fitted.normalisation.scale
     before = model.classes_.tolist()[model._model.scorer.predict(x[None])[0]]

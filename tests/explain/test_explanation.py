@@ -84,18 +84,6 @@ def test_scores_are_those_of_the_model_and_of_its_paths(case):
 
 
 @given(fitted_models())
-def test_contributions_add_up_to_the_membership(case):
-    model, rows = case
-    for row in rows:
-        explanation = model.explain(row)
-        for label in explanation.classes:
-            parts = explanation.contributions[label]
-            assert list(parts) == list(explanation.row)
-            total = explanation.base[label] + math.fsum(parts.values())
-            assert total == pytest.approx(explanation.membership[label], abs=1e-9)
-
-
-@given(fitted_models())
 def test_a_contribution_comes_from_features_that_pull_to_the_side_taken(case):
     model, rows = case
     for row in rows:
@@ -118,7 +106,7 @@ def test_a_contribution_comes_from_features_that_pull_to_the_side_taken(case):
 
 
 def deal(parts, terms, shift, sign, change):
-    """The convention in plain words: a change goes to those who pull beyond their part of what must be passed."""
+    """Divide a change among the terms that pull beyond their part of the shift."""
     weights = sum(abs(term.weight) for term in terms)
     part = {term: abs(term.weight) / weights if weights else 1 / len(terms) for term in terms}
     pull = {term: max(0.0, sign * (term.term - part[term] * shift)) for term in terms}
@@ -198,9 +186,7 @@ def test_text_and_html_are_short_and_name_the_largest(case):
     model, rows = case
     explanation = model.explain(rows[0])
     text, page = str(explanation), explanation._repr_html_()
-    assert (
-        len(text.splitlines()) <= 25
-    )  # each of the five blocks told may have a line of those left out before it
+    assert len(text.splitlines()) <= 25
     label = explanation.prediction
     assert f"Prediction: {label if isinstance(label, str) else f'class {label}'}, " in text
     assert "<b>" not in page

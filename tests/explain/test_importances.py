@@ -1,4 +1,4 @@
-"""What every column of a table matters to a model."""
+"""Importances of columns."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ MODELS = [
 
 
 def make_table(n, seed):
-    """Columns that tell of the class, and noise of every kind."""
+    """Return informative columns, and noise of every kind."""
     generator = np.random.default_rng(seed)
     strong, weak = generator.normal(size=(2, n))
     group, flag = generator.choice(list("abc"), n), generator.choice(["yes", "no"], n)

@@ -1,4 +1,4 @@
-"""Rows and models that can be explained, in any form, and those that are refused."""
+"""Rows in any form are explained; invalid rows and models are refused."""
 
 import json
 import math
