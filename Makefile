@@ -5,6 +5,7 @@ FUZZ_RUNS ?= 1000000
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+NPM := $(shell command -v npm)
 CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 
 # Stamps say what is done already. An editable install sees edited modules but not new ones, so the name of the
@@ -46,6 +47,11 @@ lint: $(PACKAGE) $(VENV)/.group-lint  ## check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(if $(NPM),$(MAKE) --no-print-directory node_modules/.done && npx eslint src/lhtree/reports/assets tests/reports,@echo "npm is not installed: the JavaScript of the report is not checked")
+
+node_modules/.done: package-lock.json
+	npm ci --no-audit --no-fund --silent
+	@touch $@
 
 fix: $(PACKAGE) $(VENV)/.group-lint stubs  ## fix style, regenerate the stubs
 	$(BIN)/ruff check --fix

@@ -71,7 +71,7 @@ def open_frame(data, dialect, request):
 @needs_compiler
 @pytest.mark.parametrize("estimator", ESTIMATORS[::2], ids=["tree", "boosted"])
 def test_onnx_and_c_take_a_number_per_category(adult, estimator, tmp_path):
-    """And text for a column of many categories; what is computed in the file need not be passed."""
+    """ONNX takes text for a column of many categories; computed features are ignored."""
     pytest.importorskip("onnxruntime")
     X, y, unknown = adult
     model = clone(estimator)

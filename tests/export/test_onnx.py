@@ -61,7 +61,7 @@ def test_rows_of_float32(tmp_path):
     np.testing.assert_array_equal(result.label, model.predict(X))
 
 
-def test_a_missing_extra_says_how_to_get_it(monkeypatch, tmp_path):
+def test_missing_extra_names_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnx", None)
     model = LHTClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'lhtree\[onnx\]'"):

@@ -67,7 +67,7 @@ def open_report(open_page, tmp_path):
     """A function that writes the report of a model and opens it."""
 
     def open_(model, X, y, *, report_options=None, **options):
-        path = report(model, X, y, tmp_path / "report.html", **({"betas": None} | (report_options or {})))
+        path = report(model, X, y, tmp_path / "report.html", **(report_options or {}))
         return open_page(path, **options)
 
     return open_

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from lhtree.reports._summary import Table, summarise
+from lhtree.reports._facts import Table, summarise
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -23,12 +23,12 @@ HOSTILE = [
 
 
 def make_summary(model, X, y, test=None, **options):
-    options = {"title": None, "betas": None, "max_bytes": 8 * 2**20} | options
+    options = {"title": None, "max_bytes": 8 * 2**20} | options
     return summarise(model, Table(X, y), test, **options)
 
 
 def read_facts(path):
-    """The facts as a browser would find them."""
+    """Return the facts as a browser reads them."""
     text = Path(path).read_text(encoding="utf-8")
     (found,) = re.findall(r'<script type="application/json" id="facts">(.*?)</script', text, flags=re.DOTALL)
     return json.loads(found)

@@ -212,7 +212,7 @@ class TestPictures:
 class TestReport:
     def test_facts(self, tree, table, tmp_path):
         X, y = table
-        facts = read_facts(report(tree, X, y, tmp_path / "report.html", betas=None))
+        facts = read_facts(report(tree, X, y, tmp_path / "report.html"))
         assert facts["features"]["names"] == tree._model.encoding.feature_names
         assert [group["name"] for group in facts["features"]["groups"]] == ["work", "school"]
         assert facts["features"]["importance"] == tree.feature_importances_.tolist()

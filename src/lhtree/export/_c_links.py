@@ -1,4 +1,4 @@
-"""Links in C: from what the trees of a row give to the result of ``<name>_predict``."""
+"""Links in C: from sums over trees to the result of ``<name>_predict``."""
 
 from __future__ import annotations
 

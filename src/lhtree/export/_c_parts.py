@@ -248,7 +248,7 @@ $cases
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf type: its texts, the name of what a walk returns, and the arrays of all leaves."""
+    """A leaf type: its texts, the name of the result of a walk, and the arrays of all leaves."""
 
     texts: dict[str, str]
     found: str

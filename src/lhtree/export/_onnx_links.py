@@ -1,4 +1,4 @@
-"""Links in ONNX: from what the trees of a row give to the outputs of the graph."""
+"""Links in ONNX: from values of leaves to the outputs of the graph."""
 
 from __future__ import annotations
 

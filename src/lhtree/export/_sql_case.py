@@ -55,7 +55,7 @@ def _look_up(
 
 
 def _name_features(fitted: Model, walks: Walks, n_keys: int, dialect: str) -> dict[int, str]:
-    """Return the columns of the features in use: their names, or z0, z1, ... if SQL cannot tell some names apart."""
+    """Return the columns of the features in use: their names, or z0, z1, ... if two names are the same in SQL."""
     used = np.union1d(walks.weights.feature, walks.slopes.feature).tolist()
     names = [fitted.feature_names[f] for f in used]
     others = ["is_infinite", *(f"k{i}" for i in range(n_keys))]

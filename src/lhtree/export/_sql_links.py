@@ -1,4 +1,4 @@
-"""Links in SQL: from what the trees of a row give to expressions of the prediction and the probabilities."""
+"""Links in SQL: from sums over trees to expressions of the prediction and the probabilities."""
 
 from __future__ import annotations
 

@@ -131,8 +131,9 @@ def find_walks(fitted: Model) -> Walks:
     place = np.where(is_leaf, -np.cumsum(is_leaf, dtype=np.int64), np.cumsum(~is_leaf) - 1).astype(np.int32)
     first = np.repeat(trees.block_ptr[:-1], np.diff(trees.block_ptr))
     left = (first + trees.left)[branching]
+    planes: tuple[str, ...] = ("clipped",)
     if trees.has_units:
-        space, planes, offset = "units", ("clipped",), trees.unit_offset
+        space, offset = "units", trees.unit_offset
         weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.unit_weight)
         slope, intercept = trees.unit_slope, trees.unit_intercept if trees.has_slopes else trees.intercept
     else:

@@ -9,8 +9,8 @@ from typing import Any
 
 from .._parameters import is_real, refuse
 from .._write import write_whole
+from ._facts import Table, summarise
 from ._page import build_page
-from ._summary import Table, summarise
 
 
 def report(
@@ -23,15 +23,16 @@ def report(
     y_test: Any = None,
     title: str | None = None,
     target_name: str | None = None,
-    betas: Sequence[float] | str | None = "auto",
+    sparsity: bool = False,
+    betas: Sequence[float] | None = None,
     max_megabytes: float = 8.0,
 ) -> Path:
     """Write a self-contained HTML report on a model; it needs no other file and no internet connection.
 
     The report contains a model card, warnings about data and model, metrics (for two classes with ROC and
     precision-recall curves and a threshold to move), a tree explorer, a row explorer that computes predictions in the
-    page exactly as the model does, importances and effect curves of the columns, and the sparsity curve. Up to 200 of
-    the rows are stored in the file: keep it as private as the data.
+    page exactly as the model does, and importances and effect curves of the columns. Up to 200 of the rows are stored
+    in the file: keep it as private as the data.
 
     Parameters
     ----------
@@ -49,10 +50,11 @@ def report(
         Title of the page.
     target_name : str, optional
         Name of what is predicted. Default: the name of y, if it is a Series.
-    betas : sequence of float or None, default="auto"
-        Values of beta for the sparsity curve, which is measured by cross-validation on X and y; None omits it.
-        ``"auto"`` also omits it where it would take minutes: for a forest and for more than 50,000 rows. A boosted
-        model has no beta: pass "auto" or None.
+    sparsity : bool, default=False
+        Whether to measure the accuracy at several values of beta by cross-validation on X and y, which fits the model
+        dozens of times. Only trees and forests of classes that are not compact have this curve.
+    betas : sequence of float, optional
+        Values of beta for this curve. Default: seven values from 0 to 0.9.
     max_megabytes : float, default=8
         Maximum size of the stored trees. Of a larger forest only the first trees are stored, of a larger boosted model
         only the first rounds, and the page says that its row explorer predicts with these only.
@@ -82,14 +84,17 @@ def report(
         raise refuse("target_name", target_name, "a string or None")
     if not is_real(max_megabytes) or max_megabytes <= 0:
         raise refuse("max_megabytes", max_megabytes, "a number greater than 0")
-    if isinstance(betas, str) and betas != "auto":
-        raise refuse("betas", betas, "'auto', None or a sequence of numbers in [0, 1)")
+    if not isinstance(sparsity, bool):
+        raise refuse("sparsity", sparsity, "True or False")
+    if betas is not None and not sparsity:
+        raise ValueError("betas are the values of the sparsity curve: pass sparsity=True, too.")
     facts = summarise(
         model,
         Table(X, y),
         None if X_test is None else Table(X_test, y_test),
         title=title,
         target_name=target_name,
+        sparsity=sparsity,
         betas=betas,
         max_bytes=max_megabytes * 2**20,
     )

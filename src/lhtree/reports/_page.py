@@ -1,10 +1,11 @@
-"""The page: the facts as JSON, put into one HTML file with its style and its script."""
+"""The page: facts as JSON in one HTML file with its style and its script."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -12,30 +13,15 @@ import numpy as np
 
 from ..describe.palette import write_css
 
-_SCRIPTS = (
-    "calibrate.js",
-    "boosted.js",
-    "regression.js",
-    "model.js",
-    "draw.js",
-    "classes.js",
-    "effects.js",
-    "overview.js",
-    "tree.js",
-    "block.js",
-    "row.js",
-    "answer.js",
-    "main.js",
-)
+_IMPORT = re.compile(r'^import .* from "\./(.*)";\n', re.MULTILINE)
 
 
 def build_page(facts: dict[str, Any]) -> str:
-    """The whole file. Nothing of the facts is ever read as HTML or as a script.
+    """Return the whole file. The browser never reads facts as HTML or as a script.
 
     The browser runs the one script and the one style whose hashes the policy names, and loads nothing.
     """
-    script = "".join(['(() => {\n"use strict";\n', *map(_read, _SCRIPTS), "})();\n"])
-    style = write_css() + _read("page.css")
+    script, style = bundle("main.js"), write_css() + _read("page.css")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -45,11 +31,29 @@ def build_page(facts: dict[str, Any]) -> str:
         ("{{policy}}", policy),
         ("{{style}}", style),
         ("{{script}}", script),
-        ("{{facts}}", _encode(facts)),
+        ("{{facts}}", encode(facts)),
     ):
         before, after = page.split(mark)
         page = f"{before}{text}{after}"
     return page
+
+
+def bundle(name: str) -> str:
+    """Return a module and all that it imports as one module: each after its imports, without import and export.
+
+    A page opened from a file cannot import modules. Top-level names must therefore differ between modules.
+    """
+    texts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in texts:
+            text = _read(name)
+            for other in _IMPORT.findall(text):
+                add(other)
+            texts[name] = re.sub(r"^export ", "", _IMPORT.sub("", text), flags=re.MULTILINE)
+
+    add(name)
+    return "".join(texts.values())
 
 
 def _read(name: str) -> str:
@@ -60,8 +64,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _encode(facts: dict[str, Any]) -> str:
-    """JSON without characters that HTML could interpret as markup; arrays as base64 of their bytes."""
+def encode(facts: dict[str, Any]) -> str:
+    """Return JSON without characters that HTML could interpret as markup; arrays as base64 of their bytes."""
     text = json.dumps(facts, default=_encode_array, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,4 +1,4 @@
-"""Rows with their classes or responses, checked against a model, and the few that the page lets one pick."""
+"""Rows of a report: encoded once, with their classes or responses, and the samples that the page offers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VALUES_ENOUGH = 100_000  # of a table with very many features, fewer rows
 
 
 class Rows(NamedTuple):
-    """Rows in original units and the indices of their classes; of a regression these are 0, and there are responses."""
+    """Encoded rows in original units and the indices of their classes; a regression has responses, and indices 0."""
 
     X: NDArray[Any]
     codes: NDArray[np.int64]
@@ -24,18 +24,18 @@ class Rows(NamedTuple):
 
 
 def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
-    """Exact arrays of rows and classes, or an error with a remedy."""
+    """Return encoded rows and classes, or raise an error with a remedy."""
     fitted = read(model, takes_numbers=True)
     checked = fitted.encode(X)
     if np.isinf(checked).any():
         refuse_infinity(checked)
-    if fitted.is_regression:
+    if not fitted.head.labels:
         return Rows(checked, np.zeros(len(checked), dtype=np.int64), take_numbers(y, len(checked), name_y))
     return Rows(checked, encode_known(y, fitted.classes, len(checked), name_y, is_strict=True))
 
 
 def choose_samples(rows: Rows, predicted: NDArray[np.float64]) -> dict[str, NDArray[np.int64]]:
-    """Rows worth looking at: the clearest mistakes, the least sure of the right ones, and others evenly spaced.
+    """Return rows worth a look: the clearest mistakes, the least certain correct ones, and others evenly spaced.
 
     ``predicted`` are probabilities, or the numbers of a regression, where the clearest mistakes are the largest errors.
     """
@@ -59,5 +59,5 @@ def choose_samples(rows: Rows, predicted: NDArray[np.float64]) -> dict[str, NDAr
 
 
 def space(n_rows: int, n_wanted: int) -> NDArray[np.int64]:
-    """Evenly spaced indices of rows."""
+    """Return evenly spaced indices of rows."""
     return np.linspace(0, n_rows - 1, n_wanted).round().astype(np.int64)

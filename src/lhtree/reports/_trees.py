@@ -1,30 +1,37 @@
-"""The trees of a model as the arrays the page computes with, as many as fit."""
+"""The model in a report: the arrays of its trees, as many as fit, and the effects of columns."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import refuse
+from ..explain._effects import Effect, find_effects
 from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
 from ..model.trees import Trees
-from ._rows import Rows
+from ._rows import Rows, space
 
 _ROWS_AT_ONCE = 4096
+_MOST_ROWS, _LEAST_ROWS = 1000, 100  # for effects
+_MOST_VALUES = 8_000_000  # contributions in memory
+_MOST_BLOCKS = 40_000  # of the trees whose contributions are computed: about three seconds
+_MOST_NUMBERS = 60_000  # in the page
+_N_GROUPS = 20  # of values of a column
 
 
 def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
-    """Arrays of the first estimators that fit (an estimator is a tree per target), with the classes of their rows."""
+    """Return the arrays of the first estimators that fit (a tree per target each), with the classes of their rows."""
     if not fitted.head.values_blocks:
         check_plain(fitted, "a report")
     n_shown = _count_fitting(fitted, len(rows.X), max_bytes)
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)
-    if fitted.is_joint:  # the page shows trees of all classes once for each class
+    if fitted.head.shares_classes:  # the page shows trees of all classes once for each class
         trees = split_classes(trees, fitted.prior)
     n_branching_slopes = np.diff(trees.membership_ptr)[trees.left >= 0]
     return {
@@ -37,21 +44,23 @@ def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any
 
 
 def _lay_out(trees: Trees, fitted: Model) -> dict[str, NDArray[Any]]:
-    """Whole numbers take the smallest unsigned type; ``left`` is 0 in a leaf, since no child is a root.
+    """Return the arrays of the page; whole numbers take the smallest unsigned type.
 
-    Of a boosted model, ``missing`` is 0 where missing values go left, 1 where they count as 0, and 2 where right.
+    ``left`` is 0 in a leaf, since no child is a root. Boosted models have ``missing``, which is 0 where missing values
+    go left, 1 where they count as 0, and 2 where they go right.
     """
     own: dict[str, NDArray[Any]] = {}
-    if fitted.is_boosted:
+    adds_rounds = fitted.head.adds_rounds
+    if adds_rounds:
         own["missing"] = (trees.missing + 1).astype(np.uint8)
-    if fitted.is_boosted or fitted.is_regression:  # blocks have values, whose changes the features share
-        own["hyperplane_share"] = trees.shares.astype(np.float32) if fitted.is_boosted else trees.parts
+    if fitted.head.values_blocks:  # features share the changes of values
+        own["hyperplane_share"] = trees.shares.astype(np.float32) if adds_rounds else trees.parts
         if trees.has_slopes:
             own["membership_mean"] = np.array(trees.membership_mean)
     else:
         own["n_target"] = shrink(trees.n_target)
     # Constant leaves of boosted trees need no bounds.
-    if has_bounds(trees) and (trees.has_slopes or not fitted.is_boosted):
+    if has_bounds(trees) and (trees.has_slopes or not adds_rounds):
         own |= {"low": np.array(trees.low), "high": np.array(trees.high)}
     if trees.has_units:
         own |= {"hyperplane_unit": np.array(trees.unit_weight), "unit_offset": np.array(trees.unit_offset)}
@@ -77,14 +86,12 @@ def _lay_out(trees: Trees, fitted: Model) -> dict[str, NDArray[Any]]:
 
 
 def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
-    """Estimators whose arrays stay below ``max_bytes`` in base64."""
+    """Return the number of estimators whose arrays stay below ``max_bytes`` in base64."""
     trees = fitted.trees
     arrays = _lay_out(trees, fitted)
     n_trees = np.arange(fitted.n_targets, trees.n_trees + 1, fitted.n_targets)
     n_blocks = trees.block_ptr[n_trees]
-    size = (
-        (n_blocks + n_trees) // 2 * max(1, fitted.n_classes) * np.min_scalar_type(n_rows).itemsize
-    )  # of the leaves
+    size = (n_blocks + n_trees) // 2 * fitted.n_outputs * np.min_scalar_type(n_rows).itemsize  # of the leaves
     for name, array in arrays.items():
         if name in ("target", "n_blocks"):
             n_values = n_trees
@@ -95,7 +102,7 @@ def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
         else:
             n_values = n_blocks
         size = size + n_values * array.itemsize
-    size = size * (fitted.n_classes if fitted.is_joint else 1)
+    size = size * (fitted.n_classes if fitted.head.shares_classes else 1)
     encoded = (size + 3 * len(arrays)) * 4 / 3  # base64 fills up to three bytes
     n_fitting = int(np.searchsorted(encoded, max_bytes, side="right"))
     if n_fitting == 0:
@@ -103,14 +110,14 @@ def _count_fitting(fitted: Model, n_rows: int, max_bytes: float) -> int:
             "max_megabytes",
             max_bytes / 2**20,
             f"at least {np.ceil(encoded[0] / 2**20):g} to hold one tree per class; alternatively fit smaller trees "
-            f"({'smaller max_depth' if fitted.is_boosted or fitted.is_regression else 'larger gamma'})",
+            f"({'smaller max_depth' if fitted.head.values_blocks else 'larger gamma'})",
         )
     return n_fitting
 
 
 def _repeat_mix(fitted: Model, mix: NDArray[Any], n_trees: int) -> NDArray[Any]:
-    """Of trees of all classes, the rows of the leaves of each tree once for each class."""
-    if not fitted.is_joint:
+    """Return the rows of the leaves; for trees of all classes, once for each class."""
+    if not fitted.head.shares_classes:
         return mix
     is_leaf = fitted.trees.left < 0
     n_leaves = np.add.reduceat(is_leaf, fitted.trees.block_ptr[:-1])[:n_trees]
@@ -119,8 +126,8 @@ def _repeat_mix(fitted: Model, mix: NDArray[Any], n_trees: int) -> NDArray[Any]:
 
 
 def count_mix(fitted: Model, rows: Rows, n_trees: int) -> NDArray[Any]:
-    """Rows of every class in every leaf of the first trees, shape (n_leaves, K); K is 1 for a regression."""
-    n_classes = max(1, fitted.n_classes)
+    """Return the rows of every class in every leaf of the first trees, shape (n_leaves, K); K is 1 for a regression."""
+    n_classes = fitted.n_outputs
     block_ptr = fitted.trees.block_ptr[: n_trees + 1]
     n_blocks = int(block_ptr[-1])
     counts = np.zeros(n_blocks * n_classes, dtype=np.int64)
@@ -135,8 +142,53 @@ def count_mix(fitted: Model, rows: Rows, n_trees: int) -> NDArray[Any]:
 
 
 def shrink(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in the smallest unsigned type, if they are whole and not negative; else as float64."""
+    """Return numbers in the smallest unsigned type if they are whole and not negative, otherwise as float64."""
     largest = values.max(initial=0)
     if values.min(initial=0) < 0 or largest > np.iinfo(np.uint32).max or (values != np.floor(values)).any():
         return values.astype(np.float64)
     return values.astype(np.min_scalar_type(int(largest)))
+
+
+def describe_effects(fitted: Model, rows: Rows) -> dict[str, Any]:
+    """Return the effects of the most important columns, as many as fit, and the importance of all by contribution."""
+    model = _take_trees(fitted)
+    n_rows = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_VALUES // (fitted.n_outputs * fitted.n_features)))
+    n_stored = 1 if fitted.n_classes == 2 else fitted.n_outputs
+    n_columns = max(1, _MOST_NUMBERS // (_N_GROUPS * 3 * n_stored))
+    chosen = rows.X[space(len(rows.X), min(len(rows.X), n_rows))]
+    effects = find_effects(model, chosen, n_groups=_N_GROUPS, n_most=n_columns)
+    known = np.diff(fitted.encoding.ptr) > 0  # columns that are not dropped
+    importance = [effects.importance[name] for name in fitted.column_names]
+    return {
+        "n_rows": effects.n_rows,
+        "n_estimators": model.n_estimators,
+        "coverage": effects.coverage,
+        "columns": [_describe_effect(effect, is_pair=fitted.n_classes == 2) for effect in effects],
+        "importance": [size for size, is_known in zip(importance, known, strict=True) if is_known],
+    }
+
+
+def _take_trees(fitted: Model) -> Model:
+    """Return the model with the first trees of a large forest: they have nearly the same mean contributions."""
+    if fitted.head.adds_rounds:  # all rounds are needed, and they are fast
+        return fitted
+    n_blocks = fitted.trees.block_ptr[:: fitted.n_targets]
+    n_kept = max(1, int(np.searchsorted(n_blocks, _MOST_BLOCKS, side="right")) - 1)
+    if n_kept >= fitted.n_estimators:
+        return fitted
+    trees = fitted.trees.part(0, n_kept * fitted.n_targets)
+    return replace(fitted, trees=trees, forest=None, calibration=None)
+
+
+def _describe_effect(effect: Effect, *, is_pair: bool) -> dict[str, Any]:
+    """Return the facts of one column. With two classes, only the second is stored: the first mirrors it."""
+    first = 1 if is_pair else 0
+    middle = effect.value
+    return {
+        "name": effect.column,
+        "labels": effect.labels,
+        "value": None if middle is None else [None if np.isnan(one) else one for one in middle.tolist()],
+        "n_rows": effect.n_rows.tolist(),
+        "density": None if effect.density is None else effect.density.tolist(),
+        **{name: getattr(effect, name)[:, first:].astype(np.float32) for name in ("mean", "low", "high")},
+    }

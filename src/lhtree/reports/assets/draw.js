@@ -1,4 +1,4 @@
-// Small pieces of the page. Text from data is only ever set as text.
+// Elements, numbers and charts of the page. Text from data is only ever set as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,20 +13,22 @@ function fill(node, attributes, children) {
   return node;
 }
 
-const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const find = (id) => document.getElementById(id);
-// _palette.py has the colours of classes, --c0 and so on, and counts them.
-const N_COLOURS = Number(getComputedStyle(document.documentElement).getPropertyValue("--n-colours"));
-const colour = (cls) => `color-mix(in oklab, var(--c${cls % N_COLOURS}) var(--pure), white)`;
-// Colour of what speaks for a class (above 0), against it (below 0) or neither; _palette.py has them.
-const evidence = (value) => `var(--${value > 0 ? "for" : value < 0 ? "against" : "soft"})`;
+export const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+export const find = (id) => document.getElementById(id);
+// describe/palette.py defines the colours of classes, --c0 and so on, and their number.
+export const colour = (cls) => {
+  colour.n ??= Number(getComputedStyle(document.documentElement).getPropertyValue("--n-colours"));
+  return `color-mix(in oklab, var(--c${cls % colour.n}) var(--pure), white)`;
+};
+// Colour of evidence for a class (above 0), against it (below 0) or neither.
+export const evidence = (value) => `var(--${value > 0 ? "for" : value < 0 ? "against" : "soft"})`;
 
-// What makes no sense on paper.
-const onScreen = (text) => el("span", { class: "screen" }, text);
+// Text that is not printed.
+export const onScreen = (text) => el("span", { class: "screen" }, text);
 
 // A long name without its middle, between words if one ends nearby: names often differ in their ends only.
-function cut(name, most = 60) {
+export function cut(name, most = 60) {
   const letters = Array.from(name);
   if (letters.length <= most) return name;
   const isGap = (i) => /[\s_]/.test(letters[i]);
@@ -36,9 +38,9 @@ function cut(name, most = 60) {
   const head = letters.slice(0, end - (near.find((i) => isGap(end - i)) ?? 0));
   return `${head.join("")}…${letters.slice(start + (near.find((i) => isGap(start + i - 1)) ?? 0)).join("")}`;
 }
-// Names of a list. Where some would look alike without their middles, all lose what they begin and end with in common,
-// but for a word; no line ends after the dots that stand for it.
-function cutAll(names, most) {
+// Names of a list. If some would look alike without their middles, all lose their common beginning and end, except for
+// one word. A word joiner keeps the dots and the rest on one line.
+export function cutAll(names, most) {
   const own = names.map((name) => cut(name, most));
   if (new Set(own).size === names.length) return own;
   const lists = names.map((name) => name.split(/(?<=[\s_])/));
@@ -51,44 +53,50 @@ function cutAll(names, most) {
   return lists.map((words) => `${first ? "…\u2060" : ""}${cut(words.slice(first, words.length - last).join("").trim(), most)}${last ? "…" : ""}`);
 }
 // A name from data, the whole of it on hover.
-const short = (name, most = Infinity) => el("span", { class: "short", title: name }, cut(name, most));
+export const short = (name, most = Infinity) => el("span", { class: "short", title: name }, cut(name, most));
 // The name of a class in a table.
-const tag = (facts, cls) => el("span", { class: "short", title: facts.labels[cls] }, facts.tags[cls]);
+export const tag = (facts, cls) => el("span", { class: "short", title: facts.labels[cls] }, facts.tags[cls]);
 // A name within a sentence.
-const named = (name) => el("bdi", { class: "name", title: name }, cut(name));
+export const named = (name) => el("bdi", { class: "name", title: name }, cut(name));
 
-function format(value, digits = 4) {
+export function format(value, digits = 4) {
   if (Number.isNaN(value)) return "missing";
   const rounded = Number(value.toPrecision(digits));
   const text = Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-4) ? rounded.toExponential() : String(rounded);
   return text.replace("-", "−");
 }
-const signed = (value, digits = 3) => (value > 0 ? "+" : "") + format(value, digits);
-// A share in per cent, never rounded to all or nothing: the same as percent in explain/_words.py, halves to even, too.
-function percent(share) {
+// A word at the beginning of a sentence.
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+export const signed = (value, digits = 3) => (value > 0 ? "+" : "") + format(value, digits);
+// A share in per cent, never rounded to 0 or 100 %, as in explanations of the library; halves are rounded to even.
+export function percent(share) {
   const value = 100 * share;
   const text = (value % 1 === 0.25 ? `${Math.floor(value)}.2` : value.toFixed(1)).replace(/\.0$/, "");
   if (text === "0" && share > 0) return "under 0.1\u00a0%";
   return text === "100" && share < 1 ? "over 99.9\u00a0%" : `${text}\u00a0%`;
 }
-// The same in little space.
-const whole = (share) => (share > 0 && share < 0.005 ? "<1" : share < 1 && share >= 0.995 ? ">99" : (100 * share).toFixed(0)) + "\u00a0%";
+// A share in per cent, without decimals.
+export const whole = (share) => (share > 0 && share < 0.005 ? "<1" : share < 1 && share >= 0.995 ? ">99" : (100 * share).toFixed(0)) + "\u00a0%";
 // A round number on an axis.
 const tick = (share, digits = 0) => `${(100 * share).toFixed(digits)}\u00a0%`;
-// Digits that tell the values of a feature apart, however far from 0 they lie.
-function digitsBetween(low, high) {
+// Number of digits that distinguishes the values of a feature, even far from 0.
+export function digitsBetween(low, high) {
   const digits = 3 + Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low)));
   return Number.isFinite(digits) ? Math.max(4, Math.min(15, digits)) : 4;
 }
 // A count that fits a narrow column.
-const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
-const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
+export const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
+export const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
+// A response, with the digits that distinguish responses.
+export const respond = (facts, value) => format(value, digitsBetween(facts.response.low, facts.response.high));
+// A number that fits an axis.
+export const brief = (value) => (value < 0 ? "−" : "") + tally(Number(Math.abs(value).toPrecision(3)));
 
-const [MANY_CLASSES, FIRST_CLASSES] = [12, 10]; // of more classes than these, only the first are shown at once
+export const [MANY_CLASSES, FIRST_CLASSES] = [12, 10]; // of more classes than these, only the first are shown at once
 const LONGEST_BESIDE = 10; // letters of a name that fit beside its bar
 
 // Bars to both sides of 0, or from 0 to `most`. Rows: { name, value, figure, note, own, range }.
-function bars(rows, { most, both = true, shown = 8 } = {}) {
+export function bars(rows, { most, both = true, shown = 8 } = {}) {
   const largest = most || Math.max(...rows.map((row) => Math.abs(row.value)), 1e-300);
   const list = (some) =>
     el("div", { class: rows.some((row) => row.note || row.name.length > LONGEST_BESIDE) ? "bars above" : "bars" }, some.map((row) => {
@@ -107,27 +115,27 @@ function bars(rows, { most, both = true, shown = 8 } = {}) {
 }
 
 // Details whose content is made when they are first opened. The title of those with class "more" is of use on paper, too.
-function unfold(title, make, className = null) {
+export function unfold(title, make, className = null) {
   const details = el("details", { class: className }, el("summary", {}, title));
   details.addEventListener("toggle", () => details.open && details.children.length === 1 && details.append(make()));
   return details;
 }
 
-function table(heads, rows, attributes) {
+export function table(heads, rows, attributes) {
   return el("div", { class: "scroll" }, el("table", attributes,
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => (cell instanceof Node && cell.matches("td, th") ? cell : el(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))))));
 }
 
-// Replaces what is in a place; a choice in it that had the focus keeps it.
-function renew(place, ...children) {
+// Replaces the content of an element; a choice in it keeps the focus.
+export function renew(place, ...children) {
   const active = place.contains(document.activeElement) && document.activeElement.closest("[data-choice]");
   place.replaceChildren(...children.flat().filter(Boolean));
   if (active) place.querySelector(`[data-choice="${active.dataset.choice}"] :is(input:checked, select)`)?.focus({ preventScroll: true });
 }
 
-// A choice of one: pills for a few, a list for many. Says which was chosen.
-function choose(label, names, chosen, onchange) {
+// A choice of one: pills for a few, a list for many. Calls onchange with the index of the chosen one.
+export function choose(label, names, chosen, onchange) {
   if (names.length > 6) {
     const select = el("select", { onchange: () => onchange(Number(select.value)) }, names.map((name, i) => el("option", { value: i, selected: i === chosen }, name)));
     return el("div", { "data-choice": label }, el("label", {}, label, select));
@@ -139,7 +147,7 @@ function choose(label, names, chosen, onchange) {
 choose.n = 0;
 
 // Calls `paint(width)` now and whenever the width of the place changes.
-function responsive(place, paint) {
+export function responsive(place, paint) {
   let last = 0;
   const look = () => {
     const width = Math.round(place.clientWidth);
@@ -151,7 +159,7 @@ function responsive(place, paint) {
 
 // A chart of shares from 0 to 1 upwards (or `low` to `high`), with lines and dots; the numbers follow as a table. Its
 // `mark` shows a point on it.
-function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
+export function chart({ isPlain, title, note, x, y, low = 0, high = 1, even, series, heads, rows, yFormat, xFormat = tick, ticks = [0, 0.25, 0.5, 0.75, 1] }) {
   const figure = el("figure", { class: isPlain ? null : "card" }, el("figcaption", {}, title));
   const place = el("div", {});
   const dot = draw("circle", { class: "mark", r: 6, visibility: "hidden" });

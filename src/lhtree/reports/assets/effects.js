@@ -1,19 +1,22 @@
-// Importances of the columns, and effect curves: what a column contributes over its values.
+// Importances of the columns, and effect curves: the contribution of a column over its values.
+
+import { bars, brief, choose, count, cut, digitsBetween, draw, el, format, named, percent, renew, responsive, short, signed, table, unfold } from "./draw.js";
+import { decodeArray } from "./model.js";
 
 const FIRST_CURVES = 6;
 
-function showImportances(facts) {
+export function showImportances(facts, model) {
   const { importance: gain, n_used: used } = facts.features;
   const of = (values, write) => facts.columns.map(({ name }, i) => ({ name, value: values[i], figure: write(values[i]) })).filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
   const place = el("div", {});
-  const unit = unitOf(facts);
+  const { unit } = model.head;
   const kinds = [
     ["Gain", () => {
       const rows = of(gain, percent);
       const [weak, unused] = [used - rows.length, facts.columns.length - used];
       return [
         rows.length ? bars(rows, { both: false, shown: 12 }) : el("p", {}, facts.response && facts.model.n_blocks === facts.model.n_trees ? "The tree is a single leaf: “Try a row” shows what its linear model uses." : "No column is more informative than chance."),
-        el("p", { class: "note" }, (facts.model.base !== null ? "Share of the decrease of the loss over all blocks." : facts.response ? "Share of the decrease of the squared error over all blocks, corrected for chance." : "Share of the decrease in impurity over all blocks, corrected for chance.")
+        el("p", { class: "note" }, `Share of the decrease ${model.head.gain}.`
           + (weak > 0 ? ` ${count(weak, "column is", "columns are")} used but cannot be distinguished from noise.` : "") + (unused ? ` ${count(unused, "column is", "columns are")} never used.` : "")),
       ];
     }],
@@ -28,19 +31,12 @@ function showImportances(facts) {
     el("div", { class: "controls" }, choose("Measured by", kinds.map(([name]) => name), 0, show)), place);
 }
 
-// In what contributions are counted.
-function unitOf({ model, response, labels }) {
-  if (model.link === "log") return { factor: 1, name: "the logarithm of the prediction", axis: "log of the prediction" };
-  if (response) return { factor: 1, name: `units of ${labels[0]}`, axis: labels[0] };
-  return model.base !== null ? { factor: 1, name: "raw score", axis: "raw score" } : { factor: 100, name: "percentage points of membership", axis: "percentage points" };
-}
-
-// The effect of a column on a class. Only those of the second of two classes are stored: the first mirrors it.
-function effectOf(facts, { labels, value, n_rows: n, density, ...stored }, cls) {
+// The effect of a column on a class. With two classes, only the second is stored: the first mirrors it.
+function effectOf(facts, unit, { labels, value, n_rows: n, density, ...stored }, cls) {
   const [two, all] = [facts.classes.length === 2, facts.classes.length];
   const width = two ? 1 : all;
   const sign = two && cls === 0 ? -1 : 1;
-  const of = (name) => labels.map((_, i) => sign * unitOf(facts).factor * decoded(stored, name)[i * width + (two ? 0 : cls)]);
+  const of = (name) => labels.map((_, i) => sign * unit.factor * decoded(stored, name)[i * width + (two ? 0 : cls)]);
   const [mean, low, high] = [of("mean"), of(sign < 0 ? "high" : "low"), of(sign < 0 ? "low" : "high")];
   return { labels, value, n, density, mean, low, high };
 }
@@ -50,13 +46,14 @@ function decoded(stored, name) {
   return decodedArrays.get(stored[name]);
 }
 
-function showEffects(facts) {
+export function showEffects(facts, model) {
   const { columns, coverage, n_rows: rows, n_estimators: trees } = facts.effects;
   const many = facts.classes.length > 1;
+  const { unit } = model.head;
   let cls = facts.classes.length === 2 ? 1 : 0;
   // All curves of a class have the same scale.
   const findTicks = () => {
-    const all = columns.map((column) => effectOf(facts, column, cls));
+    const all = columns.map((column) => effectOf(facts, unit, column, cls));
     const least = all.reduce((low, one) => Math.min(low, ...one.low, ...one.mean), 0);
     return roundTicks(least, all.reduce((high, one) => Math.max(high, ...one.high, ...one.mean), 0));
   };
@@ -65,7 +62,7 @@ function showEffects(facts) {
   const rename = () => title.replaceChildren("Effects", ...(many ? [" on ", named(facts.classes[cls])] : []));
   rename();
   const make = (column) => el("figure", { class: "card effect" }, el("figcaption", {}, short(column.name, 60)),
-    column.value ? drawCurve(facts, column, cls, ticks) : drawCategories(facts, column, cls, ticks));
+    column.value ? drawCurve(facts, unit, column, cls, ticks) : drawCategories(facts, unit, column, cls, ticks));
   const grid = (some) => el("div", { class: "effects" }, some.map(make));
   const shown = columns.length <= FIRST_CURVES + 2 ? columns.length : FIRST_CURVES;
   const left = facts.columns.length - columns.length;
@@ -76,10 +73,10 @@ function showEffects(facts) {
     paint();
   }) : null;
   const place = el("div", {});
-  // Of more than two classes, each has columns of its own that matter most.
+  // With more than two classes, the order of the columns depends on the class.
   const sizeOf = ({ n, mean }) => mean.reduce((sum, value, i) => sum + n[i] * Math.abs(value), 0);
   function paint() {
-    const sizes = new Map(columns.map((column) => [column, facts.classes.length > 2 ? sizeOf(effectOf(facts, column, cls)) : 0]));
+    const sizes = new Map(columns.map((column) => [column, facts.classes.length > 2 ? sizeOf(effectOf(facts, unit, column, cls)) : 0]));
     const order = [...columns].sort((a, b) => sizes.get(b) - sizes.get(a));
     const rest = order.length > shown ? unfold(`${order.length - shown} more columns`, () => grid(order.slice(shown)), "more") : null;
     if (rest) rest.open = place.lastChild?.open ?? false;
@@ -87,14 +84,14 @@ function showEffects(facts) {
   }
   paint();
   return el("div", { id: "effects" }, title,
-    el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unitOf(facts).name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane looks at several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
+    el("p", { class: "hint" }, `The mean contribution of a column over its values, in ${unit.name}. The band holds the middle ${percent(coverage)} of the rows: those with the same value differ, because a hyperplane looks at several columns. Grey: where the rows are. All charts have the same scale; they show ${count(rows, "row")}${trees < facts.model.n_estimators ? ` and the first ${trees} of ${facts.model.n_estimators} trees` : ""}.`),
     control ? el("div", { class: "controls" }, control) : null,
     place,
     left > 0 ? el("p", { class: "note" }, `${count(left, "less important column is", "less important columns are")} left out.`) : null);
 }
 
 // Round numbers from below the least to above the largest of two that have 0 between them.
-function roundTicks(low, high) {
+export function roundTicks(low, high) {
   if (low === high) return [-1, 0, 1]; // nothing contributes
   const rough = (high - low) / 4 || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
@@ -106,9 +103,9 @@ function roundTicks(low, high) {
 const tabulateEffect = ({ labels, n, mean, low, high }) => unfold("Show the data", () => table(["value", "rows", "mean", "from", "to"],
   labels.map((label, i) => [short(label, 30), format(n[i], 7), signed(mean[i]), signed(low[i]), signed(high[i])])));
 
-function drawCurve(facts, column, cls, ticks) {
+function drawCurve(facts, unit, column, cls, ticks) {
   const [low, high] = [ticks[0], ticks.at(-1)];
-  const effect = effectOf(facts, column, cls);
+  const effect = effectOf(facts, unit, column, cls);
   const values = column.value.filter((value) => value !== null);
   const hasGap = values.length < column.value.length;
   const [from, to] = values.length ? [values[0], values.at(-1)] : [0, 0];
@@ -120,7 +117,7 @@ function drawCurve(facts, column, cls, ticks) {
     const up = (y) => top + (1 - (y - low) / (high - low)) * (height - top - bottom - bars);
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Effect of ${column.name}: mean contribution from ${format(effect.mean[0], 3)} to ${format(effect.mean[values.length - 1] ?? effect.mean[0], 3)}.` });
     const digits = digitsBetween(from, to);
-    svg.append(draw("text", { class: "unit", x: 0, y: 11 }, cut(unitOf(facts).axis, 40)));
+    svg.append(draw("text", { class: "unit", x: 0, y: 11 }, cut(unit.axis, 40)));
     for (const y of ticks) svg.append(draw("line", { class: y === 0 ? "zero" : "axis", x1: left, x2: width - 8, y1: up(y), y2: up(y) }), draw("text", { x: left - 6, y: up(y) + 4, "text-anchor": "end" }, brief(y)));
     const most = Math.max(...column.density, 1);
     const wide = (width - left - right) / column.density.length;
@@ -143,8 +140,8 @@ function drawCurve(facts, column, cls, ticks) {
   return el("div", {}, place, tabulateEffect(effect));
 }
 
-function drawCategories(facts, column, cls, ticks) {
-  const effect = effectOf(facts, column, cls);
+function drawCategories(facts, unit, column, cls, ticks) {
+  const effect = effectOf(facts, unit, column, cls);
   const rows = effect.labels.map((name, i) => ({ name, value: effect.mean[i], range: [effect.low[i], effect.high[i]], figure: signed(effect.mean[i]), note: count(effect.n[i], "row") }));
   return el("div", {}, bars(rows, { most: Math.max(-ticks[0], ticks.at(-1)), shown: 6 }), tabulateEffect(effect));
 }

@@ -1,15 +1,23 @@
-// Everything in its place.
+// Builds the page from the facts.
+
+import { count, cutAll, el, find, percent } from "./draw.js";
+import { makeHead } from "./heads.js";
+import { findColumns, Model } from "./model.js";
+import { showCard, showFeatures, showOverview, showWarnings } from "./overview.js";
+import { levelOf, RowExplorer, showPath } from "./row.js";
+import { showBlock, TreeExplorer } from "./trees.js";
 
 const facts = JSON.parse(find("facts").textContent);
 facts.columns = findColumns(facts.features);
 facts.tags = cutAll(facts.labels, 40);
 const model = new Model(facts);
-showOverview(facts);
+model.head = makeHead(facts, model);
+showOverview(facts, model);
 showWarnings(facts.warnings);
-showFeatures(facts);
-showCard(facts);
+showFeatures(facts, model);
+showCard(facts, model);
 
-// What the two explorers share: the tree that is shown and what is known of the present row.
+// State that the two explorers share: the tree that is shown and the score of the present row.
 const shown = { tree: 0, score: null };
 const trees = new TreeExplorer(facts, model, (tree, block) => {
   showBlock(facts, model, tree, block);
@@ -22,11 +30,11 @@ function showWay(tree, score) {
 }
 const row = new RowExplorer(facts, model, (score, isPicked) => {
   showWay(shown.tree, score);
-  // A row that was picked is shown in the tree of the class it is taken for.
+  // A row that was picked is shown in the tree of its predicted class.
   if (isPicked && model.nTargets > 1) trees.show(shown.tree - (shown.tree % model.nTargets) + score.prediction, 0);
 });
 
-// The page checks itself: what it computes for the rows it holds against what the model said of them.
+// Largest difference between the probabilities of the page and of the model for the stored rows.
 function compare() {
   let largest = 0;
   for (let i = 0; i < facts.samples.row.length; i++) {

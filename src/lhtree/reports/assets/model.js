@@ -1,11 +1,11 @@
-// The model in the page: the same arithmetic, in the same order, as the library's scorer.
+// The model in the page: the same arithmetic, in the same order, as the scorer of the library.
 
 const ARRAYS = {
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array, float64: Float64Array,
 };
 
 // Arrays are embedded as base64 of their little-endian bytes, so every bit arrives.
-function decodeArray({ dtype, base64 }) {
+export function decodeArray({ dtype, base64 }) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
@@ -18,10 +18,10 @@ function addUp(sizes) {
   return starts;
 }
 
-const clip = (value, low = 0, high = 1) => (value < low ? low : value > high ? high : value);
+export const clip = (value, low = 0, high = 1) => (value < low ? low : value > high ? high : value);
 
 // The columns of the table: one feature each (and maybe an indicator), one per category, or one per target.
-function findColumns({ names, groups }) {
+export function findColumns({ names, groups }) {
   const groupAt = new Map(groups.map((group) => [group.first, group]));
   const columns = [];
   for (let f = 0; f < names.length; f += columns.at(-1).features.length) {
@@ -32,11 +32,17 @@ function findColumns({ names, groups }) {
   return columns;
 }
 
-// Which category of its column a row has; -1 if it is missing or unknown.
-const categoryOf = ({ features, statistics }, values) =>
+// Index of the category of a row; -1 if it is missing or unknown.
+export const categoryOf = ({ features, statistics }, values) =>
   statistics ? statistics[0].indexOf(values[features[0]]) : features.findIndex((f) => values[f] === 1);
 
-class Model {
+// "colour = red", or the name of a column of numbers or of a missing category.
+export function nameOf(column, values) {
+  const category = column.categories ? categoryOf(column, values) : -1;
+  return category < 0 ? column.name : `${column.name} = ${column.categories[category]}`;
+}
+
+export class Model {
   constructor(facts) {
     const trees = facts.trees;
     for (const name of Object.keys(trees.arrays)) this[name] = decodeArray(trees.arrays[name]);
@@ -52,19 +58,14 @@ class Model {
     this.prior = decodeArray(facts.prior);
     this.confidence = facts.model.confidence;
     this.link = facts.model.link;
-    this.isBoosted = facts.model.base !== null;
-    this.isRegression = facts.response !== null;
-    this.hasValues = this.isBoosted || this.isRegression; // in the unit of what is predicted, instead of shares
-    // What values add up to.
-    this.sum = { mean: "the prediction", identity: "the prediction", log: "the logarithm of the prediction" }[this.link] || "the raw score";
-    this.base = this.isBoosted ? decodeArray(facts.model.base) : null;
+    this.base = facts.model.base && decodeArray(facts.model.base);
     this.most = facts.model.clip;
     this.calibration = facts.model.calibration;
     this.hasBranchingMembership = trees.has_branching_membership;
-    if (this.hasValues) this.value = findValues(this);
+    if (!this.n_target) this.value = findValues(this);
     this.mix = this.countMix();
     this.isCounted = facts.model.is_counted;
-    // Without normalisation nothing is known of what is usual.
+    // Without normalisation, typical values are unknown.
     this.knowsUsual = this.scale.some((scale) => scale !== 1) || this.centre.some((centre) => centre !== 0);
   }
 
@@ -110,7 +111,7 @@ class Model {
   // missing, its block has a side for it.
   featureSum(at, { z, clipped, values }) {
     const [begin, end] = [this.weightStart[at], this.weightStart[at + 1]];
-    if (!this.isBoosted || end - begin > 1)
+    if (!this.missing || end - begin > 1)
       return this.laneSum(this.hyperplane_weight, this.hyperplane_feature, begin, end, clipped);
     const feature = this.hyperplane_feature[begin];
     if (Number.isNaN(values[feature]) && this.missing[at] !== 1) return this.missing[at] === 0 ? -Infinity : Infinity;
@@ -135,7 +136,7 @@ class Model {
     return { sum, y: y < 0 ? Math.min(sum - this.offset[at], -Number.MIN_VALUE) : Math.max(sum - this.offset[at], 0) };
   }
 
-  // The way of a row down one tree. Block numbers are those within the tree.
+  // The path of a row down one tree. Block numbers are those within the tree.
   walk(tree, row) {
     const z = row.clipped;
     const start = this.blockStart[tree];
@@ -165,57 +166,22 @@ class Model {
     return this.intercept[at] + this.laneSum(this.membership_slope, this.membership_feature, begin, end, z);
   }
 
-  // Estimates stay between 0 and 1, unless the model has bounds of its own for every leaf; it has none if it is boosted
-  // and all leaves are constant.
+  // Estimates are clipped to the bounds of the leaf. Without bounds, memberships stay between 0 and 1.
   clip(tree, block, estimate) {
-    if (this.isBoosted && !this.low) return estimate;
     const at = this.blockStart[tree] + block;
-    return this.low ? clip(estimate, this.low[at], this.high[at]) : clip(estimate);
+    if (this.low) return clip(estimate, this.low[at], this.high[at]);
+    return this.base ? estimate : clip(estimate);
   }
 
-  // What a row needs on its ways: its values, and z, whole and clipped.
+  // The values of a row, filled and normalised, whole and clipped.
   prepare(values) {
     const z = this.normalise(values);
     const filled = Float64Array.from(values, (value, f) => (Number.isNaN(value) ? this.centre[f] : Math.abs(value) < 1e-100 ? 0 : clip(value, -1e100, 1e100)));
-    return { values, filled, z, clipped: this.isBoosted ? z.map((each) => clip(each, -this.most, this.most)) : z };
+    return { values, filled, z, clipped: z.map((each) => clip(each, -this.most, this.most)) };
   }
 
   score(values) {
-    const row = this.prepare(values);
-    if (this.isRegression) return scoreNumber(this, row);
-    return this.isBoosted ? scoreBoosted(this, row) : this.scoreWolf(row);
-  }
-
-  // WOLF values with their fall-backs, as predict and predict_proba do.
-  scoreWolf(row) {
-    const { z } = row;
-    const [wolf, membership, confidence, counts] = [0, 1, 2, 3].map(() => new Array(this.nClasses).fill(0));
-    const walks = [];
-    for (let tree = 0; tree < this.nTrees; tree++) {
-      const way = this.walk(tree, row);
-      const target = this.target[tree];
-      walks.push(way);
-      const add = (cls, mu) => {
-        wolf[cls] += way.confidence * mu;
-        membership[cls] += mu;
-        confidence[cls] += way.confidence;
-        counts[cls] += 1;
-      };
-      add(target, way.membership);
-      if (this.nClasses === 2) add(0, 1 - way.membership);
-    }
-    for (const sums of [wolf, membership, confidence])
-      for (let cls = 0; cls < this.nClasses; cls++) sums[cls] /= counts[cls];
-    const isZero = (scores) => scores.every((score) => score === 0);
-    let settled = wolf;
-    let fallback = null;
-    if (isZero(settled)) [settled, fallback] = [membership, "membership"];
-    if (isZero(settled)) [settled, fallback] = [Array.from(this.prior), "prior"];
-    const total = settled.reduce((sum, score) => sum + score, 0);
-    const proba = settled.map((score) => score / total);
-    const prediction = settled.indexOf(Math.max(...settled));
-    const score = { ...row, walks, wolf, membership, confidence, proba, prediction, fallback };
-    return withCalibration(this, score, proba.slice(this.nClasses - this.nTargets));
+    return LINKS[this.link](this, this.prepare(values));
   }
 
   // Terms of a block's hyperplane or membership, with z of a row if given; largest first. Slopes of boosted models
@@ -229,7 +195,7 @@ class Model {
     const terms = [];
     for (let p = starts[at]; p < starts[at + 1]; p++) {
       const feature = features[p];
-      const from = this.hasValues && kind === "membership" ? this.membership_mean[p] : 0;
+      const from = this.membership_mean && kind === "membership" ? this.membership_mean[p] : 0;
       const term = z ? values[p] * (z[feature] - from) : values[p];
       const units = kind === "hyperplane" ? this.hyperplane_unit : this.membership_unit;
       const unitWeight = this.unit_offset ? units[p] : values[p] / this.scale[feature];
@@ -238,36 +204,36 @@ class Model {
     return terms.sort((a, b) => Math.abs(b.term) - Math.abs(a.term) || Math.abs(b.weight) - Math.abs(a.weight));
   }
 
-  // What a block says of the target: its share, or the mean response; in a boosted model, its value.
+  // Outcome of a block: the share of the target, the mean response or, in a boosted model, the value.
   share(tree, block) {
     const at = this.blockStart[tree] + block;
-    return this.hasValues ? this.value[at] : this.clip(tree, block, this.n_target[at] / this.weight[at]);
+    return this.value ? this.value[at] : this.clip(tree, block, this.n_target[at] / this.weight[at]);
   }
 
-  // Whether the share of the target is not that of the rows: it was drawn towards that of all.
+  // Whether the share of the target was smoothed towards the share in all rows.
   isSmoothed(at) {
     return this.isCounted && !Number.isInteger(this.n_target[at]);
   }
 
-  // The same right of a branching block less that left of it: what going right says about the class.
+  // Outcome of the right child of a branching block minus that of the left child.
   lift(tree, block) {
     const left = this.left[this.blockStart[tree] + block];
     return this.share(tree, left + 1) - this.share(tree, left);
   }
 
-  // The feature of a block that has no other; null where several make a hyperplane.
+  // The feature of a block with a single one; null for hyperplanes of several features.
   single(tree, block) {
     const at = this.blockStart[tree] + block;
     const begin = this.weightStart[at];
-    return this.isBoosted && this.weightStart[at + 1] - begin === 1 ? this.hyperplane_feature[begin] : null;
+    return this.missing && this.weightStart[at + 1] - begin === 1 ? this.hyperplane_feature[begin] : null;
   }
 
-  // How the membership of a class came about: every change on the way, from the share of the root to the membership
-  // of the leaf, is dealt to the features of the block that pull to the side taken: each has its term less a part of
-  // the offset in proportion to its weight (where nothing pulls, the sizes of the weights count; where all are 0,
-  // each alike). Base and contributions add up to the mean membership. The same as Walk.deal in explain/_walk.py.
+  // Base and contributions of the features, which add up to the membership of a class. Every change on the path, from
+  // the share of the root to the membership of the leaf, is divided among the features of the block that pull to the
+  // side taken: each has its term minus a part of the offset in proportion to its weight. If nothing pulls, the sizes
+  // of the weights count; if all are 0, the features share equally. Same rule as in Python (lhtree.explain).
   contributions(score, cls) {
-    if (this.hasValues) return addChanges(this, score, cls);
+    if (this.value) return addChanges(this, score, cls);
     const isMirrored = this.nClasses === 2 && cls === 0;
     const own = score.walks.filter((way) => this.nClasses === 2 || this.target[way.tree] === cls);
     const sign = (isMirrored ? -1 : 1) / own.length;
@@ -299,3 +265,140 @@ class Model {
     return { base, byFeature };
   }
 }
+
+// WOLF values with their fall-backs, as predict and predict_proba do.
+function scoreWolf(model, row) {
+  const [wolf, membership, confidence, counts] = [0, 1, 2, 3].map(() => new Array(model.nClasses).fill(0));
+  const walks = [];
+  for (let tree = 0; tree < model.nTrees; tree++) {
+    const way = model.walk(tree, row);
+    const target = model.target[tree];
+    walks.push(way);
+    const add = (cls, mu) => {
+      wolf[cls] += way.confidence * mu;
+      membership[cls] += mu;
+      confidence[cls] += way.confidence;
+      counts[cls] += 1;
+    };
+    add(target, way.membership);
+    if (model.nClasses === 2) add(0, 1 - way.membership);
+  }
+  for (const sums of [wolf, membership, confidence])
+    for (let cls = 0; cls < model.nClasses; cls++) sums[cls] /= counts[cls];
+  const isZero = (scores) => scores.every((score) => score === 0);
+  let settled = wolf;
+  let fallback = null;
+  if (isZero(settled)) [settled, fallback] = [membership, "membership"];
+  if (isZero(settled)) [settled, fallback] = [Array.from(model.prior), "prior"];
+  const total = settled.reduce((sum, score) => sum + score, 0);
+  const proba = settled.map((score) => score / total);
+  const prediction = settled.indexOf(Math.max(...settled));
+  const score = { ...row, walks, wolf, membership, confidence, proba, prediction, fallback };
+  return withCalibration(model, score, proba.slice(model.nClasses - model.nTargets));
+}
+
+// The base plus the values of the leaves, by target, and the paths.
+function addTrees(model, row) {
+  const raw = Array.from(model.base);
+  const walks = [];
+  for (let tree = 0; tree < model.nTrees; tree++) {
+    const way = model.walk(tree, row);
+    walks.push(way);
+    raw[tree % model.nTargets] += way.membership;
+  }
+  return { raw, walks };
+}
+
+// Raw scores and probabilities by class. With two classes, the first mirrors the second.
+function scoreRaw(model, row) {
+  const { raw, walks } = addTrees(model, row);
+  const rawScore = model.link === "logistic" ? [-raw[0], raw[0]] : raw;
+  const largest = Math.max(...rawScore);
+  let proba = raw.map((score) => Math.exp(score - largest));
+  if (model.link === "logistic") {
+    const e = Math.exp(-Math.abs(raw[0]));
+    proba = raw[0] > 0 ? [e, 1] : [1, e];
+  }
+  const total = proba.reduce((sum, each) => sum + each, 0);
+  proba = proba.map((each) => each / total);
+  const prediction = model.link === "logistic" ? Number(raw[0] > 0) : raw.indexOf(largest);
+  return withCalibration(model, { ...row, walks, rawScore, proba, prediction, fallback: null }, raw);
+}
+
+// Value of every block: its estimate where its features have their means. In a regression tree, the mean response.
+function findValues(model) {
+  const values = Float64Array.from(model.intercept);
+  for (let block = 0; block < values.length; block++) {
+    let sum = 0;
+    for (let p = model.slopeStart[block]; p < model.slopeStart[block + 1]; p++) sum += model.membership_slope[p] * model.membership_mean[p];
+    values[block] += sum;
+  }
+  return values;
+}
+
+// Base and contributions of the features, which add up to the raw score of a class or to the prediction. The base is
+// the initial score plus the values of all roots. Changes of value on the path are divided by |weight| × spread; slopes
+// of leaves add their own terms; what clipping changes belongs to no feature. Same rule as in Python (lhtree.explain).
+function addChanges(model, score, cls) {
+  const own = score.walks.filter((way) => model.nClasses === 2 || model.target[way.tree] === cls);
+  const sign = model.nClasses === 2 && cls === 0 ? -1 : 1;
+  const byFeature = new Float64Array(model.nFeatures);
+  let base = model.base ? sign * model.base[model.nClasses === 2 ? 0 : cls] : 0;
+  let clipped = 0;
+  for (const way of own) {
+    base += sign * model.share(way.tree, 0);
+    for (const step of way.steps) {
+      const change = sign * (model.share(way.tree, step.next) - model.share(way.tree, step.block));
+      const at = model.blockStart[way.tree] + step.block;
+      const shares = model.hyperplane_share.subarray(model.weightStart[at], model.weightStart[at + 1]);
+      const total = shares.reduce((sum, share) => sum + share, 0);
+      shares.forEach((share, i) => (byFeature[model.hyperplane_feature[model.weightStart[at] + i]] += (share / total) * change));
+    }
+    for (const { feature, term } of model.terms("membership", way.tree, way.leaf, score.clipped)) byFeature[feature] += sign * term;
+    clipped += sign * (way.membership - way.estimate);
+  }
+  const n = model.base ? 1 : own.length; // a forest takes the mean
+  return { base: base / n, byFeature: byFeature.map((value) => value / n), clipped: clipped / n };
+}
+
+// The prediction of a number, computed by finish from the sum of all trees.
+const scoreNumber = (finish) => (model, row) => {
+  const walks = Array.from({ length: model.nTrees }, (_, tree) => model.walk(tree, row));
+  const sum = walks.reduce((sum, way) => sum + way.membership, model.base ? model.base[0] : 0);
+  const value = finish(sum, model.nTrees);
+  return { ...row, walks, value, proba: [value], prediction: 0, fallback: null };
+};
+
+// Calibrated probabilities from the scores of the targets, which are raw scores or uncalibrated probabilities. Same
+// arithmetic as cpp/lhtree/score/calibration.cpp.
+function calibrate({ method, knots }, scores, nClasses) {
+  const logistic = (raw) => (raw > 0 ? 1 / (1 + Math.exp(-raw)) : Math.exp(raw) / (1 + Math.exp(raw)));
+  const map = ({ x, y }, score) => {
+    if (method === "sigmoid") return logistic(x[0] * score + y[0]);
+    if (!(score > x[0])) return y[0];
+    const next = x.findIndex((each) => each > score);
+    if (next < 0) return y[y.length - 1];
+    return y[next - 1] + ((score - x[next - 1]) / (x[next] - x[next - 1])) * (y[next] - y[next - 1]);
+  };
+  const own = scores.map((score, target) => map(knots[target], score));
+  if (nClasses === 2) return [1 - own[0], own[0]];
+  const total = own.reduce((sum, each) => sum + each, 0);
+  return own.map((each) => (total === 0 ? 1 / nClasses : each / total));
+}
+
+// A score with calibrated probabilities, if the model has a calibration; `from` are the scores to map.
+function withCalibration(model, score, from) {
+  if (!model.calibration) return score;
+  const proba = calibrate(model.calibration, from, model.nClasses);
+  return { ...score, uncalibrated: score.proba, proba, prediction: proba.indexOf(Math.max(...proba)) };
+}
+
+// One function per link of the library: from a prepared row to its score.
+const LINKS = {
+  wolf: scoreWolf,
+  logistic: scoreRaw,
+  softmax: scoreRaw,
+  mean: scoreNumber((sum, n) => sum / n),
+  identity: scoreNumber((sum) => sum),
+  log: scoreNumber((sum) => Math.exp(sum)),
+};

@@ -1,10 +1,14 @@
-// A row to pick or to type: what the model says of it, computed here, and why.
+// The row explorer: a row to pick or to type, its prediction, the contributions and the path.
+
+import { bars, colour, count, cut, digitsBetween, el, evidence, find, format, named, onScreen, percent, renew, respond, short, signed, table, tag, unfold } from "./draw.js";
+import { categoryOf, decodeArray, nameOf } from "./model.js";
+import { reasonOf } from "./trees.js";
 
 const FIRST_FIELDS = 12;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-// NaN for an empty field, which counts as missing; undefined for what is no finite number.
-function parseValue(text) {
+// NaN for an empty field, which counts as missing; undefined if the text is not a finite number.
+export function parseValue(text) {
   const trimmed = text.trim().replace("−", "-");
   if (trimmed === "") return NaN;
   const value = Number(trimmed);
@@ -12,7 +16,7 @@ function parseValue(text) {
 }
 
 // A value at a share of the way from low to high, with as few digits as still move with every step of a slider.
-function between(low, high, share) {
+export function between(low, high, share) {
   const value = low * (1 - share) + high * share;
   const digits = -Math.floor(Math.log10(high / 4000 - low / 4000));
   const scale = 10 ** Math.abs(digits);
@@ -20,7 +24,7 @@ function between(low, high, share) {
   return Math.max(low, Math.min(high, rounded));
 }
 
-class RowExplorer {
+export class RowExplorer {
   constructor(facts, model, onscore) {
     Object.assign(this, { facts, model, onscore, chosen: 0, isOwn: false });
     const { samples, features } = facts;
@@ -35,9 +39,7 @@ class RowExplorer {
     this.isWhole = facts.trees.n_shown === facts.model.n_estimators;
     find("row-hint").append(onScreen("Pick a row or enter values. "), "The page computes the prediction exactly as the model does. An empty field is a missing value.");
     if (!this.isWhole)
-      find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.isBoosted
-        ? `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} rounds, because the whole model would make it too large. Predictions below are those after these rounds, not of the model.`
-        : `This page contains only the first ${facts.trees.n_shown} of ${facts.model.n_estimators} trees${model.isRegression ? "" : " per class"}, because the whole forest would make it too large. Predictions below are those of these trees, not of the forest.`));
+      find("row-hint").after(el("p", { class: "notice", id: "partial" }, model.head.tellPartial()));
     this.makePicker();
     this.makeFields();
     this.pick(0);
@@ -45,7 +47,7 @@ class RowExplorer {
 
   makePicker() {
     const { samples, classes } = this.facts;
-    const isNumber = this.model.isRegression;
+    const isNumber = this.facts.response !== null;
     const titles = isNumber ? { wrong: "Largest errors first", right: "Other rows" }
       : { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
     const truth = (i) => (isNumber ? respond(this.facts, samples.actual[i]) : cut(classes[samples.codes[i]], 40));
@@ -117,7 +119,7 @@ class RowExplorer {
     const field = this.fields.get(f);
     if (!field) return;
     const value = this.values[f];
-    // The page computes with all digits of a row that was picked; its field shows those that matter.
+    // The page computes with all digits of a row that was picked; its field shows the first digits.
     const digits = this.facts.features.digits[f] + 2;
     field.input.value = Number.isNaN(value) ? "" : String(Number.isInteger(value) ? value : Number(value.toPrecision(Math.min(17, digits))));
     field.input.title = Number.isNaN(value) ? "" : String(value);
@@ -179,4 +181,148 @@ class RowExplorer {
     else showAnswer(this);
     this.onscore(this.score, isPicked);
   }
+}
+
+// The answer for a row: prediction, sentence and contributions.
+
+function showAnswer(explorer) {
+  const { facts, model, score, values } = explorer;
+  if (facts.response) return renew(find("answer"), answerNumber(explorer));
+  const { classes } = facts;
+  const best = score.prediction;
+  const order = classes.map((_, c) => c).sort((a, b) => score.proba[b] - score.proba[a]);
+  const parts = [
+    el("div", { role: "status" },
+      el("p", { class: "note" }, explorer.isWhole ? "Prediction of the model" : `Prediction of the first ${facts.trees.n_shown} ${model.head.estimators}`),
+      el("p", { class: "answer", id: "prediction", "data-class": best }, named(classes[best]), ` (probability ${percent(score.proba[best])})`)),
+    bars(order.map((c) => ({ name: classes[c], value: score.proba[c], exact: score.proba[c], figure: percent(score.proba[c]), own: colour(c) })), { both: false, most: 1 }),
+    score.uncalibrated ? el("p", { class: "note", id: "calibrated" }, `Probabilities are calibrated; before calibration this class has ${percent(score.uncalibrated[best])}.`) : null,
+    !score.wolf || score.fallback || score.uncalibrated ? null : el("p", { class: "note" }, "Probabilities are shares of the WOLF values (membership × confidence): ", ...join(order.slice(0, 2).map((c) => [named(classes[c]), ` ${format(score.wolf[c], 3)}`])), "."),
+    describeTruth(explorer),
+    el("p", { id: "sentence" }, ...describe(facts, model, values, score, best)),
+    showContributions(facts, model, values, score, best),
+    score.rawScore ? unfold("Raw scores", () => table(["class", "raw score", "probability"],
+      classes.map((_, c) => [tag(facts, c), format(score.rawScore[c]), percent(score.proba[c])])))
+    : unfold("WOLF, membership and confidence", () => table(["class", "WOLF", "membership", "confidence"],
+      classes.map((_, c) => [tag(facts, c), format(score.wolf[c]), format(score.membership[c]), format(score.confidence[c])]))),
+  ];
+  return renew(find("answer"), parts);
+}
+
+function describeTruth({ facts, model, chosen, isOwn, isWhole, proba }) {
+  if (isOwn) return el("p", { class: "note" }, "Prediction for the edited values.");
+  const { classes, samples } = facts;
+  const own = proba.subarray(chosen * classes.length, (chosen + 1) * classes.length);
+  const said = own.indexOf(Math.max(...own));
+  const forest = isWhole ? [] : [`The whole ${model.head.whole} predicts `, named(classes[said]), ` (probability ${percent(own[said])}). `];
+  return el("p", { class: "note" }, ...forest, "True class: ", named(classes[samples.codes[chosen]]), isWhole && said !== samples.codes[chosen] ? ". The prediction is wrong." : ".");
+}
+
+function contributionsOf(facts, model, score, cls) {
+  const { base, byFeature, clipped = 0 } = model.contributions(score, cls);
+  const parts = facts.columns.map((column) => ({ column, value: column.features.reduce((sum, f) => sum + byFeature[f], 0) })).filter((part) => part.value !== 0);
+  const end = parts.reduce((sum, part) => sum + part.value, base + clipped);
+  return { base, end, clipped, parts: parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
+}
+
+// Level of a value compared with the training rows, as in explanations of the library.
+const LEVELS = [[2, "very high"], [0.5, "high"], [-0.5, "typical"], [-2, "low"], [-Infinity, "very low"]];
+export function levelOf(model, value, z) {
+  if (Number.isNaN(value)) return "missing";
+  return model.knowsUsual ? LEVELS.find(([least]) => z >= least)[1] : "";
+}
+
+// Yes and no are neither high nor low.
+const isFlag = (facts, f, value) =>
+  decodeArray(facts.features.low)[f] === 0 && decodeArray(facts.features.high)[f] === 1 && (value === 0 || value === 1);
+
+// "proline 1065 (high, +12 points)", compared with the typical value; "colour = red (+12 points)".
+function tell(facts, model, values, z, { column, value }) {
+  const points = model.head.tellAmount(value);
+  const f = column.features[0];
+  const level = isFlag(facts, f, values[f]) ? "" : levelOf(model, values[f], z[f]);
+  if (level === "missing") return [named(column.name), ` (missing, ${points})`];
+  if (column.categories) return [named(nameOf(column, values)), ` (${points})`];
+  return [named(column.name), ` ${format(values[f], facts.features.digits[f])} (${level && `${level}, `}${points})`];
+}
+
+const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.length - 1 ? " and " : ", ", ...list]);
+
+function describe(facts, model, values, score, cls) {
+  const { base, end, clipped, parts } = contributionsOf(facts, model, score, cls);
+  const words = model.head.start(base, end, cls);
+  const [raises, lowers] = model.head.reasons;
+  const speaks = parts.filter((part) => part.value > 0).slice(0, 3);
+  const against = parts.filter((part) => part.value < 0).slice(0, 2);
+  if (speaks.length) words.push(`${raises} `, ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
+  if (against.length) words.push(`${lowers} `, ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
+  if (clipped) words.push(`Clipping to the ranges of the leaves changes it by ${signed(clipped, 2)}. `);
+  if (score.fallback === "membership") words.push("The row lies on a hyperplane in every tree (confidence 0), so the memberships alone decide. ");
+  if (score.fallback === "prior") words.push("Every membership is 0, so the class frequencies decide. ");
+  const missing = facts.columns.filter((column) => Number.isNaN(values[column.features[0]])).length;
+  if (missing) words.push(`${count(missing, "value is", "values are")} missing${model.missing ? "" : ` and ${missing === 1 ? "is" : "are"} replaced by the typical value`}. `);
+  const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
+  const numbers = facts.columns.filter((column) => !column.categories).map((column) => column.features[0]);
+  const outside = numbers.filter((f) => values[f] < low[f] || values[f] > high[f]);
+  if (outside.length) words.push("Outside the training range: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
+  return words;
+}
+
+function showContributions(facts, model, values, score, cls) {
+  const { base, end, clipped, parts } = contributionsOf(facts, model, score, cls);
+  if (!parts.length) return null;
+  const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : format(values[f], facts.features.digits[f]));
+  const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(model.head.unit.factor * value, 3), note: note(column) }));
+  if (clipped) rows.push({ name: "clipped to the ranges of the leaves", value: clipped, figure: signed(clipped, 3), note: "" });
+  return el("div", { id: "contributions" }, el("h3", {}, "Contributions to ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
+    el("p", { class: "note" }, `${model.head.explainContributions(base, end)} Contributions describe the model; they do not show causes.`));
+}
+
+export function showPath(facts, model, score, values, tree, explorer) {
+  const place = find("path");
+  place.hidden = !score;
+  if (!score) return;
+  const way = score.walks[tree];
+  const { names } = facts.features;
+  const target = facts.classes[model.target[tree]];
+  const share = (block) => model.head.tellOnPath(tree, block);
+  const turn = (kind, block) => (kind === "hyperplane" ? model.lift(tree, block) : 1);
+  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.clipped).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.clipped[term.feature] - term.from, 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
+  const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
+  const steps = way.steps.map((step) => el("li", {},
+    el("p", {}, link(step.block, `Block ${step.block}`), ": ", share(step.block)),
+    model.single(tree, step.block) !== null ? el("p", { class: "formula" }, ...reasonOf(facts, model, values, tree, step), `: goes ${step.side}`) : el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
+    model.single(tree, step.block) !== null ? null : unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
+  steps.push(el("li", { class: "end" },
+    el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), ": ", share(way.leaf)),
+    el("p", { class: "formula" }, model.head.tellLeaf(way)),
+    model.terms("membership", tree, way.leaf).length ? unfold(model.membership_mean ? "Slope times distance from the mean of the leaf" : "Terms of the membership", () => terms("membership", way.leaf)) : null));
+  const number = facts.model.n_estimators > 1 ? ` (${facts.head.estimator} ${Math.floor(tree / model.nTargets) + 1} of ${facts.model.n_estimators})` : "";
+  const inner = steps.length > 40 ? [steps.slice(0, 20), el("li", {}, unfold(`${steps.length - 25} more blocks`, () => el("ol", { class: "steps" }, steps.slice(20, -5)))), steps.slice(-5)] : steps;
+  renew(place,
+    el("h3", {}, "Path through the tree for ", named(target), number),
+    el("div", { class: "controls" }, explorer.makeControls()),
+    el("ol", { class: "steps" }, inner));
+}
+
+// The answer for a row, in the unit of the response.
+function answerNumber(explorer) {
+  const { facts, model, score, values } = explorer;
+  const { half, coverage } = facts.numbers;
+  return [
+    el("div", { role: "status" },
+      el("p", { class: "note" }, explorer.isWhole ? "Prediction of the model" : `Prediction of the first ${facts.trees.n_shown} ${model.head.estimators}`),
+      el("p", { class: "answer", id: "prediction", "data-value": score.value }, named(facts.classes[0]), `: ${respond(facts, score.value)}`)),
+    half === null ? null : el("p", { class: "note", id: "interval" }, `${percent(coverage)} interval: ${respond(facts, score.value - half)} to ${respond(facts, score.value + half)}.`),
+    describeActual(explorer),
+    el("p", { id: "sentence" }, ...describe(facts, model, values, score, 0)),
+    showContributions(facts, model, values, score, 0),
+  ];
+}
+
+function describeActual({ facts, model, chosen, isOwn, isWhole, proba }) {
+  if (isOwn) return el("p", { class: "note" }, "Prediction for the edited values.");
+  const actual = facts.samples.actual[chosen];
+  const whole = isWhole ? "" : `The whole ${model.head.whole} predicts ${respond(facts, proba[chosen])}. `;
+  return el("p", { class: "note" }, `${whole}Actual: ${respond(facts, actual)}; actual minus predicted: ${signed(actual - proba[chosen], 3)}.`);
 }

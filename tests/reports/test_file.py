@@ -21,7 +21,7 @@ def hostile(tmp_path_factory):
     X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
     y = np.array(["<b>bold</b>", "</script>", "__proto__"])[generator.integers(0, 3, 200)]
     path = tmp_path_factory.mktemp("hostile") / "report.html"
-    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", betas=[0.0])
+    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>")
 
 
 class TestFile:
@@ -31,7 +31,7 @@ class TestFile:
         assert facts["classes"] == ["</script>", "<b>bold</b>", "__proto__"]
         assert facts["title"] == "<h1>&amp;</h1>"
 
-    def test_nothing_of_the_data_is_markup(self, hostile):
+    def test_data_is_never_markup(self, hostile):
         text = hostile.read_text(encoding="utf-8")
         assert text.count("<script") == text.count("</script>") == 2
         assert "<img" not in text
@@ -58,7 +58,7 @@ class TestFile:
         assert model._model.trees.n_blocks >= 200
         assert report(model, X, y, tmp_path / "big.html").stat().st_size < 2_000_000
 
-    def test_only_what_can_be_told_exactly_is_written(self):
+    def test_unsupported_values_are_rejected(self):
         with pytest.raises(TypeError, match="a report cannot hold complex"):
             build_page({"number": 1j})
 
@@ -86,9 +86,9 @@ class TestArguments:
 
     def test_paths_of_any_kind(self, model, two, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        assert report(model, *two, "a.html", betas=None) == Path("a.html")
-        assert report(model, *two, tmp_path / "b.html", betas=None).is_file()
-        assert report(model, two[0].tolist(), two[1].tolist(), "c.html", betas=None).is_file()
+        assert report(model, *two, "a.html") == Path("a.html")
+        assert report(model, *two, tmp_path / "b.html").is_file()
+        assert report(model, two[0].tolist(), two[1].tolist(), "c.html").is_file()
         assert sorted(os.listdir()) == ["a.html", "b.html", "c.html"]
         open("plain", "w").close()
         assert os.stat("a.html").st_mode == os.stat("plain").st_mode
@@ -100,8 +100,9 @@ class TestArguments:
             ({"path": "no/such/place.html"}, "path='no/such/place.html' is not valid"),
             ({"X_test": [[0.0] * 5]}, "X_test and y_test .* pass both or neither"),
             ({"title": 3}, "title=3 is not valid"),
-            ({"betas": "all"}, "betas='all' is not valid"),
-            ({"betas": [2.0]}, r"betas=\[2.0\] is not valid"),
+            ({"sparsity": 1}, "sparsity=1 is not valid"),
+            ({"betas": [0.5]}, "betas .* pass sparsity=True, too"),
+            ({"sparsity": True, "betas": [2.0]}, r"betas=\[2.0\] is not valid"),
             ({"max_megabytes": 0}, "max_megabytes=0 is not valid"),
             ({"y": [0]}, r"y has shape \(1,\).* 200 rows: pass one class per row."),
             (

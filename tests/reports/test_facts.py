@@ -7,11 +7,13 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
 from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
-from lhtree.reports import _classes, _effects
-from lhtree.reports._ids import is_numbering
+from lhtree.reports import _figures, _trees
+from lhtree.reports._facts import Table
 from lhtree.reports._rows import Rows, choose_samples
-from lhtree.reports._summary import Table
+from lhtree.reports._warnings import is_numbering
+from lhtree.tables.encoding import Encoding
 from lhtree.tables.errors import TableWarning
+from support.adult import make_adult
 from support.clouds import make_clouds
 from support.reports import HOSTILE, make_summary
 
@@ -46,7 +48,7 @@ def test_figures_are_those_of_the_model_on_the_rows_held_out(wine):
     assert "not-held-out" not in kinds(facts)
 
 
-def test_without_rows_held_out_it_says_so(two):
+def test_missing_held_out_rows_are_a_warning(two):
     model = LHTClassifier().fit(*two)
     facts = make_summary(model, *two)
     assert facts["test"] is None
@@ -121,21 +123,28 @@ def test_many_rows_and_features_give_few_samples():
         assert len(set(chosen)) == len(chosen)
 
 
-def test_sparsity_curve_is_measured_with_the_parameters_of_the_model(two):
+def test_sparsity_curve_is_measured_if_asked_for(two):
     model = LHTClassifier(gamma=20).fit(*two)
-    facts = make_summary(model, *two, betas=[0, 0.5])
+    facts = make_summary(model, *two, sparsity=True, betas=[0, 0.5])
     curve = sparsity_curve(*two, [0, 0.5], estimator=model)
     assert facts["sparsity"] == curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": 5}
-    assert make_summary(model, *two, betas="auto")["sparsity"] is not None
     assert make_summary(model, *two)["sparsity"] is None
-    forest = LHForestClassifier(n_estimators=2).fit(*two)
-    assert make_summary(forest, *two, betas="auto")["sparsity"] is None
-
-
-def test_a_class_of_one_row_has_no_sparsity_curve(two):
     X, y = two
-    y = np.where(np.arange(len(y)) == 7, 2, y)
-    assert make_summary(LHTClassifier().fit(X, y), X, y, betas="auto")["sparsity"] is None
+    y = np.where(np.arange(len(y)) == 7, 2, y)  # a class of one row cannot be split
+    assert make_summary(LHTClassifier().fit(X, y), X, y, sparsity=True)["sparsity"] is None
+
+
+def test_tables_are_encoded_once_and_models_are_not_fitted(monkeypatch):
+    X, y = make_adult(300)
+    model = LHTClassifier(gamma=40).fit(X[:200], y[:200])
+    calls = []
+    encode = Encoding.code
+    monkeypatch.setattr(
+        Encoding, "code", lambda *given, **options: calls.append(1) or encode(*given, **options)
+    )
+    monkeypatch.setattr(LHTClassifier, "fit", None)
+    make_summary(model, X[:200], y[:200], Table(X[200:], y[200:]))
+    assert len(calls) == 2
 
 
 def test_the_name_of_the_target(two):
@@ -186,7 +195,7 @@ class TestThresholds:
     def test_many_probabilities_are_thinned(self):
         generator = np.random.default_rng(0)
         is_own = generator.random(5000) < 0.1
-        curve = _classes._follow(np.where(is_own, 0.4, 0.2) * generator.random(5000), is_own)
+        curve = _figures._follow(np.where(is_own, 0.4, 0.2) * generator.random(5000), is_own)
         assert len(curve["threshold"]) <= 203
         assert (curve["right"][-1], curve["wrong"][-1]) == (is_own.sum(), (~is_own).sum())
         assert curve["right"][0] <= 1
@@ -217,7 +226,7 @@ def test_many_classes_have_their_confusions_instead_of_a_matrix():
 
 class TestEffects:
     @pytest.mark.parametrize("n_classes", [2, 3])
-    def test_they_are_those_of_the_model(self, n_classes):
+    def test_effects_are_those_of_the_model(self, n_classes):
         X, y = make_clouds(120, 4, n_classes)
         model = LHForestClassifier(3, random_state=0).fit(X, y)
         facts = make_summary(model, X, y)["effects"]
@@ -233,13 +242,13 @@ class TestEffects:
         X, y = two
         model = LHForestClassifier(20, random_state=0).fit(X, y)
         n_blocks = model._model.trees.block_ptr
-        monkeypatch.setattr(_effects, "_MOST_BLOCKS", int(n_blocks[7]))
-        monkeypatch.setattr(_effects, "_MOST_NUMBERS", 3 * 20 * 2)
-        monkeypatch.setattr(_effects, "_MOST_ROWS", 150)
+        monkeypatch.setattr(_trees, "_MOST_BLOCKS", int(n_blocks[7]))
+        monkeypatch.setattr(_trees, "_MOST_NUMBERS", 3 * 20 * 2)
+        monkeypatch.setattr(_trees, "_MOST_ROWS", 150)
         facts = make_summary(model, X, y)["effects"]
         assert (facts["n_estimators"], facts["n_rows"], len(facts["columns"])) == (7, 150, 2)
         assert len(facts["importance"]) == 5
-        monkeypatch.setattr(_effects, "_MOST_BLOCKS", 1)
+        monkeypatch.setattr(_trees, "_MOST_BLOCKS", 1)
         assert make_summary(model, X, y)["effects"]["n_estimators"] == 1
 
 

@@ -11,28 +11,24 @@ from numpy.typing import NDArray
 from .. import __version__
 from .._parameters import refuse
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
-from ..evaluation.classification import judge
+from ..evaluation.classification import ClassPart
 from ..evaluation.regression import NumberPart
 from ..explain._importances import find_importances
+from ..model.heads import WolfHead
 from ..model.model import Model, read
-from ..model.response import ResponseRecord
 from ..selection.sparsity import BETAS, sparsity_curve
 from ..tables.encoders import Levels, TargetStatistic
-from ._checks import TURNS, find_warnings
-from ._classes import MOST_IN_MATRIX, describe_confusions, describe_thresholds
-from ._effects import describe_effects
-from ._numbers import describe_numbers
+from ._figures import MOST_IN_MATRIX, describe_confusions, describe_numbers, describe_thresholds
 from ._rows import Rows, check_labelled, choose_samples
-from ._score_checks import find_score_warnings
-from ._trees import describe_trees
+from ._trees import describe_effects, describe_trees
+from ._warnings import TURNS, find_warnings
 
 _MOST_VALUE = 60
 _MOST_CATEGORIES = 500  # of a column to choose from
-_MANY_ROWS = 50_000  # for a curve that takes dozens of fits
 
 
 class Table(NamedTuple):
-    """Rows as the user gave them."""
+    """Rows in the form that the user passed."""
 
     X: Any
     y: Any
@@ -45,26 +41,26 @@ def summarise(
     *,
     title: str | None,
     target_name: str | None = None,
-    betas: Sequence[float] | str | None,
+    sparsity: bool = False,
+    betas: Sequence[float] | None = None,
     max_bytes: float,
 ) -> dict[str, Any]:
-    """The facts: plain numbers, strings, lists and dictionaries, and NumPy arrays where every bit counts."""
+    """Return the facts: numbers, strings, lists and dictionaries, and NumPy arrays where every bit matters."""
     fitted = read(model, takes_numbers=True)
     rows = check_labelled(model, given.X, given.y, "y")
     test_rows = None if test is None else check_labelled(model, test.X, test.y, "y_test")
     name = getattr(given.y, "name", None) if target_name is None else target_name
     target = None if name is None else _shorten(TURNS.sub("", str(name))) or None
-    if fitted.is_regression:  # the page treats the response as an only class
-        labels = [target or "the response"]
-        classes = labels
-    else:
-        # A number alone could be mistaken for a value.
-        classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
-        labels = [str(label) for label in fitted.labels]  # where it is plain that they are classes
-    judged = _judge(model, given.X, rows, classes)
+    # Sentences need "class 1" where tables need "1". The page treats a response as the only class.
+    classes = [label if isinstance(label, str) else f"class {label}" for label in fitted.labels]
+    labels = [str(label) for label in fitted.labels]
+    if not labels:
+        classes = labels = [target or "the response"]
+    curve = _measure_sparsity(model, given, rows.codes, betas) if sparsity else None
+    judged = _judge(model, fitted, rows, classes)
     on_given, on_test, shown = judged.measured, None, rows
-    if test is not None and test_rows is not None:
-        judged, shown = _judge(model, test.X, test_rows, classes), test_rows
+    if test_rows is not None:
+        judged, shown = _judge(model, fitted, test_rows, classes), test_rows
         on_test = judged.measured
     samples = _describe_samples(shown, judged.predicted, is_test=test is not None)
     return {
@@ -74,7 +70,8 @@ def summarise(
         "classes": classes,
         "labels": labels,
         "numbers": None if judged.part is None else describe_numbers(fitted, judged.part),
-        "response": None if fitted.response is None else _describe_response(fitted.response),
+        "response": _describe_response(fitted),
+        "head": _describe_head(fitted),
         "prior": fitted.prior,
         "model": _describe_model(model, fitted),
         "features": _describe_features(fitted, rows.X, samples["X"]),
@@ -82,42 +79,44 @@ def summarise(
         "given": _describe_measured(on_given),
         "test": None if on_test is None else _describe_measured(on_test),
         **_describe_classes(shown, judged),
-        "warnings": find_score_warnings(fitted, on_given, on_test)
-        + find_warnings(fitted, classes, rows, test_rows),
+        "warnings": find_warnings(fitted, classes, (rows, test_rows), (on_given, on_test)),
         "trees": describe_trees(fitted, rows, max_bytes),
         "effects": describe_effects(fitted, shown),
         "samples": samples,
         "rounds": _describe_rounds(fitted),
-        "sparsity": None if fitted.is_regression else _measure_sparsity(model, given, rows.codes, betas),
+        "sparsity": curve,
     }
 
 
 class _Judged(NamedTuple):
-    """Probabilities of rows, or predicted numbers as an only column, and how good they are."""
+    """Probabilities of rows, or predicted numbers as the only column, and their evaluation."""
 
     predicted: NDArray[np.float64]
     measured: Measured
     part: NumberPart | None = None  # of a regression
 
 
-def _judge(model: Any, X: Any, rows: Rows, classes: Sequence[str]) -> _Judged:
+def _judge(model: Any, fitted: Model, rows: Rows, classes: Sequence[str]) -> _Judged:
+    """Predict encoded rows and evaluate the predictions."""
     if rows.response is None:
-        part = judge(model, X, rows.codes)
-        return _Judged(part.proba, Evaluation.from_parts([part], classes))
-    number_part = NumberPart(rows.response, model.predict(X))
+        proba, predicted = fitted.ask("proba", rows.X), fitted.ask("predict", rows.X)
+        sureness = (fitted.ask("wolf", rows.X) if fitted.has_wolf else proba).max(axis=1)
+        part = ClassPart(rows.codes.astype(np.int32), predicted.astype(np.int32), proba, sureness)
+        return _Judged(proba, Evaluation.from_parts([part], classes))
+    number_part = NumberPart(rows.response, fitted.ask("value", rows.X))
     measured = RegressionEvaluation.from_parts([number_part], find_quantile(model))
     return _Judged(number_part.predicted[:, None], measured, number_part)
 
 
 def _describe_measured(measured: Measured) -> dict[str, Any]:
-    """Figures as plain values, without the confusion matrix of very many classes."""
+    """Return figures as plain values, without the confusion matrix if there are many classes."""
     if isinstance(measured, Evaluation) and len(measured.classes) > MOST_IN_MATRIX:
         return measured.to_dict() | {"confusion": None}
     return measured.to_dict()
 
 
 def _describe_classes(rows: Rows, judged: _Judged) -> dict[str, Any]:
-    """Thresholds of two classes and confusions of many; None of others."""
+    """Return thresholds of two classes and confusions of many classes; otherwise None."""
     if not isinstance(judged.measured, Evaluation):
         return {"thresholds": None, "confusions": None}
     return {
@@ -126,8 +125,23 @@ def _describe_classes(rows: Rows, judged: _Judged) -> dict[str, Any]:
     }
 
 
-def _describe_response(response: ResponseRecord) -> dict[str, float]:
+def _describe_response(fitted: Model) -> dict[str, float] | None:
+    response = fitted.response
+    if response is None:
+        return None
     return {"low": response.low, "mean": response.mean, "high": response.high}
+
+
+def _describe_head(fitted: Model) -> dict[str, Any]:
+    """Return the classes of the head, of which the page has words for the first it knows, and its nouns."""
+    head = fitted.head
+    is_log = head.link == "log"
+    return {
+        "kinds": [kind.__name__ for kind in type(head).__mro__],
+        "estimator": head.estimator_noun,
+        "total": f"logarithm of the {head.total_noun}" if is_log else head.total_noun,
+        "is_log": is_log,
+    }
 
 
 def _describe_model(model: Any, fitted: Model) -> dict[str, Any]:
@@ -178,16 +192,16 @@ def _describe_features(fitted: Model, X: NDArray[Any], samples: NDArray[Any]) ->
 
 
 def _list_used(fitted: Model) -> NDArray[np.int32]:
-    """Features of all hyperplanes; of a regression, those of linear models as well, which need no hyperplane."""
+    """Return the features of all hyperplanes; for a regression, the features of linear models as well."""
     trees = fitted.trees
-    slopes = trees.membership_feature if fitted.is_regression else trees.membership_feature[:0]
+    slopes = trees.membership_feature[:0] if fitted.head.labels else trees.membership_feature
     return np.concatenate([trees.hyperplane_feature, slopes])
 
 
 def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any]]:
-    """Columns of several features, or of categories: the first feature, and the categories with their statistics.
+    """Return columns of several features or of categories: the first feature, and the categories with their statistics.
 
-    Of very many categories these are those of the samples and some others.
+    If there are very many categories, only those of the samples and some others are included.
     """
     groups = []
     for column, encoder in enumerate(fitted.encoding.encoders):
@@ -208,7 +222,7 @@ def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any
 
 
 def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
-    """Rows to choose from, with the model's own predictions."""
+    """Return rows to choose from, with the predictions of the model."""
     groups = choose_samples(rows, proba)
     chosen = np.concatenate(list(groups.values()))
     return {
@@ -223,7 +237,7 @@ def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) 
 
 
 def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
-    """Losses after each round, as far as the fit kept them."""
+    """Return the losses after each round, if the fit recorded them."""
     if fitted.boost is None or not len(fitted.boost.train_score):
         return None
     held = fitted.boost.validation_score
@@ -234,31 +248,27 @@ def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
 
 
 def _measure_sparsity(
-    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | str | None
+    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | None
 ) -> dict[str, Any] | None:
-    """The sparsity curve; None if it is not wanted, or if a class has no two rows to part."""
-    if read(model).is_boosted or read(model).compact is not None:
-        if betas is not None and not isinstance(betas, str):
-            kind = "boosted model" if read(model).is_boosted else "compact tree"
-            raise refuse("betas", betas, f"'auto' or None: a {kind} has no beta")
-        return None
-    if isinstance(betas, str):
-        betas = None if read(model).n_estimators > 1 or len(codes) > _MANY_ROWS else BETAS
+    """Return the sparsity curve; None if a class has fewer than two rows."""
+    fitted = read(model, takes_numbers=True)
+    if not isinstance(fitted.head, WolfHead) or fitted.compact is not None:
+        raise refuse("sparsity", True, f"False: {type(model).__name__} has no curve over beta")
     sizes = np.unique_counts(codes).counts
-    if betas is None or len(sizes) < 2 or sizes.min() < 2:
+    if len(sizes) < 2 or sizes.min() < 2:
         return None
     n_splits = min(5, int(sizes.min()))
-    curve = sparsity_curve(given.X, given.y, betas, cv=n_splits, estimator=model)
+    curve = sparsity_curve(given.X, given.y, BETAS if betas is None else betas, cv=n_splits, estimator=model)
     return curve.to_dict() | {"sparsest": curve.sparsest, "n_splits": n_splits}
 
 
 def _tell_target(target: str | None, classes: Sequence[str], fitted: Model) -> str:
-    """The target in a title: its name, and its classes if they are few."""
+    """Return the target for a title: its name, and its classes if they are few."""
     *others, last = classes
     told = f"{', '.join(others)} or {last}" if others else last
-    if not fitted.is_regression and (len(classes) > 3 or len(told) > _MOST_VALUE):
+    if fitted.head.labels and (len(classes) > 3 or len(told) > _MOST_VALUE):
         told = f"{len(classes)} classes"
-    return told if target is None or fitted.is_regression else f"{target} ({told})"
+    return told if target is None or not fitted.head.labels else f"{target} ({told})"
 
 
 def _shorten(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The report on a boosted model: what it says, and how much of the model it holds."""
+"""Reports on boosted models."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from support.reports import make_summary
 
 
 @pytest.mark.parametrize("kind", ["adult", "clouds", "adult linear"])
-def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
+def test_page_describes_values_and_raw_scores(open_report, kind):
     model, X, y = fit_boosted(kind)
     page = open_report(model, X, y)
     unfold(page)
@@ -31,7 +31,7 @@ def test_the_page_speaks_of_values_and_raw_scores(open_report, kind):
     assert ("Linear leaf" in text) == (model.leaf == "linear")
 
 
-def test_the_page_shows_slopes_and_what_is_clipped(open_report):
+def test_page_shows_slopes_and_clipping(open_report):
     X, y = make_clouds(200, 5, 2)
     model = LHBoostClassifier(4, learning_rate=0.3, leaf="linear", random_state=0).fit(X, y)
     page, view = open_report(model, X, y), model.trees_[0]
@@ -49,7 +49,7 @@ def test_the_page_shows_slopes_and_what_is_clipped(open_report):
     assert found == pytest.approx(explanation.clipped[explanation.prediction], abs=1e-12)
 
 
-def test_the_page_tells_conditions_as_the_tree_does(open_report):
+def test_conditions_are_those_of_the_tree(open_report):
     model, X, y = fit_boosted("adult")
     page = open_report(model, X, y)
     view = model.trees_[0]
@@ -65,7 +65,7 @@ def test_the_page_tells_conditions_as_the_tree_does(open_report):
             assert f"If {conditions.of('left')}, the row goes left".replace("-", "−") in plain(text)
 
 
-def test_a_page_without_room_has_the_first_rounds(open_report):
+def test_small_pages_have_the_first_rounds(open_report):
     X, y = make_clouds(200, 5, 2)
     model = LHBoostClassifier(30, random_state=0).fit(X, y)
     page = open_report(model, X, y, report_options={"max_megabytes": 0.01})
@@ -77,7 +77,7 @@ def test_a_page_without_room_has_the_first_rounds(open_report):
     assert np.abs(np.array([each["proba"] for each in found]) - staged).max() <= 1e-12
 
 
-def test_losses_are_drawn_where_the_fit_kept_them(open_report):
+def test_recorded_losses_are_drawn(open_report):
     X, y = make_clouds(200, 5, 2)
     model = LHBoostClassifier(10, early_stopping=True, random_state=0).fit(X, y)
     facts = make_summary(model, X, y)["rounds"]
@@ -87,12 +87,12 @@ def test_losses_are_drawn_where_the_fit_kept_them(open_report):
     assert make_summary(*fit_boosted("clouds"))["rounds"] is None
 
 
-def test_what_a_boosted_model_has_not_is_refused(tmp_path):
+def test_boosted_models_have_no_sparsity_curve(tmp_path):
     model, X, y = fit_boosted("clouds")
-    with pytest.raises(ValueError, match="a boosted model has no beta"):
-        report(model, X, y, tmp_path / "report.html", betas=[0.0, 0.5])
-    one = LHBoostClassifier(1, random_state=0).fit(X, y)
-    assert make_summary(one, X, y, betas="auto")["sparsity"] is None
+    with pytest.raises(
+        ValueError, match=r"sparsity=True is not valid.*LHBoostClassifier has no curve over beta"
+    ):
+        report(model, X, y, tmp_path / "report.html", sparsity=True)
 
 
 def test_warnings_are_about_boosted_models():

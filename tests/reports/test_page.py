@@ -17,7 +17,7 @@ def hostile_report(tmp_path_factory):
     X = pd.DataFrame(generator.normal(size=(200, len(HOSTILE))), columns=pd.Index(HOSTILE, dtype=object))
     y = np.array(["<b>bold</b>", "</script>", "__proto__", "w" * 300])[generator.integers(0, 4, 200)]
     path = tmp_path_factory.mktemp("browser") / "hostile.html"
-    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", betas=[0.0, 0.5])
+    return report(LHTClassifier().fit(X, y), X, y, path, title="<h1>&amp;</h1>", sparsity=True, betas=[0.0])
 
 
 class TestPage:
@@ -38,7 +38,7 @@ class TestPage:
         assert {"nav", "overview", "trees", "row"} <= seen
 
     @pytest.mark.parametrize("width", [320, 390, 768])
-    def test_nothing_is_wider_than_a_phone(self, open_page, width, hostile_report):
+    def test_page_fits_phones(self, open_page, width, hostile_report):
         page = open_page(hostile_report, width=width, height=700)
         for is_open in (False, True):
             if is_open:
@@ -53,7 +53,7 @@ class TestPage:
             assert wide == []
 
     @pytest.mark.parametrize("width", [390, 1200])
-    def test_long_names_can_be_told_apart(self, open_report, width):
+    def test_long_names_stay_distinct(self, open_report, width):
         X, y = make_clouds(200, 4, 3)
         start = "capital_run_length_of_the_words_in_the_text_of_the_mail_that_"
         X = pd.DataFrame(
@@ -119,7 +119,7 @@ class TestPage:
         assert (luminance(dark) / luminance([26, 29, 37]) > 3).all()
 
     def test_every_chart_names_its_axes(self, open_report, wine_model):
-        page = open_report(*wine_model, report_options={"betas": [0.0, 0.5]})
+        page = open_report(*wine_model, report_options={"sparsity": True, "betas": [0.0, 0.5]})
         charts = page.locator("#charts svg, #feature-charts svg, #effects svg")
         assert charts.count() > 6
         assert page.locator(":is(#charts, #feature-charts, #effects) svg .unit").count() == charts.count()
@@ -137,7 +137,9 @@ class TestPage:
     def test_a_perfect_model_and_one_that_learned_nothing(self, open_report):
         X, y = make_clouds(120, 3, 2)
         X[:, 0] = 10.0 * y
-        page = open_report(LHTClassifier().fit(X, y), X, y, report_options={"betas": [0.0, 0.9]})
+        page = open_report(
+            LHTClassifier().fit(X, y), X, y, report_options={"sparsity": True, "betas": [0.0, 0.9]}
+        )
         assert page.evaluate("lhtree.facts.sparsity.accuracy") == [1, 1]
         assert "NaN" not in page.locator("main").inner_html()
         page = open_report(LHTClassifier(gamma=1000).fit(X, y), X, y)
@@ -177,7 +179,7 @@ class TestPage:
             model,
             X[:120],
             y[:120],
-            report_options={"X_test": X[120:], "y_test": y[120:], "betas": [0.0, 0.5]},
+            report_options={"X_test": X[120:], "y_test": y[120:], "sparsity": True, "betas": [0.0, 0.5]},
         )
         accuracy = words.percent(model.score(X[120:], y[120:]))
         assert plain(page.locator(".tile b").first.text_content()) == accuracy
@@ -187,6 +189,6 @@ class TestPage:
         assert page.locator("#charts svg").count() == 2
         assert page.locator("#feature-charts svg").count() == 2
 
-    def test_without_scripts_it_says_why_it_is_empty(self, open_report, wine_model):
+    def test_page_without_scripts_has_a_note(self, open_report, wine_model):
         page = open_report(*wine_model, java_script_enabled=False)
         assert page.locator("noscript p").is_visible()

@@ -1,4 +1,4 @@
-"""What the page shows of classes and columns: thresholds to move, confusions of many classes, effect curves."""
+"""Classes and columns in the page: thresholds to move, confusions of many classes, effect curves."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ OUTSIDE = """() => [...document.querySelectorAll("#thresholds svg, #effects svg,
     return own.right > card.right + 1 || own.left < card.left - 1; }).length"""
 
 
-def test_the_threshold_moves(open_report):
+def test_threshold_slider(open_report):
     X, y = make_clouds(300, 4, 2)
     y = pd.Series(np.where(y == 1, "kept", "lost"), name="customer")
     model = LHForestClassifier(5, max_depth=3, random_state=0).fit(X, y)

@@ -1,0 +1,126 @@
+"""Figures of a report: thresholds and confusions of classes, errors and intervals of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluation import Evaluation
+from ..evaluation.classification import find_rarer
+from ..evaluation.regression import NumberPart
+from ..model.model import Model
+from ._rows import space
+
+MOST_IN_MATRIX = 12  # classes
+_MOST_POINTS = 200
+_MOST_CONFUSIONS = 40
+_N_POINTS = 400
+_N_BARS = 24
+_TAIL = 0.99  # errors beyond this quantile are counted in the outermost bars
+_COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+_SHOWN = 0.9
+
+
+def describe_thresholds(
+    codes: NDArray[np.int64], proba: NDArray[np.float64], measured: Evaluation
+) -> dict[str, Any] | None:
+    """Return the rows found at every threshold and the areas for each of two classes; None if there are not two."""
+    if proba.shape[1] != 2 or len(np.unique(codes)) != 2:
+        return None
+    curves = [_follow(proba[:, cls], codes == cls) for cls in (0, 1)]
+    for curve, scores in zip(curves, measured.classes, strict=True):
+        curve |= {"roc_auc": scores.roc_auc, "average_precision": scores.average_precision}
+    return {"first": find_rarer(measured.confusion), "classes": curves}
+
+
+def _follow(score: NDArray[np.float64], is_own: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return counts of rows, of the class and others, whose probability is at least a threshold.
+
+    There are at most 200 thresholds, among them 0.5 and the best by balanced accuracy and by F1.
+    """
+    threshold = np.unique(np.append(score, 0.5))[::-1]
+    own, others = np.sort(score[is_own]), np.sort(score[~is_own])
+    right = len(own) - np.searchsorted(own, threshold)
+    wrong = len(others) - np.searchsorted(others, threshold)
+    best = {
+        "balanced": int((right / len(own) - wrong / len(others)).argmax()),
+        "f1": int((2.0 * right / (right + wrong + len(own))).argmax()),
+        "half": int(np.flatnonzero(threshold == 0.5)[0]),
+    }
+    kept = space(len(threshold), min(len(threshold), _MOST_POINTS))
+    kept = np.unique(np.append(kept, list(best.values())))
+    return {
+        "n_own": len(own),
+        "n_others": len(others),
+        "threshold": threshold[kept].tolist(),
+        "right": right[kept].tolist(),
+        "wrong": wrong[kept].tolist(),
+        **{name: int(np.searchsorted(kept, place)) for name, place in best.items()},
+    }
+
+
+def describe_confusions(measured: Evaluation) -> dict[str, Any] | None:
+    """Return the most frequent confusions if there are more classes than a matrix can show, otherwise None."""
+    if len(measured.classes) <= MOST_IN_MATRIX:
+        return None
+    wrong = measured.confusion.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:_MOST_CONFUSIONS]
+    true, predicted = np.unravel_index(order, wrong.shape)
+    pairs = zip(true.tolist(), predicted.tolist(), wrong[true, predicted].tolist(), strict=True)
+    return {
+        "n_wrong": int(wrong.sum()),
+        "n_pairs": int(np.count_nonzero(wrong)),
+        "pairs": [{"true": row, "predicted": column, "n_rows": n} for row, column, n in pairs if n],
+    }
+
+
+def describe_numbers(fitted: Model, part: NumberPart) -> dict[str, Any]:
+    """Return predictions and responses of some rows, the distribution of the errors, and intervals."""
+    chosen = space(len(part.actual), min(len(part.actual), _N_POINTS))
+    intervals = {
+        coverage: ends for coverage in _COVERAGES if (ends := _find_ends(fitted, part, coverage)) is not None
+    }
+    return {
+        "points": {"actual": part.actual[chosen].tolist(), "predicted": part.predicted[chosen].tolist()},
+        "residuals": _count_residuals(part.actual - part.predicted),
+        "intervals": [_measure(part, coverage, ends) for coverage, ends in intervals.items()],
+        "half": float(np.ptp(intervals[_SHOWN][0])) / 2.0 if _SHOWN in intervals else None,
+        "coverage": _SHOWN,
+    }
+
+
+def _count_residuals(residual: NDArray[np.float64]) -> dict[str, Any]:
+    """Return a histogram whose outermost bars include all values beyond them."""
+    most = _round_up(float(np.quantile(np.abs(residual), _TAIL)) or 1.0)
+    counts, edges = np.histogram(np.clip(residual, -most, most), bins=_N_BARS, range=(-most, most))
+    return {"counts": counts.tolist(), "low": float(edges[0]), "high": float(edges[-1])}
+
+
+def _round_up(size: float) -> float:
+    """Return the next number of two digits, for an axis."""
+    unit = 10.0 ** (np.floor(np.log10(size)) - 1.0)
+    return float(np.ceil(size / unit) * unit)
+
+
+def _find_ends(fitted: Model, part: NumberPart, coverage: float) -> NDArray[np.float64] | None:
+    """Return the ends of the intervals; None if the model has none, or too few rows for this coverage."""
+    response = fitted.response
+    if (
+        response is None
+        or response.residual is None
+        or coverage * (len(response.residual) + 1) > len(response.residual)
+    ):
+        return None
+    return fitted.interval(part.predicted, coverage)
+
+
+def _measure(part: NumberPart, coverage: float, ends: NDArray[np.float64]) -> dict[str, float]:
+    low, high = ends.T
+    return {
+        "coverage": coverage,
+        "share": float(np.mean((low <= part.actual) & (part.actual <= high))),
+        "width": float(np.mean(high - low)),
+    }

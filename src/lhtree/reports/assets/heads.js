@@ -1,0 +1,345 @@
+// Heads: the words and number formats in which the page describes what the trees of a model add up to. One class per
+// head of the library; `facts.head` has the names of its classes and its nouns.
+
+import { colour, count, el, format, named, percent, signed, tally, whole } from "./draw.js";
+import { clip } from "./model.js";
+
+class Head {
+  constructor(facts, model) {
+    Object.assign(this, { facts, model, sum: `the ${facts.head.total}` });
+  }
+
+  nameTarget(tree) {
+    return named(this.facts.classes[this.model.target[tree]]);
+  }
+
+  share(tree, block) {
+    return this.model.share(tree, block);
+  }
+
+  rows(tree, block, noun = "row") {
+    return count(this.model.n_samples[this.model.blockStart[tree] + block], noun);
+  }
+
+  get width() {
+    return this.model.isCounted ? "its number of training rows" : "the weight of its training rows";
+  }
+
+  get isLinear() {
+    return this.facts.trees.arrays.low !== undefined;
+  }
+
+  tellPartial() {
+    const { trees, model } = this.facts;
+    return `This page contains only the first ${trees.n_shown} of ${model.n_estimators} ${this.estimators}, because the whole ${this.whole} would make it too large. Predictions below are those ${this.ofPart}.`;
+  }
+
+  // Contributions in the unit of the prediction or of the raw score.
+  explainContributions(base, end) {
+    return `${this.inUnit}They add up from ${this.origin}, ${format(base)}, to ${this.sum}, ${format(end)}. The change of value at each block is divided among its features by |weight| × spread.${this.isLinear ? " In a linear leaf, every slope adds its own term." : ""}`;
+  }
+}
+
+const noteColour = (facts, target) => ["Colour: ", el("span", { class: "key", own: colour(target) }), named(facts.classes[target]), ". "];
+
+// Shares of classes: memberships, confidences and WOLF values.
+class Wolf extends Head {
+  isSigned = false;
+  whole = "forest";
+  estimators = "trees per class";
+  ofPart = "of these trees, not of the forest";
+  leafTitle = "Membership function";
+  leafNoun = "Membership";
+  certainty = ["WOLF", "WOLF values"];
+  reasons = ["Main reasons for it:", "Main reasons against it:"];
+  gain = "in impurity over all blocks, corrected for chance";
+  unit = { factor: 100, name: "percentage points of membership", axis: "percentage points" };
+
+  hint(onScreen) {
+    const { classes } = this.facts;
+    return [
+      classes.length === 2 ? "One tree for both classes: it separates " : "Each class has its own tree, which separates it from the other classes. ",
+      ...(classes.length === 2 ? [named(classes[1]), " from ", named(classes[0]), ". "] : []),
+      onScreen,
+      this.model.isCounted
+        ? "In the map, the width of a block is its number of training rows, and its colour the share of them that belongs to the tree’s class."
+        : "The training rows were weighted, so map and list show weights: the width of a block is the weight of its rows, and its colour the share of that weight that belongs to the tree’s class."];
+  }
+
+  // "12 of 30 are red"; weights if rows were weighted.
+  tell(tree, block) {
+    const { model, facts } = this;
+    const at = model.blockStart[tree] + block;
+    const [own, all] = [model.isSmoothed(at) ? percent(this.share(tree, block)) : format(model.n_target[at], 7), format(model.weight[at], 7)];
+    return (model.isCounted ? `${own} of ${all} are ` : `${own} of the weight ${all} is `) + facts.classes[model.target[tree]];
+  }
+
+  figure(tree, block) {
+    const { model } = this;
+    const at = model.blockStart[tree] + block;
+    return `${model.isSmoothed(at) ? whole(this.share(tree, block)) : tally(model.n_target[at])} of ${tally(model.weight[at])}`;
+  }
+
+  mark(share) {
+    return whole(share);
+  }
+
+  noteMap(target) {
+    return noteColour(this.facts, target);
+  }
+
+  level(tree, block) {
+    return clip(this.share(tree, block));
+  }
+
+  describeBlock(tree, block) {
+    const { model } = this;
+    return [`${this.rows(tree, block, "training row")}; `, `${percent(this.share(tree, block))} ${model.isCounted ? "belong" : "of their weight belongs"} to `, this.nameTarget(tree), model.isSmoothed(model.blockStart[tree] + block) ? " (smoothed)." : "."];
+  }
+
+  tellChild(tree, block) {
+    return [`${percent(this.share(tree, block))} of its ${this.model.isCounted ? "rows" : "weight"} `, this.nameTarget(tree)];
+  }
+
+  tellIntercept(tree, block) {
+    return `${format(this.model.intercept[this.model.blockStart[tree] + block], 3)} for a row of typical values`;
+  }
+
+  tellRange() {
+    return "0 … 1";
+  }
+
+  tellAmount(value) {
+    return `${signed(100 * value, 2)} points`;
+  }
+
+  start(base, end, cls) {
+    return [`${percent(base)} of the ${this.model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(this.facts.classes[cls]), ". "];
+  }
+
+  explainContributions(base, end) {
+    return `In percentage points. They add up from ${percent(base)}, the share of ${this.model.isCounted ? "all training rows" : "the weight of all training rows"}, to the membership ${percent(end)}. The change at each block is divided among the features in proportion to their terms.`;
+  }
+
+  tellOnPath(tree, block) {
+    const [share, rows] = [percent(this.share(tree, block)), this.rows(tree, block)];
+    return [this.model.isCounted ? `${share} of ${rows} are ` : `${share} of the weight of ${rows} is `, this.nameTarget(tree)];
+  }
+
+  tellLeaf(way) {
+    return `membership ${format(way.membership)} × confidence ${format(way.confidence)} = ${format(way.membership * way.confidence)}`;
+  }
+
+  cardRows() {
+    return [["Confidence", this.facts.model.confidence || "not used"]];
+  }
+
+  glossary() {
+    return [
+      ["Membership", "the degree to which a row belongs to the tree’s class, from 0 to 1: a linear function of the features in the leaf."],
+      ["Confidence", `the distance of the row from the ${this.facts.model.confidence === "path" ? "nearest" : "last"} hyperplane on its path, at most 1. It is not a probability.`],
+      ["WOLF", "membership times confidence, averaged over the trees of a class. The class with the largest value is predicted."]];
+  }
+}
+
+// Number formats of responses.
+const ofNumbers = (facts) => ({
+  inUnit: "",
+  reasons: ["Raised most by", "Lowered most by"],
+  unit: { factor: 1, name: `units of ${facts.labels[0]}`, axis: facts.labels[0] },
+  tellAmount: (value) => signed(value, 3),
+});
+
+// The mean of the estimates of all trees.
+class Mean extends Head {
+  isSigned = false;
+  whole = "forest";
+  estimators = "trees";
+  ofPart = "of these trees, not of the forest";
+  leafTitle = "Estimate";
+  leafNoun = "Estimate";
+  gain = "of the squared error over all blocks, corrected for chance";
+
+  constructor(facts, model) {
+    super(facts, model);
+    Object.assign(this, ofNumbers(facts), { origin: "the mean of the training rows" });
+  }
+
+  hint(onScreen) {
+    return ["Every block splits the rows, and every leaf estimates ", named(this.facts.classes[0]), ". ", onScreen,
+      `In the map, the width of a block is ${this.width}, and its colour their mean: the stronger, the larger.`];
+  }
+
+  tell(tree, block) {
+    return `mean ${format(this.share(tree, block))} of ${this.rows(tree, block)}`;
+  }
+
+  figure(tree, block) {
+    return format(this.share(tree, block), 3);
+  }
+
+  mark(share) {
+    return format(share, 3);
+  }
+
+  noteMap(target) {
+    return noteColour(this.facts, target);
+  }
+
+  // From 0 for the smallest to 1 for the largest response.
+  level(tree, block) {
+    const { low, high } = this.facts.response;
+    return high > low ? clip((this.share(tree, block) - low) / (high - low)) : 1;
+  }
+
+  describeBlock(tree, block) {
+    return [`${this.rows(tree, block, "training row")}; mean of `, this.nameTarget(tree), `: ${format(this.share(tree, block))}.`];
+  }
+
+  tellChild(tree, block) {
+    return [`mean ${format(this.share(tree, block))}`];
+  }
+
+  tellIntercept(tree, block) {
+    return `${format(this.share(tree, block))} where the features have the means of the block`;
+  }
+
+  tellRange(at) {
+    const { low, high } = this.model;
+    return low ? `the range of the training rows, ${format(low[at])} … ${format(high[at])}` : "0 … 1";
+  }
+
+  start(base, end) {
+    return [`The prediction is ${format(end)}, starting from ${this.origin}, ${format(base)}. `];
+  }
+
+  tellOnPath(tree, block) {
+    return [`${this.rows(tree, block)}, mean of `, this.nameTarget(tree), ` ${format(this.share(tree, block))}`];
+  }
+
+  tellLeaf(way) {
+    return `estimate ${format(way.membership)}${way.membership === way.estimate ? "" : ` (${format(way.estimate)}, clipped to the range of its rows)`}`;
+  }
+
+  cardRows() {
+    return [];
+  }
+
+  glossary() {
+    const { model, response } = this.facts;
+    const range = `It never leaves the range of the training responses, ${format(response.low)} to ${format(response.high)}.`;
+    return [
+      ["Estimate", "what a leaf predicts: the mean response of its training rows, or a linear function of the features, clipped to the range of their responses."],
+      ["Prediction", `${model.n_trees === 1 ? "the estimate of the leaf that a row reaches" : "the mean of the estimates of all trees"}. ${range}`]];
+  }
+}
+
+// Rounds that add values to the raw score of a class.
+class RawScore extends Head {
+  isSigned = true;
+  whole = "model";
+  estimators = "rounds";
+  ofPart = "after these rounds, not of the model";
+  leafTitle = null; // leaves show their slopes, if they have any
+  certainty = ["probability", "probabilities"];
+  inUnit = "In raw score. ";
+  reasons = ["Main reasons for it:", "Main reasons against it:"];
+  gain = "of the loss over all blocks";
+  unit = { factor: 1, name: "raw score", axis: "raw score" };
+  origin = "the base";
+
+  hint(onScreen) {
+    const { classes } = this.facts;
+    const isOne = classes.length <= 2;
+    return [
+      `${isOne ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to ${this.sum} of `,
+      isOne ? named(classes.at(-1)) : "the class", ". ", onScreen,
+      `In the map, the width of a block is ${this.width}, and its colour the value: violet raises ${this.sum}, red lowers it.`];
+  }
+
+  tell(tree, block) {
+    return `value ${signed(this.share(tree, block))}, ${this.rows(tree, block)}`;
+  }
+
+  figure(tree, block) {
+    return signed(this.share(tree, block));
+  }
+
+  mark(share) {
+    return signed(share, 2);
+  }
+
+  noteMap(target) {
+    return [`Colour: what the block adds to ${this.sum} of `, named(this.facts.classes[target]), ". "];
+  }
+
+  // From -1 to 1, relative to the largest value of the tree.
+  level(tree, block, most) {
+    return this.share(tree, block) / most;
+  }
+
+  // The value of a block; a linear leaf adds it to a row in the middle of its rows.
+  describeBlock(tree, block, isLeaf) {
+    const { slopeStart, blockStart } = this.model;
+    const at = blockStart[tree] + block;
+    const isLinear = slopeStart[at] < slopeStart[at + 1];
+    return [`${this.rows(tree, block, "training row")}; value ${signed(this.share(tree, block), 4)}: what the ${isLeaf ? "leaf adds" : "block would add"} to ${this.sum} of `, this.nameTarget(tree),
+      isLinear ? " where its features have their means." : isLeaf ? "." : " if it were a leaf."];
+  }
+
+  tellChild(tree, block) {
+    return [`value ${signed(this.share(tree, block))}`];
+  }
+
+  tellAmount(value) {
+    return signed(value, 2);
+  }
+
+  start(base, end, cls) {
+    return ["The raw score of ", named(this.facts.classes[cls]), ` is ${format(end, 3)}, starting from ${this.origin}, ${format(base, 3)}. `];
+  }
+
+  tellOnPath(tree, block) {
+    return [`value ${signed(this.share(tree, block))} for `, this.nameTarget(tree)];
+  }
+
+  tellLeaf(way) {
+    return `adds ${signed(way.membership, 4)} to ${this.sum}${way.membership === way.estimate ? "" : ` (${signed(way.estimate, 4)}, clipped to its range)`}`;
+  }
+
+  cardRows() {
+    return [["Rounds", this.facts.model.n_estimators]];
+  }
+
+  glossary() {
+    return [
+      ["Value", "what a leaf adds to the raw score of the tree’s class. Other blocks have one, too: contributions follow its changes."],
+      ...(this.isLinear ? [["Linear leaf", "a leaf whose addition depends on the row: its value, plus the slope of every feature times the distance of the row from the mean of the leaf. The sum is clipped to the range of the steps that the training rows of the leaf asked for."]] : []),
+      ["Raw score", this.facts.classes.length === 2 ? "the base plus what the leaves add that a row reaches, one per tree: the log odds of the second class." : "the base of a class plus what the leaves add that a row reaches in its trees. The class with the largest raw score is predicted; probabilities are their softmax."]];
+  }
+}
+
+// Rounds that add values to a number or to its logarithm.
+class NumberScore extends RawScore {
+  constructor(facts, model) {
+    super(facts, model);
+    Object.assign(this, ofNumbers(facts));
+    if (facts.head.is_log) this.unit = { factor: 1, name: this.sum, axis: "log of the prediction" };
+  }
+
+  start(base, end) {
+    return [`T${this.sum.slice(1)} is ${format(end)}, starting from ${this.origin}, ${format(base)}. `];
+  }
+
+  glossary() {
+    return [
+      ["Value", "what a leaf adds to the sum of the trees. Other blocks have one, too: contributions follow its changes."],
+      ["Prediction", `the base plus what the leaves add that a row reaches, one per tree${this.facts.head.is_log ? "; e to the power of that sum" : ""}.`]];
+  }
+}
+
+const KINDS = { WolfHead: Wolf, MeanHead: Mean, RawScoreHead: RawScore, NumberScoreHead: NumberScore };
+
+export function makeHead(facts, model) {
+  return new KINDS[facts.head.kinds.find((kind) => KINDS[kind])](facts, model);
+}

@@ -1,0 +1,202 @@
+"""The JavaScript of the page under Node: its predictions and contributions are those of the library."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lhtree import (
+    CompactLHTClassifier,
+    CompactLHTRegressor,
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
+from lhtree.explain import _words as words
+from lhtree.reports import _page
+from support.browser import as_json, make_rows, plain
+from support.clouds import make_clouds
+from support.reports import make_summary
+
+HERE = Path(__file__).parent
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
+CLASSIFIERS = {
+    "paper tree": LHTClassifier(),
+    "small gamma": LHTClassifier(gamma=1, beta=0.4),
+    "mixed tree": LHTClassifier(direction="mixed"),
+    "fisher, path": LHTClassifier(direction="fisher", confidence="path", membership="least_squares"),
+    "no confidence": LHTClassifier(confidence=None, membership="least_squares", gamma=40),
+    "minmax": LHTClassifier(normalize="minmax", class_weight="balanced"),
+    "as it is": LHTClassifier(normalize=None, membership="constant"),
+    "a leaf": LHTClassifier(gamma=1000),
+    "compact": CompactLHTClassifier(penalty=0.3),
+    "paper forest": LHForestClassifier(n_estimators=20, random_state=0),
+    "boosted": LHBoostClassifier(15, learning_rate=0.3, min_samples_leaf=5, random_state=0),
+    "boosted, single": LHBoostClassifier(8, direction="single", class_weight="balanced", random_state=0),
+    "sigmoid": LHBoostClassifier(8, calibrate="sigmoid", random_state=0),
+    "isotonic": LHForestClassifier(
+        5, direction="mixed", calibrate="isotonic", missing_indicator=False, random_state=0
+    ),
+    "boosted, linear": LHBoostClassifier(
+        8, learning_rate=0.3, min_samples_leaf=5, leaf="linear", random_state=0
+    ),
+    "mixed forest": LHForestClassifier(n_estimators=20, direction="mixed", confidence="path", random_state=0),
+}
+REGRESSORS = {
+    "tree": LHTRegressor(pruning=0.1, min_samples_leaf=20),
+    "forest": LHForestRegressor(5, random_state=0),
+    "linear forest": LHForestRegressor(3, membership="least_squares", max_depth=3, random_state=0),
+    "compact": CompactLHTRegressor(penalty=0.1),
+    "boosted": LHBoostRegressor(max_iter=8, random_state=0),
+    "quantile": LHBoostRegressor("quantile", quantile=0.9, max_iter=8, random_state=0),
+    "poisson": LHBoostRegressor("poisson", max_iter=8, random_state=0),
+}
+
+
+def evaluate(model, X, y, rows, shares=()):
+    """Return what the page computes for encoded rows."""
+    facts = json.loads(_page.encode(make_summary(model, X, y)))
+    given = json.dumps({"facts": facts, "rows": as_json(model._read().encode(rows)), "shares": list(shares)})
+    done = subprocess.run(
+        [NODE, HERE / "evaluate.js"],
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_node
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers(name, n_classes):
+    X, y = make_clouds(200, 11, n_classes)
+    X[::9, 3] = np.nan
+    model, rows = CLASSIFIERS[name].fit(X, y), make_rows(X)
+    found = evaluate(model, X, y, rows)["rows"]
+    for method in (
+        "proba",
+        *(("wolf", "membership", "confidence") if hasattr(model, "predict_wolf") else ()),
+    ):
+        wanted = getattr(model, f"predict_{method}")(rows)
+        assert np.abs([each[method] for each in found] - wanted).max() <= 1e-12, method
+    if isinstance(model, LHBoostClassifier):
+        raw = np.array([each["rawScore"] for each in found])
+        raw = raw[:, 1] if n_classes == 2 else raw
+        assert np.abs(raw - model.decision_function(rows)).max() <= 1e-12
+    assert [each["prediction"] for each in found] == model.predict(rows).tolist()
+
+
+@needs_node
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_regressors(name):
+    X, _ = make_clouds(200, 4, 2)
+    X[::9, 3] = np.nan
+    y = np.maximum(50.0 + 10.0 * X[:, 0] - 6.0 * np.abs(X[:, 1]), 1.0)
+    model, rows = REGRESSORS[name].fit(X, y), make_rows(X)[::5]
+    found = evaluate(model, X, y, rows)["rows"]
+    np.testing.assert_allclose([each["value"] for each in found], model.predict(rows), rtol=1e-12)
+    frame = model.explain_batch(rows)
+    wanted = frame.filter(regex="^base$|^contribution|^clipped$").to_numpy()
+    parts = np.array([each["contributions"][0] for each in found])
+    if "clipped" not in frame:
+        assert np.abs(parts[:, -1]).max() <= 1e-12
+        parts = parts[:, :-1]
+    else:
+        wanted = np.column_stack([frame["base"], frame.filter(regex="^contribution"), frame["clipped"]])
+    np.testing.assert_allclose(parts, wanted, rtol=1e-6, atol=1e-6)
+
+
+@needs_node
+def test_rows_without_any_score_fall_back():
+    X, y = make_clouds(300, 4, 3, seed=3)
+    model = LHTClassifier(gamma=1).fit(X, y)
+    rows = np.random.default_rng(0).normal(scale=3.0, size=(3000, 4))
+    rows = rows[~model.predict_wolf(rows).any(axis=1)]
+    found = evaluate(model, X, y, rows)["rows"]
+    assert {each["fallback"] for each in found} == {"prior"}
+    assert np.abs([each["proba"] for each in found] - model.predict_proba(rows)).max() <= 1e-12
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("name", "n_classes"),
+    [
+        ("compact", 2),  # the page shows a tree of more classes once for each
+        *(
+            (name, n_classes)
+            for name in ("paper tree", "mixed tree", "paper forest", "boosted", "boosted, linear")
+            for n_classes in (2, 3)
+        ),
+    ],
+)
+def test_contributions_and_paths_are_those_of_explanations(name, n_classes):
+    X, y = make_clouds(200, 5, n_classes)
+    model, rows = CLASSIFIERS[name].fit(X, y), make_rows(X)[[0, 7, 120, 200]]
+    is_boosted = name.startswith("boosted")
+    for found, explanation in zip(evaluate(model, X, y, rows)["rows"], map(model.explain, rows), strict=True):
+        for walk, path in zip(found["walks"], explanation.paths, strict=True):
+            assert [(step["block"], step["side"]) for step in walk["steps"]] == [
+                (step.block, step.side) for step in path.steps
+            ]
+            assert [float(step["y"]) for step in walk["steps"]] == pytest.approx(
+                [step.y for step in path.steps]
+            )
+            assert walk["leaf"] == path.leaf.block
+            if is_boosted:
+                assert walk["membership"] == pytest.approx(path.leaf.added, abs=1e-12)
+            else:
+                assert walk["estimate"] == pytest.approx(path.leaf.estimate, abs=1e-9)
+                assert walk["confidence"] == pytest.approx(path.leaf.confidence, abs=1e-12)
+        for parts, label in zip(found["contributions"], model.classes_, strict=True):
+            clipped = explanation.clipped[label] if is_boosted else 0.0
+            wanted = [explanation.base[label], *explanation.contributions[label].values(), clipped]
+            assert parts == pytest.approx(wanted, abs=1e-9)
+
+
+@needs_node
+@pytest.mark.parametrize("normalize", ["robust", None])
+def test_words_are_those_of_explanations(two, normalize):
+    X, y = two
+    model = LHTClassifier(normalize=normalize).fit(3.0 * X, y)
+    rows, generator = make_rows(3.0 * X)[::5], np.random.default_rng(0)
+    shares = [0.0, 1e-9, 0.0004, 0.0005, 0.01, 0.5, 0.9994, 0.9997, 1 - 1e-12, 1.0]
+    shares = [*shares, *(np.arange(801) / 800), *(np.arange(65) / 64), *generator.random(500)]
+    found = evaluate(model, 3.0 * X, y, rows, map(float, shares))
+    assert list(map(plain, found["shares"])) == list(map(words.percent, shares))
+    # The page has a sentence of its own about values outside the training range.
+    levels = [
+        [level.partition("outside")[0].removesuffix(", ") for level in words.find_levels(each).values()]
+        for each in map(model.explain, rows)
+    ]
+    assert [each["levels"] for each in found["rows"]] == levels
+    assert any("typical" in row for row in levels) == (normalize == "robust")
+
+
+@needs_node
+def test_functions_of_the_page():
+    done = subprocess.run(
+        [NODE, "--test", HERE / "page.test.js"], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout
+    assert "# fail 0" in done.stdout or "fail 0" in done.stdout
+
+
+def test_modules_become_one_script():
+    script = _page.bundle("main.js")
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+    names = re.findall(r"^(?:function|class|const|let) (\w+)", script, re.MULTILINE)
+    assert len(names) == len(set(names))
+    for path in (Path(_page.__file__).parent / "assets").glob("*.js"):
+        assert path.read_text(encoding="utf-8").splitlines()[0] in script, path.name
