@@ -93,15 +93,3 @@ def test_boosted_models_have_no_sparsity_curve(tmp_path):
         ValueError, match=r"sparsity=True is not valid.*LHBoostClassifier has no curve over beta"
     ):
         report(model, X, y, tmp_path / "report.html", sparsity=True)
-
-
-def test_warnings_are_about_boosted_models():
-    X, y = make_clouds(200, 5, 2)
-    X[::5, 1] = np.nan
-    y = (np.arange(200) % 11 == 0).astype(int)
-    warned = {
-        one["kind"]: one["text"] for one in make_summary(LHBoostClassifier(3).fit(X, y), X, y)["warnings"]
-    }
-    assert "the side that suited the training rows" in warned["missing"]
-    assert warned["imbalance"].endswith('class_weight="balanced".')
-    assert "tiny-leaves" not in warned

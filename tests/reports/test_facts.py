@@ -6,26 +6,18 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.metrics import average_precision_score, confusion_matrix, f1_score, roc_auc_score
 
-from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
+from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
 from lhtree.reports import _figures, _trees
 from lhtree.reports._facts import Table
 from lhtree.reports._rows import Rows, choose_samples
-from lhtree.reports._warnings import is_numbering
 from lhtree.tables.encoding import Encoding
-from lhtree.tables.errors import TableWarning
 from support.adult import make_adult
 from support.clouds import make_clouds
-from support.reports import HOSTILE, make_summary
+from support.reports import make_summary
 
 
 def kinds(facts):
     return {warning["kind"] for warning in facts["warnings"]}
-
-
-def told(facts, kind):
-    """The text of the only warning of a kind."""
-    (text,) = (each["text"] for each in facts["warnings"] if each["kind"] == kind)
-    return text
 
 
 @pytest.fixture(scope="module")
@@ -252,106 +244,9 @@ class TestEffects:
         assert make_summary(model, X, y)["effects"]["n_estimators"] == 1
 
 
-class TestWarnings:
-    def test_a_plain_problem_has_none(self):
-        X, y = make_clouds(400, 4, 2, seed=1)
-        model = LHTClassifier(gamma=50, min_samples_leaf=10).fit(X[:200], y[:200])
-        assert kinds(make_summary(model, X[:200], y[:200], Table(X[200:], y[200:]))) == set()
-
-    def test_few_rows_and_rare_classes(self):
-        X, y = make_clouds(99, 4, 2)
-        y = np.where(np.arange(99) < 5, 2, y)
-        facts = make_summary(LHTClassifier().fit(X, y), X, y)
-        assert {"few-rows", "rare-class"} <= kinds(facts)
-        assert "class 2 (5)" in told(facts, "rare-class")
-
-    def test_imbalance(self):
-        X, y = make_clouds(1000, 3, 10)
-        y = (y == 0).astype(int)
-        assert "imbalance" in kinds(make_summary(LHTClassifier().fit(X, y), X, y))
-
-    def test_constant_and_missing_features(self, two):
-        X, y = two
-        X = np.column_stack([X, np.ones(len(X)), np.full(len(X), np.nan), X[:, 0]])
-        X[::10, 0] = np.nan
-        facts = make_summary(LHTClassifier().fit(X, y), X, y)
-        assert "none at all: x5, x6." in told(facts, "constant")
-        assert "x6 (100 %), x0 (10 %)." in told(facts, "missing")
-        assert facts["features"]["missing"] == pytest.approx([0.1, 0, 0, 0, 0, 0, 1, 0])
-
-    def test_columns_that_look_like_ids(self, two):
-        X, y = two
-        generator = np.random.default_rng(0)
-        frame = pd.DataFrame(X)
-        frame["number"] = generator.permutation(len(X)) * 3
-        frame["order"] = np.arange(len(X)) ** 3
-        frame["year"] = generator.integers(1900, 2020, len(X))
-        frame["amount"] = np.round(1e6 * generator.random(len(X)))
-        frame["code"] = [f"{i:04x}" for i in range(len(X))]
-        frame.columns = frame.columns.astype(str)
-        with pytest.warns(TableWarning, match="code"):
-            model = LHTClassifier().fit(frame, y)
-        text = told(make_summary(model, frame, y), "id-like")
-        assert "in every row: number, order. If" in text
-        assert text.endswith("name the rows: code.")
-        assert "id-like" not in kinds(make_summary(LHTClassifier().fit(X, y), X, y))
-        assert not is_numbering(np.arange(20.0))
-
-    def test_a_feature_that_gives_the_class_away(self, three):
-        X, y = three
-        generator = np.random.default_rng(0)
-        X = np.column_stack([X, (y != 1) + 0.1 * generator.random(len(y))])
-        facts = make_summary(LHTClassifier().fit(X, y), X, y)
-        assert "x5" in told(facts, "leak")
-
-    def test_tiny_leaves(self, two):
-        model = LHTClassifier(gamma=1).fit(*two)
-        n_tiny = sum(int((view.n_samples[view.is_leaf] < 5).sum()) for view in model.trees_)
-        text = told(make_summary(model, *two), "tiny-leaves")
-        assert text.startswith(f"{n_tiny} of {model.n_leaves_} leaves")
-        forest = LHForestClassifier(n_estimators=3, gamma=1).fit(*two)
-        assert "tiny-leaves" not in kinds(make_summary(forest, *two))
-
-    def test_copies_and_gap(self, two):
-        generator = np.random.default_rng(0)
-        X, y = generator.normal(size=(200, 3)), generator.integers(0, 2, 200)
-        model = LHTClassifier(gamma=1).fit(X, y)
-        fresh = Table(generator.normal(size=(200, 3)), generator.integers(0, 2, 200))
-        assert {"gap"} <= kinds(make_summary(model, X, y, fresh)) - {"copies"}
-        compact = CompactLHTClassifier(penalty=0.01).fit(X, y)
-        assert "larger penalty" in told(make_summary(compact, X, y, fresh), "gap")
-        copies = Table(np.vstack([X[:7], fresh.X]), np.append(y[:7], fresh.y))
-        facts = make_summary(model, X, y, copies)
-        assert told(facts, "copies").startswith("7 of the 207 held-out rows are exact copies of rows in X.")
-        one = Table(np.vstack([X[:1], fresh.X]), np.append(y[:1], fresh.y))
-        text = told(make_summary(model, X, y, one), "copies")
-        assert text.startswith("1 of the 201 held-out rows is an exact copy of a row in X.")
-
-    def test_no_better_than_a_guess(self):
-        X, y = make_clouds(200, 3, 2)
-        model = LHTClassifier().fit(X, y)
-        assert "no-better" in kinds(
-            make_summary(model, X, y, Table(X[y == 0] + 50 * (X[y == 1] - X[y == 0]), y[y == 0]))
-        )
-
-    def test_names_are_shortened_and_cannot_turn_the_text(self):
-        X, y = make_clouds(200, 12, 2)
-        X[:] = 1.0
-        X[:, 11] = y
-        frame = pd.DataFrame(X, columns=[*HOSTILE[:-2], "ten", "eleven"])
-        facts = make_summary(LHTClassifier().fit(frame, y), frame, y)
-        text = told(facts, "constant")
-        assert "and 6 more" in text
-        assert "a" * 41 not in text
-        assert "\u202e" not in text
-
-    def test_long_names_leave_the_rest_of_the_sentence(self, three):
-        X, y = three
-        X = np.column_stack([X, 10.0 * (y == 1)])
-        X[::3, 0] = np.nan
-        frame = pd.DataFrame(X, columns=[f"{'long ' * 12}{n}" for n in range(X.shape[1])])
-        y = np.array([f"{'class ' * 10}{code}" for code in y])
-        facts = make_summary(LHTClassifier().fit(frame, y), frame, y)
-        assert "… (33 %). A missing value" in told(facts, "missing")
-        assert "… alone separates class class" in told(facts, "leak")
-        assert "… from the rest, nearly without error." in told(facts, "leak")
+def test_shares_of_missing_values(two):
+    X, y = two
+    X = np.column_stack([X, np.full(len(X), np.nan)])
+    X[::10, 0] = np.nan
+    facts = make_summary(LHTClassifier().fit(X, y), X, y)
+    assert facts["features"]["missing"] == pytest.approx([0.1, 0, 0, 0, 0, 1])

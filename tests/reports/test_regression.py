@@ -5,7 +5,6 @@ import pytest
 
 from lhtree import LHBoostRegressor, LHForestRegressor, LHTRegressor, report
 from lhtree.reports._facts import Table
-from lhtree.reports._warnings import correlate
 from support.browser import plain
 from support.reports import make_summary
 
@@ -58,36 +57,6 @@ class TestFacts:
         facts = make_summary(LHForestRegressor(10, random_state=0).fit(X, y), X, y)
         assert 0.99 not in [one["coverage"] for one in facts["numbers"]["intervals"]]
         assert "few-rows" in [one["kind"] for one in facts["warnings"]]
-
-    def test_warnings(self):
-        X, y = make_table()
-        X["copy"] = y**3
-        noise = np.random.default_rng(1).permutation(y)
-        model = LHForestRegressor(10, random_state=0).fit(X, y)
-        kinds = {one["kind"] for one in make_summary(model, X, y, Table(X, noise))["warnings"]}
-        assert {"leak", "gap", "no-better", "copies"} <= kinds
-        told = " ".join(one["text"] for one in make_summary(model, X, y, Table(X, noise))["warnings"])
-        assert "R² is" in told
-        assert "gamma" not in told
-
-    def test_warnings_about_quantiles_are_about_the_pinball_loss(self):
-        X, y = make_table()
-        model = LHBoostRegressor("quantile", quantile=0.9, max_iter=30, random_state=0).fit(X, y)
-        told = {one["kind"]: one["text"] for one in make_summary(model, X, y)["warnings"]}
-        assert "no-better" not in told
-        noise = np.random.default_rng(1).permutation(y)
-        told = {one["kind"]: one["text"] for one in make_summary(model, X, y, Table(X, noise))["warnings"]}
-        assert told["gap"].startswith("The pinball loss is ")
-        assert "has a pinball loss of" in told["no-better"]
-
-    def test_rank_correlation(self):
-        generator = np.random.default_rng(0)
-        X = generator.normal(size=(50, 3))
-        X[0, 2] = np.nan
-        found = correlate(X, np.exp(-X[:, 0]))
-        assert found[0] == pytest.approx(-1.0)
-        assert abs(found[1]) < 0.5
-        assert found[2] == 0.0
 
     @pytest.mark.parametrize("y", [["a"] * 200, np.full(200, np.nan), np.ones((200, 2))])
     def test_invalid_responses_are_rejected(self, y, tmp_path):
