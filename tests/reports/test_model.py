@@ -19,7 +19,7 @@ from lhtree import (
     LHTClassifier,
     LHTRegressor,
 )
-from lhtree.explain import _words as words
+from lhtree.explain import _text as words
 from lhtree.reports import _page
 from support.browser import as_json, make_rows, plain
 from support.clouds import make_clouds
