@@ -1,4 +1,4 @@
-"""Letters that matplotlib can draw, within a width, told apart."""
+"""Text that matplotlib can draw within a width, and colours of classes."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +40,7 @@ OKLAB = (
         (3, "3"),
     ],
 )
-def test_letters(text, drawn):
+def test_unknown_characters_are_replaced(text, drawn):
     assert figure.letters(text) == drawn
 
 
@@ -63,7 +63,7 @@ def test_fitted_texts_are_as_wide_as_allowed(text, points):
         assert "…" in fitted
 
 
-def test_names_cut_short_are_still_told_apart():
+def test_shortened_names_are_distinct():
     names = [f"{'a' * 100}{i}{'z' * 100}" for i in range(12)] + ["b"]
     fitted = figure.fit_all(names, 80.0, 8.0)
     assert len(set(fitted)) == 13
@@ -73,8 +73,9 @@ def test_names_cut_short_are_still_told_apart():
 
 def test_hostile_names_are_drawn():
     for name in pictures.HOSTILE:
-        plt.figure().text(0, 0, figure.fit(name, 100.0, 8.0))
+        text = plt.figure(dpi=400).text(0, 0, figure.fit(name, 100.0, 8.0), fontsize=8.0)
         plt.gcf().canvas.draw()
+        assert 0.0 < text.get_window_extent().width / 400 * 72 <= 100.0 * figure.SNAP
 
 
 def test_fonts_of_the_user_count():
@@ -84,7 +85,7 @@ def test_fonts_of_the_user_count():
     assert figure.measure("iiii", 8.0) < narrow
 
 
-def test_colours_are_told_apart_in_grey():
+def test_colours_are_distinct_in_grey():
     def grey(colour):
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue

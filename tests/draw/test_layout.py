@@ -1,4 +1,4 @@
-"""Places of blocks and labels: nothing overlaps, nothing is lost."""
+"""Layout of the blocks of a tree."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_no_cards_overlap_and_all_blocks_are_shown_or_counted(view, max_depth):
 
 
 @given(view=trees())
-def test_a_block_is_in_the_middle_above_its_two_left_before_right(view):
+def test_block_is_in_the_middle_above_its_children(view):
     layout = lay_out(view, SIZES, 100)
     for block in np.flatnonzero(view.left >= 0):
         card, left, right = (layout.cards[int(b)] for b in (block, view.left[block], view.right[block]))
@@ -69,13 +69,13 @@ def test_the_chosen_depth_is_the_largest_that_fits(view, width, height):
     assert depth == deepest or not fits(depth + 1) or depth + 1 <= 1
 
 
-def test_deep_trees_need_no_recursion():
+def test_deep_tree_is_laid_out_without_recursion():
     view = pictures.noise().trees_[0]
     assert view.depth.max() > 1000
     assert len(lay_out(view, SIZES, 100_000).cards) == view.n_blocks
 
 
-def test_counts_below_are_those_of_the_text():
+def test_counts_of_blocks_below():
     view = pictures.clouds()[0].trees_[0]
     below = view.count_below()
     assert below[0] == view.n_blocks - 1

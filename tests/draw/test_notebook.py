@@ -1,4 +1,4 @@
-"""What notebooks show: trees draw themselves, and models that are not fitted keep scikit-learn's diagram."""
+"""HTML of models and trees in notebooks."""
 
 import re
 from xml.etree import ElementTree
@@ -44,7 +44,7 @@ def texts(picture):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_a_fitted_model_draws_itself(model):
+def test_fitted_model_has_a_drawing(model):
     X, y = make_clouds(200, 4, 3)
     model = sklearn.clone(model).fit(X, y.astype(float) if model._is_regressor else y)
     diagram = BaseEstimator._repr_mimebundle_(model)["text/html"]
@@ -63,7 +63,7 @@ def test_a_fitted_model_draws_itself(model):
     assert len(page) - len(diagram) < 60_000
 
 
-def test_not_fitted_it_is_scikit_learns_own():
+def test_unfitted_model_has_scikit_learns_diagram():
     page = LHTClassifier()._repr_mimebundle_()["text/html"]
     assert "sk-container" in page
     assert "lhtree" not in page.replace("lhtree.tree", "")
@@ -72,7 +72,7 @@ def test_not_fitted_it_is_scikit_learns_own():
         assert "text/html" not in LHTClassifier()._repr_mimebundle_()
 
 
-def test_every_block_is_there_with_its_counts_and_conditions():
+def test_blocks_have_counts_and_conditions():
     X, y = make_clouds(300, 3, 2)
     model = LHTClassifier(max_depth=2).fit(X, y)
     view = model.trees_[0]
@@ -103,7 +103,7 @@ def test_large_trees_are_folded_and_many_trees_counted():
     assert "1 more tree<" in model.trees_._repr_html_()
 
 
-def test_hostile_names_are_text():
+def test_hostile_names_are_escaped():
     X, y = make_clouds(200, len(HOSTILE), 3)
     frame = pd.DataFrame(X, columns=pd.Index(HOSTILE, dtype=object))
     labels = np.array(["<b>bold</b>", "'quoted' & \"more\"", "\ud800"], dtype=object)[y]
@@ -115,12 +115,12 @@ def test_hostile_names_are_text():
     assert "onerror" not in page.replace("onerror=alert(2)&gt;", "")
 
 
-def test_a_scorer_draws_itself(tmp_path):
+def test_scorer_has_a_drawing(tmp_path):
     lhtree.save(LHTClassifier().fit(*make_clouds(100, 3, 2)), tmp_path / "model.lht")
     (picture,) = read_pictures(lhtree.load_scorer(tmp_path / "model.lht")._repr_html_())
     assert "block 0" in texts(picture)
 
 
-def test_it_needs_no_matplotlib():
+def test_drawing_needs_no_matplotlib():
     code = "import numpy, lhtree; X = numpy.eye(20); lhtree.LHTClassifier().fit(X, range(20))._repr_html_()"
     assert "matplotlib" not in loaded_after(code)

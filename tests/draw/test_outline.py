@@ -1,4 +1,4 @@
-"""The plot of a compact tree: one page of A4, everything written, nothing on top of anything else."""
+"""Scene of a compact tree: one page of A4, complete and without overlaps."""
 
 import matplotlib.pyplot as plt
 import pytest
@@ -29,7 +29,7 @@ def minus(value):
 @pytest.mark.parametrize(
     ("n_classes", "names", "is_chain"), [(2, None, False), (3, LONG, True), (10, LONG, False)]
 )
-def test_a_full_tree_fits_on_a_page(n_classes, names, is_chain):
+def test_large_tree_fits_on_a_page(n_classes, names, is_chain):
     outline = make_outline(16, 8, n_classes, names, is_chain=is_chain)
     ax = draw_outline(outline)
     width, height = ax.figure.get_size_inches()
@@ -48,7 +48,7 @@ def test_a_full_tree_fits_on_a_page(n_classes, names, is_chain):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_single_terms_and_categories_are_told(seed):
+def test_single_terms_are_written_as_conditions(seed):
     model, _ = make_model(seed)
     ax = plot_tree(Scorer(model))
     assert pictures.find_flaws(ax) == ([], [])
@@ -59,13 +59,13 @@ def test_single_terms_and_categories_are_told(seed):
             assert f"{terms[0].name} {sign} {minus(bound)}" in written
 
 
-def test_a_leaf_alone():
+def test_single_leaf_is_drawn():
     ax = draw_outline(make_outline(1, 1))
     assert "Compact tree: 1 block, a leaf" in pictures.written(ax)
     assert pictures.find_flaws(ax) == ([], [])
 
 
-def test_given_axes():
+def test_given_axes_are_used():
     ax = plt.subplots(figsize=(6, 4))[1]
     model, _ = make_model(0)
     assert plot_tree(Scorer(model), ax=ax) is ax

@@ -1,6 +1,7 @@
-"""Decision sheets: the example is decided as the model decides, and the file is safe and complete."""
+"""Decision sheets: complete, on one page, without overlaps, and with the decisions of the model."""
 
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lhtree
-from lhtree.describe.outline import read_outline
+from lhtree.describe.outline import read_outline, write_number
+from lhtree.draw.scene import POINT, Group, Text, find_bottom, find_width, fit_text
 from lhtree.draw.sheet import _write_html, compose
 from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
 from lhtree.scorer import Scorer
@@ -19,7 +21,7 @@ pd = pytest.importorskip("pandas")
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 4), n_leaves=st.integers(1, 9))
-def test_the_example_goes_the_way_of_the_model(seed, n_classes, n_leaves):
+def test_example_follows_the_path_of_the_model(seed, n_classes, n_leaves):
     model, frame = make_model(seed, "text", n_classes, n_leaves)
     leaves = np.ravel(Scorer(model).apply(frame)).tolist()
     outline = read_outline(model)
@@ -32,7 +34,7 @@ def test_the_example_goes_the_way_of_the_model(seed, n_classes, n_leaves):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_example_has_a_category_of_many(n_classes):
+def test_example_with_target_statistics_follows_the_model(n_classes):
     random = np.random.default_rng(0)
     code = random.integers(0, 40, 400)
     frame = pd.DataFrame({"carrier": [f"C{n}" for n in code], "size": random.normal(size=400)})
@@ -52,7 +54,7 @@ def write(path, **options):
     return lhtree.sheet(scorer, path, frame, y, **options), model, frame, y
 
 
-def test_the_page_says_everything(tmp_path):
+def test_html_has_title_accuracy_and_example(tmp_path):
     path, model, frame, y = write(tmp_path / "s.html", title="What <sells> & why", row=2)
     text = path.read_text(encoding="utf-8")
     assert "<title>What &lt;sells&gt; &amp; why</title>" in text
@@ -65,21 +67,21 @@ def test_the_page_says_everything(tmp_path):
     assert "Row 2 of the table." in text
 
 
-def test_without_rows_there_is_no_example(tmp_path):
+def test_sheet_without_rows_has_no_example(tmp_path):
     model, _ = make_model(1)
     text = lhtree.sheet(Scorer(model), tmp_path / "s.html").read_text(encoding="utf-8")
     assert "Not measured" in text
     assert "None: pass a table with rows." in text
 
 
-def test_without_classes_nothing_is_measured():
+def test_sheet_without_classes_has_no_evaluation():
     model, frame = make_model(1)
     facts = find_facts(Scorer(model), frame)
     assert facts.evaluation is None
     assert facts.example.actual is None
 
 
-def test_a_pdf_is_one_page_of_a4(tmp_path):
+def test_pdf_is_one_page_of_a4(tmp_path):
     pytest.importorskip("matplotlib")
     path, *_ = write(tmp_path / "s.pdf")
     data = path.read_bytes()
@@ -99,20 +101,20 @@ def test_a_pdf_is_one_page_of_a4(tmp_path):
         ({"path": "s.html", "row": -1}, "row"),
     ],
 )
-def test_odd_arguments_are_refused(arguments, message, tmp_path):
+def test_invalid_arguments_are_rejected(arguments, message, tmp_path):
     model, frame = make_model(0)
     path = tmp_path / arguments.pop("path")
     with pytest.raises(ValueError, match=message):
         lhtree.sheet(Scorer(model), path, frame, **arguments)
 
 
-def test_classes_without_rows_are_refused(tmp_path):
+def test_classes_without_rows_are_rejected(tmp_path):
     model, _ = make_model(0)
     with pytest.raises(ValueError, match="y was passed without X"):
         lhtree.sheet(Scorer(model), tmp_path / "s.html", y=[1])
 
 
-def test_other_models_are_refused(tmp_path):
+def test_other_models_are_rejected(tmp_path):
     X = np.arange(40.0).reshape(20, 2)
     with pytest.raises(TypeError, match="not one compact tree"):
         lhtree.sheet(lhtree.LHTClassifier().fit(X, X[:, 0] > 20), tmp_path / "s.html")
@@ -141,7 +143,7 @@ FLAWS = """() => {
     ("n_classes", "names", "is_chain"),
     [(2, LONG, False), (3, LONG, True), (10, LONG, False), (10, None, True)],
 )
-def test_a_full_tree_prints_on_one_page(n_classes, names, is_chain, open_page, tmp_path):
+def test_large_tree_prints_on_one_page(n_classes, names, is_chain, open_page, tmp_path):
     outline = make_outline(16, 8, n_classes, names, is_chain=is_chain)
     model, frame = make_model(0, n_classes=3)
     measured = lhtree.evaluate(Scorer(model), frame, Scorer(model).predict(frame))
@@ -174,7 +176,7 @@ def make_numbers(n_rows=300, **options):
 
 
 @pytest.mark.parametrize("membership", ["constant", "linear"])
-def test_a_sheet_of_numbers(membership, tmp_path):
+def test_sheet_of_regression(membership, tmp_path):
     model, frame, y = make_numbers(membership=membership, penalty=0.3)
     leaves, predicted = np.ravel(model.apply(frame)).tolist(), model.predict(frame)
     for row in range(20):
@@ -192,15 +194,115 @@ def test_a_sheet_of_numbers(membership, tmp_path):
     assert "None: pass a table with rows." in plain
 
 
-def test_a_sheet_of_one_number(tmp_path):
+def test_sheet_of_constant_regression(tmp_path):
     model = lhtree.CompactLHTRegressor().fit(np.arange(20.0)[:, None], np.full(20, 7.5))
     text = lhtree.sheet(model, tmp_path / "s.html", [[1.0]], [7.5]).read_text(encoding="utf-8")
     assert "Leaf 0: 7.5. The actual number is 7.5." in text
 
 
-def test_numbers_print_on_one_page(open_page, tmp_path):
+def test_regression_prints_on_one_page(open_page, tmp_path):
     model, frame, y = make_numbers(penalty=0.0, max_leaf_nodes=16)
     lhtree.sheet(model, tmp_path / "s.html", frame, y * 1000.0, title="What a house costs " * 5)
     page = open_page(tmp_path / "s.html")
     assert page.evaluate(FLAWS) == []
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
+
+
+def list_texts(shapes):
+    """Return the texts of a scene as they are written, with their boxes (left, top, right, bottom)."""
+    found = []
+    for shape in shapes:
+        if isinstance(shape, Group):
+            found += list_texts(shape.shapes)
+        elif isinstance(shape, Text) and shape.text.strip():
+            room = float("inf") if shape.room is None else shape.room
+            text = fit_text(shape.text, room, shape.size, shape.weight)
+            width, height = find_width(text, shape.size, shape.weight), 0.7 * shape.size * POINT
+            left = shape.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor] * width
+            found.append((text, (left, shape.y - height / 2, left + width, shape.y + height / 2)))
+    return found
+
+
+def is_over(p, q):
+    """Return whether two boxes overlap by more than 0.2 millimetres."""
+    return all(min(p[at + 2], q[at + 2]) - max(p[at], q[at]) > 0.2 for at in (0, 1))
+
+
+def find_flaws(scene):
+    """Return texts outside the margins of a page, and pairs of texts that overlap."""
+    texts = list_texts(scene.shapes)
+    room = [(size - 2 * scene.margin) / scene.factor + 0.1 for size in (scene.width, scene.height)]
+    outside = [text for text, box in texts if min(box[:2]) < -0.1 or box[2] > room[0] or box[3] > room[1]]
+    pairs = combinations(texts, 2)
+    return outside, [(a, b) for (a, p), (b, q) in pairs if is_over(p, q)]
+
+
+def measure_classes(n_classes):
+    """Return an evaluation of so many classes."""
+    random = np.random.default_rng(0)
+    frame, y = pd.DataFrame({"x": random.normal(size=20 * n_classes)}), np.arange(20 * n_classes) % n_classes
+    model = lhtree.CompactLHTClassifier(max_leaf_nodes=3).fit(frame, y)
+    return lhtree.evaluate(model, frame, y)
+
+
+@pytest.mark.parametrize(
+    ("n_leaves", "n_terms", "n_classes", "names"),
+    [
+        (1, 1, 2, None),
+        (2, 1, 2, None),
+        (16, 8, 3, LONG),
+        (6, 3, 14, None),
+        (6, 3, 40, LONG),
+        (16, 2, 24, None),
+    ],
+)
+@pytest.mark.parametrize("has_rows", [False, True])
+def test_page_is_complete_without_overlaps(n_leaves, n_terms, n_classes, names, has_rows):
+    outline = make_outline(n_leaves, n_terms, n_classes, names)
+    example = follow(outline, dict.fromkeys(outline.columns, 0.25), "Row 3 of the table.", outline.classes[0])
+    facts = SheetFacts("A title", outline, *([measure_classes(n_classes), example] if has_rows else []))
+    scene = compose(facts)
+    assert find_flaws(scene) == ([], [])
+    written = [text for text, _ in list_texts(scene.shapes)]
+    for block in outline.blocks:
+        assert (f"leaf {block.number}" if block.is_leaf else str(block.number)) in written
+        for term in block.terms if len(block.terms) > 1 else ():
+            assert f"{'−' if term.weight < 0 else '+'}{write_number(abs(term.weight))}" in written
+    shown = min(n_classes, 14)
+    assert (f"and {n_classes - shown} more classes" in written) == (n_classes > shown)
+    assert {"Classes", "Hold-out", "Example"} <= set(written)
+    assert ("Row 3 of the table." in written) == has_rows
+    assert any(text.startswith("Not measured") for text in written) != has_rows
+
+
+def test_very_large_trees_shrink_to_the_page():
+    scene = compose(SheetFacts("A title", make_outline(40, 12, 3, LONG)))
+    assert 0.2 < scene.factor < 1.0
+    assert find_bottom(scene.shapes) * scene.factor <= scene.height - 2 * scene.margin + 1e-6
+    assert find_flaws(scene)[0] == []
+
+
+def test_long_categories_are_shortened_but_distinct():
+    random = np.random.default_rng(0)
+    towns = [f"a town on the {'very ' * 20}long river number {n} in the north" for n in range(4)]
+    frame = pd.DataFrame({"where it is": random.choice(towns, 400), "size": random.normal(size=400)})
+    y = frame["where it is"].isin(towns[:2]) & (frame["size"] < 1.0)
+    model = lhtree.CompactLHTClassifier(max_leaf_nodes=8).fit(frame, np.where(y, "sold " * 20, "kept " * 20))
+    scene = compose(find_facts(model, frame, np.where(y, "sold " * 20, "kept " * 20), row=5))
+    assert find_flaws(scene) == ([], [])
+    written = [text for text, _ in list_texts(scene.shapes)]
+    assert any("…" in text and "town" in text for text in written)
+    assert any(text.startswith("Block 0: ") for text in written)
+
+
+@pytest.mark.parametrize("membership", ["constant", "linear"])
+def test_regression_is_complete_without_overlaps(membership):
+    model, frame, y = make_numbers(membership=membership, max_leaf_nodes=16, penalty=0.0)
+    scene = compose(find_facts(model, frame, y * 1e6, row=1))
+    assert find_flaws(scene) == ([], [])
+    written = [text for text, _ in list_texts(scene.shapes)]
+    outline = read_outline(model._model)
+    assert {f"leaf {block.number}" for block in outline.blocks if block.is_leaf} <= set(written)
+    assert (f"and {outline.n_leaves - 12} more" in written) == (outline.n_leaves > 12)
+    assert {"Predictions", "share of rows", "mean prediction", "mean actual number"} <= set(written)
+    assert ("linear" in written) == (membership == "linear")

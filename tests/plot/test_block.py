@@ -45,7 +45,7 @@ def test_sums_sides_and_extremes(make):
             assert facts.extremes == expected
 
 
-def test_what_is_drawn():
+def test_plot_has_extremes_offset_and_counts():
     model, X, y = pictures.wine()
     facts = find_sums(model, X, y, 0, 0)
     ax = plot_block(model, X, y, 0)
@@ -63,7 +63,7 @@ def test_what_is_drawn():
 
 
 @given(low=st.floats(-1e6, 1e6), width=st.floats(1e-3, 1e6), share=st.floats(0, 1))
-def test_bins_cover_everything_and_one_begins_at_the_offset(low, width, share):
+def test_bins_cover_the_range_and_one_starts_at_the_offset(low, width, share):
     high = low + width
     offset = low + share * width
     edges = _find_edges(low, high, offset)
@@ -73,14 +73,7 @@ def test_bins_cover_everything_and_one_begins_at_the_offset(low, width, share):
     assert len(edges) <= 45
 
 
-@pytest.mark.parametrize("make", [pictures.wine, pictures.iris, pictures.hostile, pictures.clouds])
-def test_nothing_overlaps_or_is_cut_off(make):
-    model, X, y = make()
-    for block in branching(model, 0)[:4]:
-        assert pictures.find_flaws(plot_block(model, X, y, block)) == ([], [])
-
-
-def test_rows_of_one_class_or_none():
+def test_rows_of_one_class_and_no_rows_are_drawn():
     model, X, y = pictures.wine()
     ax = plot_block(model, X[y == "class_0"], y[y == "class_0"], 0)
     assert not any("NFS" in text for text in pictures.written(ax))
@@ -93,7 +86,7 @@ def test_rows_of_one_class_or_none():
 
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=10)
-def test_missing_values_and_weights_of_any_size(seed):
+def test_rows_with_missing_values_are_counted(seed):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(60, 3)) * 10.0 ** generator.integers(-8, 8, 3)
     X[generator.uniform(size=X.shape) < 0.2] = np.nan
@@ -106,14 +99,7 @@ def test_missing_values_and_weights_of_any_size(seed):
     plt.close("all")
 
 
-def test_axes_given_are_used():
-    model, X, y = pictures.wine()
-    figure, ax = plt.subplots()
-    assert plot_block(model, X, y, ax=ax) is ax
-    assert plt.get_fignums() == [figure.number]
-
-
-def test_labels_stand_at_their_side_of_the_offset():
+def test_labels_are_on_their_side_of_the_offset():
     X, y = load_breast_cancer(return_X_y=True)
     model = LHTClassifier(gamma=50, beta=0.5).fit(X, y)
     for block in branching(model, 0):
@@ -131,38 +117,12 @@ def test_labels_stand_at_their_side_of_the_offset():
         plt.close("all")
 
 
-def test_small_axes_hold_what_they_can():
+def test_small_axes_have_all_labels():
     model, X, y = pictures.wine()
     _, ax = plt.subplots(figsize=(1.5, 1.5))
-    plot_block(model, X, y, ax=ax).figure.canvas.draw()
-
-
-def test_infinities_are_refused():
-    model, X, y = pictures.wine()
-    X = X.copy()
-    X.iloc[7, 2] = np.inf
-    with pytest.raises(ValueError, match=r"^Input X contains infinity: row 7, column 2 is inf. Replace"):
-        plot_block(model, X, y)
-
-
-@pytest.mark.parametrize("block", [1, -1, 99, "root"])
-def test_blocks_that_are_none(block):
-    with pytest.raises(
-        ValueError, match=f"^block={block!r} is not valid: pass a branching block of the tree: 0, 2"
-    ):
-        plot_block(*pictures.wine(), block)
-
-
-def test_classes_must_be_as_many_as_rows():
-    model, X, y = pictures.wine()
-    with pytest.raises(ValueError, match=r"^y has shape \(5,\).* 178 rows: pass one class per row"):
-        plot_block(model, X, y[:5])
-
-
-def test_classes_must_be_the_model_s():
-    model, X, _ = pictures.wine()
-    with pytest.raises(ValueError, match=r"^y .*'\?'.*: pass"):
-        plot_block(model, X, ["?"] * len(X))
+    ax = plot_block(model, X, y, ax=ax)
+    ax.figure.canvas.draw()
+    assert len(pictures.written(ax)) >= 5
 
 
 labels = st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 20)), min_size=1, max_size=8).map(sorted)
@@ -177,13 +137,13 @@ def test_labels_keep_their_order_and_do_not_overlap(labels, gap):
 
 
 @given(labels=labels)
-def test_labels_with_room_stay_where_they_are(labels):
+def test_labels_with_room_do_not_move(labels):
     centres, widths = (np.array(part) for part in zip(*labels, strict=True))
     centres = np.cumsum(np.full(len(centres), 30.0))
     np.testing.assert_array_equal(spread(centres, widths, 0.5), centres)
 
 
-def test_touching_labels_move_by_as_much():
+def test_touching_labels_move_equally():
     np.testing.assert_allclose(spread(np.array([0.0, 1.0]), np.array([2.0, 2.0]), 0.0), [-0.5, 1.5])
 
 

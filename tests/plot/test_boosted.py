@@ -1,4 +1,4 @@
-"""Pictures of boosted models: values instead of shares, raw scores instead of memberships."""
+"""Plots of boosted models."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,7 +7,6 @@ from sklearn.metrics import log_loss
 
 from lhtree import (
     LHBoostClassifier,
-    LHTClassifier,
     coverage_curve,
     plot_block,
     plot_coverage,
@@ -18,7 +17,6 @@ from lhtree import (
     plot_rounds,
     plot_tree,
     plot_weights,
-    sparsity_curve,
 )
 from lhtree.describe.palette import AGAINST, FOR
 from lhtree.plot._block import find_sums
@@ -58,7 +56,7 @@ CASES += [
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_nothing_overlaps_and_nothing_speaks_of_memberships(name, kind):
+def test_plots_have_no_overlaps_and_no_words_of_other_heads(name, kind):
     model, X, y = fit_boosted(kind)
     ax = PICTURES[name](model, X, y)
     assert pictures.find_flaws(ax) == ([], [])
@@ -67,7 +65,7 @@ def test_nothing_overlaps_and_nothing_speaks_of_memberships(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["adult", "adult linear"])
-def test_a_waterfall_leads_from_the_base_to_the_raw_score(kind):
+def test_waterfall_leads_from_base_to_raw_score(kind):
     model, X, _ = fit_boosted(kind)
     rows = X[:80].assign(age=np.nan)
     explained = [model.explain(rows.iloc[number]) for number in range(len(rows))]
@@ -86,7 +84,7 @@ def test_a_waterfall_leads_from_the_base_to_the_raw_score(kind):
         plt.close("all")
 
 
-def test_cards_of_a_round_have_values_and_missing_sides():
+def test_cards_have_values_and_sides_of_missing_values():
     model, _, _ = fit_boosted("adult")
     view, ax = model.trees_[2], plot_tree(model, tree=2)
     bars = {patch.get_gid(): patch for patch in ax.patches}
@@ -101,7 +99,7 @@ def test_cards_of_a_round_have_values_and_missing_sides():
     assert any(text.startswith("Round 2, tree for >50K") for text in written)
 
 
-def test_linear_leaves_have_bars_and_a_number_of_slopes():
+def test_linear_leaves_have_bars_and_number_of_slopes():
     model, X, _ = fit_boosted("clouds linear")
     written = pictures.written(plot_tree(model, tree=1))
     assert any(text.endswith(" slopes") for text in written)
@@ -114,7 +112,7 @@ def test_linear_leaves_have_bars_and_a_number_of_slopes():
     assert any(text.startswith(f"leaf {leaf.block}: adds ") for text in written)
 
 
-def test_a_round_names_what_is_missing():
+def test_path_names_missing_features():
     model, X, _ = fit_boosted("adult")
     gaps = np.flatnonzero(X.isna().any(axis=1))[:6]
     told = [
@@ -158,7 +156,7 @@ def test_curves_are_probabilities():
     assert ax.get_ylabel() == "probability"
 
 
-def test_losses_are_those_of_the_rounds():
+def test_losses_equal_log_loss_of_rounds():
     X, y = pictures.make_clouds(300, 4, 3)
     model = LHBoostClassifier(12, learning_rate=0.3, early_stopping=True, n_iter_no_change=3, random_state=0)
     model.fit(X[:200], y[:200])
@@ -173,22 +171,3 @@ def test_losses_are_those_of_the_rounds():
     assert find_losses(two, X, y)["rows passed"][-1] == pytest.approx(
         log_loss(y, two.predict_proba(X)), rel=1e-9
     )
-
-
-@pytest.mark.parametrize(
-    ("ask", "error", "message"),
-    [
-        (lambda m, X, y: plot_rounds(m), ValueError, "pass X and y, or fit it with early_stopping=True"),
-        (lambda m, X, y: plot_rounds(m, X), ValueError, "pass both, or neither"),
-        (lambda m, X, y: plot_rounds(LHTClassifier().fit(X, y)), TypeError, "pass an LHBoostClassifier"),
-        (
-            lambda m, X, y: plot_decision_regions(m, row=X[0], hyperplanes=True),
-            ValueError,
-            "pass None or False",
-        ),
-        (lambda m, X, y: sparsity_curve(X, y, estimator=m), TypeError, "pass an LHTClassifier"),
-    ],
-)
-def test_what_is_refused_says_what_to_do(ask, error, message):
-    with pytest.raises(error, match=message):
-        ask(*fit_boosted("clouds"))

@@ -7,6 +7,7 @@ from lhtree.evaluation.decisions import coverage_curve
 from lhtree.plot._curves import find_limits
 from lhtree.selection.sparsity import sparsity_curve
 from support import pictures
+from support.boosted import fit_boosted
 
 pytestmark = pytest.mark.usefixtures("closing")
 
@@ -17,7 +18,7 @@ def curve():
     return sparsity_curve(X, y, betas=[0.5, 0.0, 0.9], cv=3)
 
 
-def test_coverage():
+def test_coverage_line_equals_the_curve():
     model, X, y = pictures.clouds(600, 4, 3)
     curve = coverage_curve(model, X + 0.3, y)
     ax = plot_coverage(curve)
@@ -30,7 +31,7 @@ def test_coverage():
     assert pictures.find_flaws(ax) == ([], [])
 
 
-def test_coverage_of_a_perfect_model():
+def test_coverage_axis_of_perfect_model_ends_at_one():
     ax = plot_coverage(coverage_curve(*pictures.wine()))
     assert pictures.find_flaws(ax) == ([], [])
     low, high = ax.get_ylim()
@@ -40,9 +41,15 @@ def test_coverage_of_a_perfect_model():
     assert max(shown) == pytest.approx(1.0)
 
 
+def test_sparsity_of_boosted_models_is_rejected():
+    model, X, y = fit_boosted("clouds")
+    with pytest.raises(TypeError, match="pass an LHTClassifier"):
+        sparsity_curve(X, y, estimator=model)
+
+
 @pytest.mark.parametrize("low", [0.0, 0.3, 0.9, 0.995, 1.0])
 @pytest.mark.parametrize("span", [0.0, 0.004, 0.1, 1.0])
-def test_limits_of_accuracies(low, span):
+def test_limits_contain_accuracies(low, span):
     high = min(low + span, 1.0)
     bottom, top = find_limits(low, high)
     assert bottom < low
@@ -50,7 +57,7 @@ def test_limits_of_accuracies(low, span):
     assert top - bottom >= 0.0249
 
 
-def test_curves_of_two_models_in_one_picture():
+def test_two_curves_share_axes():
     figure, ax = plt.subplots()
     model, X, y = pictures.clouds(600, 4, 3)
     other, *_ = pictures.clouds(600, 4, 3, gamma=100)
@@ -61,7 +68,7 @@ def test_curves_of_two_models_in_one_picture():
     assert ax.get_ylim()[0] < low
 
 
-def test_sparsity(curve):
+def test_sparsity_lines_equal_the_curve(curve):
     axes = plot_sparsity(curve)
     assert len(axes) == 3
     order = np.argsort(curve.betas)
@@ -74,15 +81,8 @@ def test_sparsity(curve):
     assert pictures.find_flaws(axes) == ([], [])
 
 
-def test_axes_given_are_used(curve):
+def test_given_axes_are_used(curve):
     _, axes = plt.subplots(3, 1)
     assert list(plot_sparsity(curve, ax=axes)) == list(axes)
     with pytest.raises(ValueError, match=r"^ax=.* is not valid: pass 3 matplotlib Axes"):
         plot_sparsity(curve, ax=axes[0])
-
-
-def test_what_is_no_curve():
-    with pytest.raises(TypeError, match=r"curve is a int: pass the result of coverage_curve\(model, X, y\)"):
-        plot_coverage(3)
-    with pytest.raises(TypeError, match=r"curve is a int: pass the result of sparsity_curve\(X, y\)"):
-        plot_sparsity(3)

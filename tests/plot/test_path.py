@@ -10,7 +10,7 @@ from support import pictures
 pytestmark = pytest.mark.usefixtures("closing")
 
 
-def test_bars_add_up_to_what_is_below_them():
+def test_bars_add_up_to_their_sum():
     model, X, _ = pictures.clouds(800, 9, 3, membership="least_squares", gamma=60)
     for row in X[:10]:
         for path in model.explain(row).paths:
@@ -24,7 +24,7 @@ def test_bars_add_up_to_what_is_below_them():
                     assert len(bars) <= n_features + 2
 
 
-def test_what_is_drawn_is_the_explanation():
+def test_bars_and_texts_equal_the_explanation():
     model, X, _ = pictures.wine(beta=0.25)
     explanation = model.explain(X.iloc[0])
     ax = plot_path(explanation, n_features=3)
@@ -52,7 +52,7 @@ def test_what_is_drawn_is_the_explanation():
     )
 
 
-def test_a_long_way_is_folded_in_the_middle():
+def test_long_path_is_folded_in_the_middle():
     model, X, _ = pictures.clouds(1500, 4, 2, gamma=2)
     explanation = max((model.explain(row) for row in X[:20]), key=lambda e: len(e.paths[0].steps))
     steps = explanation.paths[0].steps
@@ -65,14 +65,7 @@ def test_a_long_way_is_folded_in_the_middle():
     assert pictures.find_flaws(plot_path(explanation)) == ([], [])
 
 
-@pytest.mark.parametrize("make", [pictures.wine, pictures.iris, pictures.hostile, pictures.clouds])
-def test_nothing_overlaps_or_is_cut_off(make):
-    model, X, _ = make()
-    explanation = model.explain(X.iloc[60] if hasattr(X, "iloc") else X[60])
-    assert pictures.find_flaws(plot_path(explanation)) == ([], [])
-
-
-def test_a_model_that_is_one_leaf():
+def test_model_with_one_leaf_has_no_blocks():
     model, X, _ = pictures.wine(gamma=10_000)
     ax = plot_path(model.explain(X.iloc[0]))
     assert not any(text.startswith("block") for text in pictures.written(ax))
@@ -92,7 +85,7 @@ def test_classes_and_trees_can_be_chosen():
 
 
 @pytest.mark.parametrize("make", [pictures.wine, pictures.hostile])
-def test_a_forest_is_a_waterfall_of_contributions(make):
+def test_forest_has_waterfall_of_contributions(make):
     _, X, y = make()
     explanation = LHForestClassifier(5, random_state=0).fit(X, y).explain(X.iloc[0])
     target = explanation.classes[1]
@@ -114,7 +107,7 @@ def test_a_forest_is_a_waterfall_of_contributions(make):
     assert pictures.find_flaws(ax) == ([], [])
 
 
-def test_an_explanation_draws_itself():
+def test_explanation_plots_into_given_axes():
     model, X, _ = pictures.wine()
     figure, ax = plt.subplots()
     assert plot_path(model.explain(X.iloc[0]), ax=ax) is ax
@@ -122,32 +115,8 @@ def test_an_explanation_draws_itself():
     assert plt.get_fignums() == [figure.number]
 
 
-def test_missing_values():
+def test_missing_value_is_labelled():
     model, X, _ = pictures.wine()
     row = X.iloc[0].copy()
     row["proline"] = float("nan")
     assert "proline = missing" in pictures.written(plot_path(model.explain(row), n_features=13))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            {"target": "red"},
-            "target='red' is not valid: pass one of the classes 'class_0', 'class_1', 'class_2'",
-        ),
-        ({"tree": 1}, "tree=1 is not valid: pass an integer from 0 to 0"),
-        ({"tree": -1}, "tree=-1 is not valid"),
-        ({"n_features": 0}, "n_features=0 is not valid"),
-        ({"max_steps": 1}, "max_steps=1 is not valid"),
-    ],
-)
-def test_arguments_that_make_no_sense(arguments, message):
-    model, X, _ = pictures.wine()
-    with pytest.raises(ValueError, match=message):
-        plot_path(model.explain(X.iloc[0]), **arguments)
-
-
-def test_what_is_no_explanation():
-    with pytest.raises(TypeError, match=r"explanation is a float: pass model.explain\(row\)"):
-        plot_path(1.0)

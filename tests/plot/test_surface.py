@@ -1,6 +1,5 @@
 """Memberships and regions over one or two features."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,12 +19,11 @@ from lhtree.model.model import read
 from lhtree.plot._membership import choose_class
 from lhtree.plot._regions import find_lines, find_middle, part
 from support import pictures
-from support.clouds import make_clouds
 
 pytestmark = pytest.mark.usefixtures("closing")
 
 
-def test_lines_are_the_memberships_along_a_feature():
+def test_lines_equal_memberships_along_a_feature():
     model, X, _ = pictures.iris()
     row = X.iloc[70]
     ax = plot_membership(model, "petal width (cm)", row=row, n_points=50)
@@ -40,7 +38,7 @@ def test_lines_are_the_memberships_along_a_feature():
     assert len(plot_membership(model, 3, target="setosa").lines) == 1
 
 
-def test_a_map_is_the_membership_over_two_features():
+def test_map_equals_membership_over_two_features():
     model, X, _ = pictures.iris()
     ax = plot_membership(model, [3, "petal length (cm)"], target="versicolor", n_points=20)
     mesh = ax.collections[0]
@@ -58,7 +56,7 @@ def test_a_map_is_the_membership_over_two_features():
     np.testing.assert_array_equal(np.ravel(mesh.get_array()), expected)
 
 
-def test_a_map_shows_the_class_that_varies_most():
+def test_map_has_the_class_that_varies_most():
     model, *_ = pictures.iris()
     ax = plot_membership(model, [0, 1], n_points=40)
     assert np.ptp(np.asarray(ax.collections[0].get_array())) > 0.5
@@ -69,7 +67,7 @@ def test_a_map_shows_the_class_that_varies_most():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_class_has_one_colour_everywhere(n_classes):
+def test_class_has_one_colour_in_all_plots(n_classes):
     model, X, y = pictures.clouds(300, 2, n_classes)
     own = list(CLASSES[:n_classes])
     lines = plot_membership(model, 0).lines
@@ -90,7 +88,7 @@ def test_a_class_has_one_colour_everywhere(n_classes):
     assert edges == dict(zip("012", own, strict=False))
 
 
-def test_regions_of_two_of_many_features_are_means_over_rows():
+def test_regions_average_other_features_over_rows():
     """The third feature decides: held at its centre it would give the whole plane to one class."""
     generator = np.random.default_rng(0)
     X = generator.normal(size=(200, 4))
@@ -110,11 +108,9 @@ def test_regions_of_two_of_many_features_are_means_over_rows():
             np.testing.assert_allclose(np.asarray(ax.images[0].get_array())[row, column], expected)
     assert plot_decision_regions(model, n_points=8).get_title() == "2 other features at their centres"
     assert plot_decision_regions(model, X, y, row=X[0], n_points=8).get_title().endswith("at the given row")
-    with pytest.raises(ValueError, match="hyperplanes=True is not valid"):
-        plot_decision_regions(model, X, y, hyperplanes=True)
 
 
-def test_a_category_has_bars():
+def test_category_has_bars():
     pandas = pytest.importorskip("pandas")
     generator = np.random.default_rng(0)
     X = pandas.DataFrame(
@@ -129,8 +125,6 @@ def test_a_category_has_bars():
         f"{c}\n30 rows" for c in ("blue", "green", "red")
     ]
     assert len(plot_membership(model, [1], target="sold").patches) == 3
-    with pytest.raises(ValueError, match="'colour' is categorical"):
-        plot_membership(model, ["size", "colour"])
 
 
 def test_the_density_of_rows_is_drawn_below_lines():
@@ -144,38 +138,21 @@ def test_the_density_of_rows_is_drawn_below_lines():
     np.testing.assert_allclose(heights, counts / counts.max() / 6)
 
 
-def test_infinities_are_refused():
-    model, X, y = pictures.clouds(200, 3, 3)
-    X[5, 1] = -np.inf
-    with pytest.raises(ValueError, match=r"^Input X contains infinity: row 5, column 1 is -inf. Replace"):
-        plot_decision_regions(model, X, y)
-
-
-def test_missing_values():
+def test_missing_values_are_drawn():
     X, y = pictures.clouds(200, 3, 3)[1:]
     X = np.column_stack([X, np.full(200, np.nan)])
     X[::7, 0] = np.nan
     model = LHTClassifier().fit(X, y)
     assert plot_membership(model, 3).get_xlim() == (-1.0, 1.0)
-    plot_membership(model, [0, 3], row=X[0]).figure.canvas.draw()
-    plot_decision_regions(model, X, y, features=[0, 3], row=X[0]).figure.canvas.draw()
+    for ax in (
+        plot_membership(model, [0, 3], row=X[0], n_points=20),
+        plot_decision_regions(model, X, y, features=[0, 3], row=X[0], n_points=20),
+    ):
+        ax.figure.canvas.draw()
+        assert ax.get_ylabel() == "x3"
 
 
-@pytest.mark.parametrize("make", [pictures.iris, pictures.wine, pictures.hostile, pictures.clouds])
-def test_nothing_overlaps_or_is_cut_off(make):
-    model, X, y = make()
-    assert pictures.find_flaws(plot_membership(model, 0, row=X[:1])) == ([], [])
-    assert pictures.find_flaws(plot_membership(model, [0, 1])) == ([], [])
-    assert pictures.find_flaws(plot_decision_regions(model, X, y)) == ([], [])
-
-
-def test_regions_need_two_columns():
-    X, y = make_clouds(60, 1, 2)
-    with pytest.raises(ValueError, match="the model has one column, but regions need two"):
-        plot_decision_regions(LHTClassifier().fit(X, y), X, y)
-
-
-def test_regions_are_the_predictions():
+def test_regions_equal_predictions():
     X, y = pictures.clouds(200, 2, 3)[1:]
     model = LHTClassifier().fit(X, y)
     ax = plot_decision_regions(model, X, y, n_points=40)
@@ -248,39 +225,3 @@ def test_the_middle_of_a_region():
     region[2:7, 1:6] = True
     region[8, 8] = True
     assert find_middle(region) == (4, 3)
-
-
-def test_axes_given_are_used():
-    model, X, y = pictures.iris()
-    figure, ax = plt.subplots()
-    assert plot_membership(model, 0, ax=ax) is ax
-    assert plot_decision_regions(model, X, y, ax=ax, n_points=20) is ax
-    assert plt.get_fignums() == [figure.number]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda m, X, y: plot_membership(m, "petal"),
-            "features='petal' is not valid: pass names of features",
-        ),
-        (lambda m, X, y: plot_membership(m, 4), "features=4 is not valid: pass names of features or indices"),
-        (lambda m, X, y: plot_membership(m, [0, 0]), "pass one feature, or two different ones"),
-        (lambda m, X, y: plot_membership(m, [0, 1, 2]), "pass one feature, or two different ones"),
-        (
-            lambda m, X, y: plot_membership(m, 0, target="rose"),
-            "target='rose' is not valid: pass one of the classes",
-        ),
-        (lambda m, X, y: plot_membership(m, 0, n_points=1), "n_points=1 is not valid"),
-        (lambda m, X, y: plot_decision_regions(m, X, y, features=[1]), "pass two different features"),
-        (lambda m, X, y: plot_decision_regions(m, X, y[:3]), "y has shape \\(3,\\), but X has 150 rows"),
-        (
-            lambda m, X, y: plot_decision_regions(m, X, ["rose"] * 150),
-            "y='rose' is not valid: pass classes of the",
-        ),
-    ],
-)
-def test_arguments_that_make_no_sense(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(*pictures.iris())

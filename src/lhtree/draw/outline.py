@@ -210,7 +210,9 @@ class _Panel:
     def _draw_leaf(self, width: float, height: float) -> list[Shape]:
         """Draw the head of a linear leaf."""
         block, has_classes = self._block, bool(self._outline.classes)
-        low, high = (f"{end:.2f}" if has_classes else _minus(end) for end in (block.low, block.high))
+        low, high = (
+            f"{end:.2f}" if has_classes else _minus(float(f"{end:.6g}")) for end in (block.low, block.high)
+        )
         ways = f"leaf {block.number}, {low} to {high}"
         estimate = f"{'P = ' * has_classes}{_minus(block.start)} + sum"
         return [

@@ -16,7 +16,7 @@ def clean(text: object) -> str:
 
 
 def write_svg(scene: Scene, attributes: str, *, follows_page: bool = False) -> str:
-    """Return a scene as an SVG element with more attributes; neutral colours can be those of the page around it."""
+    """Return a scene as an SVG element; ``follows_page`` replaces neutral colours by the text colour of the page."""
     drawn = "\n".join(_write(shape, follows_page) for shape in scene.shapes)
     size = f"{scene.width:g} {scene.height:g}"
     where = f"translate({scene.margin:g} {scene.margin:g}) scale({scene.factor:.4g})"

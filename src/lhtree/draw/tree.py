@@ -43,7 +43,7 @@ def minus(text: str) -> str:
 
 
 class _Outcome:
-    """What the cards of a tree show of their rows; this one shows the share of the target. One class per head."""
+    """Content of the cards of a tree that depends on the head; this class draws the share of the target."""
 
     def __init__(self, view: TreeView) -> None:
         self.view = view
@@ -199,7 +199,7 @@ class TreeDrawing:
         self.keys = self._outcome.list_keys(list(self.layout.cards))
 
     def draw_header(self, width: float) -> list[Shape]:
-        """Draw the title and the key; of many classes, those that do not fit are left out."""
+        """Draw the title and the key; classes that do not fit are left out."""
         shapes: list[Shape] = [Text(0.0, 0.0, self.title, 10.0, room=width)]
         # Matplotlib writes characters that its fonts lack in words, which take more room.
         rooms = [find_width(text, NORMAL) * (1.1 if text.isascii() else 1.4) for text, _ in self.keys]

@@ -67,7 +67,7 @@ def check_axes(ax: Any) -> Axes:
 
 
 def take_axes(ax: Any, width: float, height: float) -> Axes:
-    """Return given axes, or those of a new figure of this size in inches."""
+    """Return given axes, or the axes of a new figure of this size in inches."""
     return check_axes(new_panels(1, 1, width, height)[0] if ax is None else ax)
 
 

@@ -20,7 +20,7 @@ _MOST_WALKS = 1e8  # rows × trees
 
 
 def hold(fitted: Model, model: Any, row: Any) -> Floats:
-    """Return the values of the features that do not vary: those of a row, or the centres."""
+    """Return the values of the features that do not vary, from a row or from the centres."""
     return fitted.normalisation.centre.copy() if row is None else take_row(fitted, row, model)
 
 
