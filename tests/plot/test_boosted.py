@@ -7,61 +7,20 @@ from sklearn.metrics import log_loss
 
 from lhtree import (
     LHBoostClassifier,
-    coverage_curve,
     plot_block,
-    plot_coverage,
-    plot_decision_regions,
-    plot_importances,
     plot_membership,
     plot_path,
     plot_rounds,
     plot_tree,
-    plot_weights,
 )
 from lhtree.describe.palette import AGAINST, FOR
 from lhtree.plot._block import find_sums
 from lhtree.plot._path import find_rungs
 from lhtree.plot._rounds import find_losses
 from support import pictures
-from support.boosted import find_wrong_words, fit_boosted
+from support.boosted import fit_boosted
 
 pytestmark = pytest.mark.usefixtures("closing")
-
-PICTURES = {
-    "tree": lambda model, X, y: plot_tree(model, tree=2),
-    "waterfall": lambda model, X, y: plot_path(model.explain(X[:1])),
-    "round": lambda model, X, y: plot_path(model.explain(X[:1]), tree=1),
-    "weights": lambda model, X, y: plot_weights(model)[0],
-    "weights of a round": lambda model, X, y: plot_weights(model, tree=1)[0],
-    "block": lambda model, X, y: plot_block(model, X, y, 0, tree=1),
-    "gain": lambda model, X, y: plot_importances(model),
-    "contribution": lambda model, X, y: plot_importances(model, X, y, kind="contribution"),
-    "curve": lambda model, X, y: plot_membership(model, 0, X=X),
-    "regions": lambda model, X, y: plot_decision_regions(
-        model, X, y, features=number_columns(X), n_points=20
-    ),
-    "coverage": lambda model, X, y: plot_coverage(coverage_curve(model, X, y)),
-    "rounds": lambda model, X, y: plot_rounds(model, X, y),
-}
-
-
-def number_columns(X):
-    return ["age", "hours"] if hasattr(X, "columns") else [0, 1]
-
-
-CASES = [(name, kind) for name in PICTURES for kind in ("adult", "clouds")]
-CASES += [
-    (name, kind) for name in ("tree", "waterfall", "round") for kind in ("adult linear", "clouds linear")
-]
-
-
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_plots_have_no_overlaps_and_no_words_of_other_heads(name, kind):
-    model, X, y = fit_boosted(kind)
-    ax = PICTURES[name](model, X, y)
-    assert pictures.find_flaws(ax) == ([], [])
-    every = [pictures.written(each) for each in ax.figure.axes]
-    assert not find_wrong_words(str(every))
 
 
 @pytest.mark.parametrize("kind", ["adult", "adult linear"])

@@ -1,6 +1,5 @@
 """Plots of regressions."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -8,12 +7,10 @@ from lhtree import (
     LHBoostRegressor,
     plot_block,
     plot_decision_regions,
-    plot_importances,
     plot_membership,
     plot_path,
     plot_rounds,
     plot_tree,
-    plot_weights,
 )
 from lhtree.plot._block import find_responses
 from lhtree.plot._path import find_rungs
@@ -21,38 +18,8 @@ from lhtree.plot._rounds import find_losses
 from support.pictures import find_flaws, written
 from support.regressions import KINDS, fit_regression, make_houses
 
+pytestmark = pytest.mark.usefixtures("closing")
 EACH = pytest.mark.parametrize("kind", KINDS)
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
-
-
-def draw_each(kind):
-    model, X, y = fit_regression(kind)
-    pair = ["living area", "age"]
-    return {
-        "tree": lambda: plot_tree(model),
-        "weights": lambda: plot_weights(model),
-        "path": lambda: plot_path(model.explain(X.iloc[7])),
-        "one tree": lambda: plot_path(model.explain(X.iloc[7]), tree=0),
-        "block": lambda: plot_block(model, X, y),
-        "line": lambda: plot_membership(model, "living area", row=X.iloc[7], X=X),
-        "map": lambda: plot_membership(model, pair, n_points=20),
-        "bars": lambda: plot_membership(model, "town", X=X),
-        "surface": lambda: plot_decision_regions(model, X[:40], y[:40], features=pair, n_points=20),
-        "importances": lambda: plot_importances(model, X, kind="contribution"),
-    }
-
-
-@pytest.mark.parametrize("picture", list(draw_each("tree")))
-@pytest.mark.parametrize("kind", ["tree", "forest", "gamma"])
-def test_plots_have_no_overlaps_and_no_words_of_classes(kind, picture):
-    ax = draw_each(kind)[picture]()
-    assert find_flaws(ax) == ([], [])
-    assert not any("class" in text or "membership" in text for own in np.ravel(ax) for text in written(own))
 
 
 @EACH
