@@ -145,8 +145,8 @@ def compose(facts: SheetFacts) -> Scene:
     example = _draw_example(facts.example, _INSIDE - 127.0, room - top)
     for x, part in ((0.0, left(facts)), (62.0, middle(facts)), (127.0, example)):
         shapes += move(part, x, top)
-    factor = min(1.0, (room - 0.5) / find_bottom(shapes))
-    return Scene(tuple(shapes), WIDTH, HEIGHT - 0.5, MARGIN, factor)  # browsers break a page of the full height
+    # Browsers break a page of the full height.
+    return Scene(tuple(shapes), WIDTH, HEIGHT - 0.5, MARGIN, min(1.0, (room - 0.5) / find_bottom(shapes)))
 
 
 def _draw_header(facts: SheetFacts) -> list[Shape]:
