@@ -14,7 +14,7 @@ from lhtree import (
     LHTClassifier,
     LHTRegressor,
 )
-from lhtree.estimators.predictor import Predictor
+from lhtree.estimators.base import Predictor
 from support.pages import run_examples
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -118,7 +118,7 @@ def test_threads_end_with_their_call():
 
 def test_small_batches_do_not_count_threads(monkeypatch, two):
     model = LHForestClassifier(100, n_jobs=2, random_state=0).fit(*two)
-    monkeypatch.setattr("lhtree.estimators.predictor.count_threads", None)
+    monkeypatch.setattr("lhtree.estimators.base.count_threads", None)
     model.predict(two[0][:63])
     with pytest.raises(TypeError, match="not callable"):
         model.predict(two[0][:64])

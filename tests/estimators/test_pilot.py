@@ -63,7 +63,7 @@ def test_the_least_loss_decides():
             return super().choose(settled, build, progress, n_threads)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lhtree.estimators.base.Pilot", Watched)
+        patch.setattr("lhtree.estimators.tree.Pilot", Watched)
         model = forest().fit(X, y, sample_weight=weight)
     assert list(losses) == [1, 5, 20, 50]
     assert model.min_samples_leaf_ == min(losses, key=losses.get)
@@ -94,7 +94,7 @@ def test_many_rows_are_sampled(monkeypatch):
 
 
 def test_the_paper_and_numbers_need_no_pilot(monkeypatch):
-    monkeypatch.setattr("lhtree.estimators.base.Pilot", None)
+    monkeypatch.setattr("lhtree.estimators.tree.Pilot", None)
     X, y = make_rows(200)
     for params in ({"direction": "mean_difference"}, {"min_samples_leaf": 3}, {"min_samples_leaf": 0.1}):
         model = forest(**params).fit(X, y)

@@ -8,9 +8,9 @@ import numpy as np
 
 from .._extras import import_extra
 from .._parameters import refuse
+from ..estimators.base import Predictor
 from ..estimators.boost import LHBoostClassifier, LHBoostRegressor
 from ..estimators.forest import LHForestClassifier, LHForestRegressor
-from ..estimators.predictor import Predictor
 from ..grow.training import prepare
 from ..model.model import Model
 from ..scorer import Scorer

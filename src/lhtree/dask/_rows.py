@@ -321,7 +321,7 @@ def grow_on_workers(
     for future in futures:
         grown += fetch(session, [future])[0]
         if progress is not None:
-            progress(len(grown) * (1 if plan.is_joint else len(labels.targets)))
+            progress(len(grown) * (1 if plan.shares_classes else len(labels.targets)))
     return grown
 
 

@@ -1,221 +1,202 @@
-"""What trees and forests have in common: the walk from a table to a model."""
+"""Base classes of all estimators: predictions and attributes of a fitted model."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .._core import Scorer
-from .._parameters import Settled, check_flag, draw_seed
-from ..grow.automatic import Pilot, scale_draws
-from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
-from ..grow.sources import MemoryTable, Sample
-from ..grow.training import Progress, Training, check_continued, prepare, shift
-from ..model.model import ForestRecord, Model
-from ..model.response import scale_up
-from ..model.trees import Trees, join_trees
+from .._parameters import MOST_THREADS, refuse
+from ..grow.sources import Sample
+from ..grow.training import Training
+from ..interpret import Interpretable
+from ..model.model import Model
+from ..model.views import TreeView, TreeViews
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
-from .predictor import Classifier, Predictor, count_threads
+
+# Below this many rows, predictions do not read n_jobs, because the scorer uses no threads.
+_FEW_ROWS = 64
 
 
-@dataclass(frozen=True)
-class Growth:
-    """What to grow: for every beta one tree per target, from some rows of each class (None: all rows)."""
+def _draw_trees(views: Sequence[TreeView]) -> str:
+    from ..draw.notebook import draw_trees
 
-    betas: NDArray[np.float64]
-    first_tree: int = 0
-    counts: NDArray[np.int64] | None = None
-    bootstrap: bool = False
-    balances: bool = False
-    record: ForestRecord | None = None  # of all estimators, those of an earlier fit included
-    is_joint: bool = False  # one tree of all classes instead of one per target
-
-    def count_trees(self, n_targets: int) -> int:
-        """Trees in all."""
-        return len(self.betas) * (1 if self.is_joint else n_targets)
+    return draw_trees(views)
 
 
-class BaseLHT(Predictor):
-    """Fitting trees and forests, for any number of trees per target."""
+class Predictor(Interpretable, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Base class of all estimators: scores of the model and its attributes."""
 
-    def _fill(self, n_features: int) -> dict[str, Any]:
-        """The parameters, and those that only others have."""
-        params: dict[str, Any] = self.get_params(deep=False)
-        return params
+    _is_forest = False
+    _tree: ClassVar[Any] = None  # class of the trees of a forest
+    _is_regressor = False
+    _links: ClassVar[tuple[str, ...]] = ("wolf",)  # links of its models
+    # The fitted model. A fit replaces it as its last step, so that a failing fit changes nothing and other threads
+    # see the old model or the new one.
+    _model: Model | None = None
 
-    @abstractmethod
-    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
-        """What to grow; ``earlier`` has the trees to keep."""
+    def _progress(self, n_tasks: int) -> Any:
+        """Return a context for growing trees, whose value is a function that reports progress, or None."""
+        return nullcontext()
 
-    def _finish(self, model: Model, training: Training) -> Model:
-        """What is left to learn from the training data once the trees are grown."""
-        return model
+    def _read(self) -> Model:
+        """Return the fitted model (see ``model.read``)."""
+        check_is_fitted(self)
+        return self._model  # type: ignore[return-value]  # checked
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit the model.
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
 
-        Parameters
-        ----------
-        X : array-like of shape (n, m)
-            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
-            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
-        y : array-like of shape (n,)
-            Class labels, of at least two classes; for a regressor, finite numbers.
-        sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """HTML for notebooks: scikit-learn's diagram and, if fitted, a drawing of the model."""
+        diagram = super()._repr_html_  # raises AttributeError if scikit-learn displays text
+        return lambda: diagram() + self._draw()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._draw()
+        return bundle
+
+    def _draw(self) -> str:
+        if self._model is None:
+            return ""
+        from ..draw.notebook import draw_model
+
+        return draw_model(self._model)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _ask(self, method: Callable[[Scorer, Any, int], Any], X: Any, model: Model | None) -> Any:
+        """Call a method of the model's scorer with rows of any type; exact arrays are not encoded."""
+        if model is None or not model.takes(X):
+            model = model or self._read()
+            rows = model.code(X, self)
+            n_threads = 1 if len(rows) < _FEW_ROWS else count_threads(self.n_jobs)
+            return rows.score(partial(method, model.scorer), n_threads)
+        n_threads = 1 if len(X) < _FEW_ROWS else count_threads(self.n_jobs)
+        result = method(model.scorer, X, n_threads)
+        if result is None:
+            refuse_infinity(X)
+        return result
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        """Probabilities of every class, or predicted numbers: explainers such as ``shap.Explainer`` call a model."""
+        return self.predict(X) if self._is_regressor else self.predict_proba(X)  # type: ignore[no-any-return]
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Index of the leaf of every row in every tree, shape (n, n_trees)."""
+        return self._ask(Scorer.apply, X, self._model)  # type: ignore[no-any-return]
+
+    def decision_path(self, X: Any) -> tuple[csr_matrix, NDArray[np.int64]]:
+        """Blocks on the path of every row, as in scikit-learn's forests.
 
         Returns
         -------
-        self
+        indicator : csr_matrix of shape (n, n_blocks)
+            1 where a row passes a block; the blocks of all trees side by side.
+        block_ptr : array of shape (n_trees + 1,)
+            The blocks of tree i are columns block_ptr[i] to block_ptr[i + 1] - 1.
         """
-        continues = check_flag("warm_start", getattr(self, "warm_start", False))
-        earlier = self._model if continues else None
-        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight), earlier), earlier)
-
-    def _fit(self, training: Training, earlier: Model | None = None, seed: int | None = None) -> Any:
-        """Fit the model to rows that were checked; ``earlier`` has the trees to keep, ``seed`` if it is drawn."""
-        continues = earlier is not None or getattr(self, "warm_start", False)
-        n_features = training.X.shape[1]
-        params = self._fill(n_features)
-        settled = Settled(params, n_features, is_forest=self._is_forest)
-        if earlier is not None:
-            check_continued(earlier, training)
-        growth = self._plan(settled, training, earlier)
-        method = check_calibrate(params.get("calibrate"), training, continues=continues)
-        n_threads = count_threads(self.n_jobs)
-        n_kept = count_kept(self.keep_prototypes, training)
-        if seed is None:
-            seed = draw_seed(self.random_state) if earlier is None else earlier.seed
-        key = seed if self._is_forest else 0  # a tree that draws nothing must not depend on its seed
-        normalisation, span = normalise(
-            training, settled.normalize, earlier, n_threads, training.X.sample(key)
-        )
-
-        def build(training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
-            trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress)
-            return Model(
-                trees=trees if earlier is None else earlier.trees + trees,
-                encoding=training.encoding,
-                normalisation=normalisation,
-                span=span,
-                classes=training.classes,
-                prior=training.prior,
-                confidence=settled.confidence,
-                seed=seed,
-                link=self._links[0],
-                response=training.record(),
-                min_samples_leaf=settled.min_samples_leaf,
-            )
-
-        pilot = None
-        if settled.chooses_leaf_size and earlier is None:
-            pilot = Pilot(training, growth, key, continues=continues)
-        n_before = 0 if pilot is None else pilot.n_trees
-        n_trees = growth.count_trees(training.n_targets)
-        with self._progress(n_before + n_trees * (N_FOLDS + 1 if method else 1)) as progress:
-            if pilot is not None:
-                settled = settled.with_leaf_size(pilot.choose(settled, build, progress, n_threads))
-            elif settled.chooses_leaf_size and earlier is not None and earlier.min_samples_leaf is not None:
-                settled = settled.with_leaf_size(earlier.min_samples_leaf)
-            model = build(training, settled, growth, shift(progress, n_before))
-            if method is not None:
-
-                def build_part(part: Training, number: int) -> Model:
-                    own = scale_draws(growth, training, part, len(growth.betas))
-                    return build(part, settled, own, shift(progress, n_before + (number + 1) * n_trees))
-
-                model = calibrate(model, training, method, build_part, n_threads, key)
-        forest = growth.record
-        if forest is not None:
-            names = self._tree._get_param_names()
-            own = {name: value for name, value in settled.tree_params().items() if name in names}
-            forest = replace(forest, tree_parameters=own)
-        model = replace(model, prototypes=keep_rows(n_kept, training, seed), forest=forest)
-        self._model = self._finish(model, training)
-        return self
-
-    def _grow(
-        self,
-        training: Training,
-        settled: Settled,
-        growth: Growth,
-        normalisation: Normalisation,
-        seed: int,
-        n_threads: int,
-        progress: Progress,
-    ) -> Trees:
-        responses, exponent = training.responses()
-        response = None if training.response is None else responses[0]
-        labels = TreeLabels(training.codes, training.weight, response, training.targets)
-        plan = ForestPlan(
-            settled, normalisation, seed, growth.counts, growth.bootstrap, growth.balances, growth.is_joint
-        )
-        grown = training.X.grow(labels, plan, growth.first_tree, growth.betas, n_threads, progress)
-        return self._settle_trees(grown, training, settled, exponent)
-
-    def _settle_trees(
-        self, grown: Sequence[dict[str, Any]], training: Training, settled: Settled, exponent: int
-    ) -> Trees:
-        """Trees of the core, in one or more parts, in units of the response, with their leaves smoothed."""
-        parts = [Trees(**(scale_up(arrays, exponent) if self._is_regressor else arrays)) for arrays in grown]
-        trees = join_trees(parts)
-        return trees if self._is_regressor else smooth_leaves(trees, training.prior, settled.smoothing)
+        model = self._model or self._read()
+        trees = model.trees
+        ptr, block, _ = model.ask("trace", model.encode(X, self), count_threads(self.n_jobs))
+        first = np.tile(trees.block_ptr[:-1], (len(ptr) - 1) // trees.n_trees)
+        columns = block + np.repeat(first, np.diff(ptr))
+        shape = ((len(ptr) - 1) // trees.n_trees, trees.n_blocks)
+        ones = np.ones(len(columns), dtype=np.int64)
+        return csr_matrix((ones, columns, ptr[:: trees.n_trees]), shape=shape), trees.block_ptr.copy()
 
     @property
-    def min_samples_leaf_(self) -> float:
-        """The leaf size in use: ``min_samples_leaf``, or what "auto" chose."""
-        size = self._read().min_samples_leaf
-        if size is None:
-            raise AttributeError("the model is from a file without its leaf size: fit it again.")
-        return size
+    def n_features_in_(self) -> int:
+        """Number of columns of X."""
+        return self._read().encoding.n_columns
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of every column in the gain of all blocks, shape (m,).
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns of X, shape (m,); only if X had names."""
+        encoding = self._read().encoding
+        if not encoding.has_names:
+            raise AttributeError(f"this {type(self).__name__} was fitted without feature names.")
+        return np.array(encoding.names, dtype=object)
 
-        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
-        children. It is divided among the features of the block in proportion to ``|weight|`` × spread and corrected for
-        chance: a feature strongly related to the target keeps its share, and one that is no better than the best of as
-        many noise features gets nothing. So noise has an importance of about 0. The categories of a column are summed.
-        Models from files of version 1 have no spreads: their gain is divided by ``|weight|``, without the correction.
-        """
-        return self.importances().values
+    @property
+    def trees_(self) -> TreeViews:
+        """Sequence of views of the trees, one per column of ``apply``."""
+        return TreeViews(self._read(), _draw_trees)
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves of all trees."""
+        return int((self._read().trees.left < 0).sum())
+
+    @property
+    def depth_(self) -> int:
+        """Depth of the deepest tree; a tree that is a single leaf has 0."""
+        return int(self._read().trees.depths().max())
 
 
-class WolfClassifier(Classifier, BaseLHT):
-    """Predicting classes by the mean of corrected memberships."""
+class Classifier(ClassifierMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
+    """Base class of classifiers."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted class of every row, shape (n,): the most probable one."""
+        model = self._model or self._read()  # one model for codes and classes, even if another thread fits
+        return model.classes[self._ask(Scorer.predict, X, model)]  # type: ignore[no-any-return]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Class probabilities: WOLF values divided by their sum, shape (n, K).
-
-        If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
-        """
+        """Class probabilities, shape (n, K)."""
         return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
 
-    def predict_wolf(self, X: Any) -> NDArray[np.float64]:
-        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
-        return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Natural logarithm of ``predict_proba``, shape (n, K)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
-        return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes in ascending order, shape (K,)."""
+        return self._read().classes
 
-    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
-        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
-        return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
+
+class Regressor(RegressorMixin, Predictor):  # type: ignore[misc]  # scikit-learn is not typed
+    """Base class of regressors."""
+
+    _is_regressor = True
+    _links: ClassVar[tuple[str, ...]] = ("mean",)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predicted response of every row, shape (n,)."""
+        return self._ask(Scorer.value, X, self._model)  # type: ignore[no-any-return]
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads for ``n_jobs``, as in joblib: None is 1 outside a joblib context, -1 all cores."""
+    if n_jobs is not None and (
+        isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0
+    ):
+        raise refuse("n_jobs", n_jobs, "None, a positive integer, or -1 for all cores")
+    return min(max(1, int(joblib.effective_n_jobs(n_jobs))), MOST_THREADS)
 
 
 def normalise(
     training: Training, how: str | None, earlier: Model | None, n_threads: int, sample: Sample
 ) -> tuple[Normalisation, Span]:
-    """Scales and ranges of the features: from the earlier model, with widened ranges, or newly learned."""
+    """Return scales and ranges of the features: newly learned, or of the earlier model, with widened ranges."""
     X, row = training.X, training.row
     if earlier is None:
         return X.normalise(sample, training.weight, how, n_threads, row)

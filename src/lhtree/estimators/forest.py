@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Scorer
-from .._parameters import Settled, refuse, settle_multi_class
-from ..grow.sources import LeftOut
-from ..grow.training import Training
-from ..model.model import ForestRecord, Model
-from ..model.response import ResponseRecord
-from ..tables.rows import EncodedRows
-from .base import Growth, WolfClassifier
-from .base_forest import BaseForest
+from .._extras import show_progress
+from .._parameters import (
+    Settled,
+    check_count,
+    check_flag,
+    check_verbose,
+    draw_seed,
+    is_integer,
+    refuse,
+    settle_multi_class,
+)
+from ..grow.forest import count_rows
+from ..grow.sources import BatchedTable, refuse_parameters
+from ..grow.training import Training, prepare
+from ..io.passes import open_passes
+from ..model.model import Drawn, ForestRecord, Model
+from .base import Predictor, Regressor
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
-from .predictor import Regressor
-from .tree import REGRESSION_SETTINGS, TREE, TREE_CLASSIFIER, TREE_REGRESSOR, LHTClassifier, LHTRegressor
+from .out_of_bag import add_values, add_votes, measure_out_of_bag, score_out_of_bag
+from .tree import (
+    REGRESSION_SETTINGS,
+    TREE,
+    TREE_CLASSIFIER,
+    TREE_REGRESSOR,
+    BaseLHT,
+    Growth,
+    LHTClassifier,
+    LHTRegressor,
+    WolfClassifier,
+)
 
 _FOREST = """
 bootstrap : bool
@@ -75,6 +94,142 @@ shrinkage : float
 oob_score : bool
     Keep the out-of-bag score and predictions.
 """
+
+
+class BaseForest(BaseLHT):
+    """The fit of forests."""
+
+    _is_forest = True
+
+    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
+        first = 0 if earlier is None else earlier.n_estimators
+        if not is_integer(self.n_estimators) or self.n_estimators < 1:
+            raise refuse("n_estimators", self.n_estimators, "an integer of at least 1")
+        if self.n_estimators < first:
+            raise refuse(
+                "n_estimators",
+                self.n_estimators,
+                f"at least {first}, the number of trees already fitted, with warm_start=True",
+            )
+        if self.warm_start and settled.beta is None:
+            raise refuse(
+                "warm_start",
+                True,
+                "a fixed beta as well, because the schedule i/t changes every tree when the number of trees changes",
+            )
+        check_verbose(self.verbose)
+        trees = np.arange(first, self.n_estimators)
+        betas = trees / self.n_estimators if settled.beta is None else np.full(len(trees), settled.beta)
+        sizes = np.bincount(training.codes)
+        bootstrap = check_flag("bootstrap", self.bootstrap)
+        counts = count_rows(self.max_samples, sizes, auto=settled.max_samples, bootstrap=bootstrap)
+        if check_flag("oob_score", self.oob_score) and counts is None:
+            raise refuse(
+                "oob_score",
+                True,
+                "max_samples < 1 or bootstrap=True as well, because otherwise no row is out of bag",
+            )
+        record = None if earlier is None else earlier.forest
+        if self.oob_score and record is not None and not np.array_equal(record.sizes, sizes):
+            raise refuse(
+                "oob_score",
+                True,
+                f"the same {record.sizes.sum()} rows as in the earlier fit, or warm_start=False: for other rows it is "
+                "unknown which trees were trained on them",
+            )
+        class_weight = getattr(self, "class_weight", None)
+        balances = isinstance(class_weight, str) and class_weight == "balanced_subsample"
+        if balances and counts is None:  # the sample is all rows
+            counts = sizes
+        drawn = (Drawn(len(trees), counts, bootstrap),) if len(trees) else ()
+        record = ForestRecord(
+            betas=betas if record is None else np.concatenate([record.betas, betas]),
+            tree_parameters={},
+            sizes=sizes,
+            draws=drawn if record is None else record.draws + drawn,
+        )
+        return Growth(betas, first, counts, bootstrap, balances, record)
+
+    def fit_batches(
+        self,
+        source: Any,
+        *,
+        target: str | None = None,
+        sample_weight: str | None = None,
+        batch_rows: int | None = None,
+    ) -> Any:
+        """Fit the forest on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
+
+        Labels of all rows are kept in memory, features only of the rows that trees draw: ``max_samples`` must be a
+        number of rows. The table is read twice, and once more for each of: columns with many categories, indicators of
+        missing values, and out-of-bag rows; the pilot of ``min_samples_leaf="auto"`` reads it twice more.
+        ``calibrate``, ``keep_prototypes`` and ``warm_start`` are not supported.
+
+        Parameters
+        ----------
+        source : path, pyarrow dataset or table, tuple of arrays, or callable
+            The path of a Parquet, Arrow or CSV file, or of a folder of Parquet files, which are read as
+            ``lhtree fit`` reads them; a pyarrow dataset or table; arrays (X, y) or (X, y, sample_weight), such as
+            ``numpy.memmap``; or a function that returns a fresh iterator of such tuples each time it is called.
+        target : str, optional
+            The column to predict, of files, datasets and tables.
+        sample_weight : str, optional
+            The column of sample weights, of files, datasets and tables.
+        batch_rows : int, optional
+            Rows that are read at once. The model does not depend on it.
+
+        Returns
+        -------
+        self
+        """
+        if not is_integer(self.max_samples):
+            raise refuse("max_samples", self.max_samples, "a number of rows per tree with fit_batches")
+        refuse_parameters(self)
+        passes = open_passes(
+            source,
+            target=target,
+            sample_weight=sample_weight,
+            batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
+            is_regression=self._is_regressor,
+        )
+        seed = draw_seed(self.random_state)
+        return self._fit(prepare(self, BatchedTable(self, passes, seed)), seed=seed)
+
+    def _progress(self, n_tasks: int) -> Any:
+        return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)
+
+    @property
+    def estimators_(self) -> Estimators:
+        """The trees of the forest as fitted estimators, created on access."""
+        return Estimators(self._read(), self._tree, self.get_params(deep=False))
+
+
+class Estimators(Sequence[Any]):
+    """The trees of a forest as fitted estimators: estimator i has the i-th tree of every class, or of all classes."""
+
+    def __init__(self, model: Model, kind: type[Predictor], params: dict[str, Any]) -> None:
+        self._model, self._kind, self._params = model, kind, params
+
+    def __len__(self) -> int:
+        return self._model.n_estimators
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        own = self._model.estimator(index)
+        record: ForestRecord = self._model.forest  # type: ignore[assignment]  # of a forest
+        names = self._kind._get_param_names()
+        params = {name: value for name, value in self._params.items() if name in names}
+        params |= record.tree_parameters | {"beta": float(record.betas[index])}
+        if isinstance(params.get("class_weight"), str):  # weights by name depend on the rows of the tree
+            params["class_weight"] = None
+        tree = self._kind(**params)
+        tree._model = own
+        return tree
 
 
 @document(ALL, CLASSIFIER, TREE, TREE_CLASSIFIER, _FOREST, _CLASSIFIER)
@@ -183,10 +338,10 @@ class LHForestClassifier(WolfClassifier, BaseForest):
             raise refuse(
                 "multi_class", self.multi_class, f"{kind!r}, as in the earlier fit, with warm_start=True"
             )
-        return replace(super()._plan(settled, training, earlier), is_joint=shares_classes)
+        return replace(super()._plan(settled, training, earlier), shares_classes=shares_classes)
 
     def _finish(self, model: Model, training: Training) -> Model:
-        """Score the rows that trees did not see."""
+        """Compute out-of-bag scores."""
         if not self.oob_score:
             return model
         return score_out_of_bag(model, training, *training.X.add_left_out(add_votes, model, training.codes))
@@ -207,32 +362,6 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         if record is None or record.oob_decision_function is None:
             raise AttributeError("there are no out-of-bag scores: fit with oob_score=True.")
         return record
-
-
-def add_votes(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return sums of WOLF values and memberships over the trees that did not see a row, and their number."""
-    return model.sum_left_out(X, left_out)
-
-
-def score_out_of_bag(
-    model: Model,
-    training: Training,
-    wolf: NDArray[np.float64],
-    membership: NDArray[np.float64],
-    n_trees: NDArray[np.int64],
-) -> Model:
-    """Return the model with its out-of-bag scores; the arrays are the result of ``add_votes``."""
-    record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
-    is_scored = n_trees > 0
-    score = model.scorer.settle(wolf, membership)
-    guess = score.argmax(axis=1) == training.codes
-    given = slice(None) if training.row is None else training.row
-    decision = np.full((training.n_given, model.n_classes), np.nan)
-    decision[given] = np.where(is_scored[:, None], score, np.nan)
-    accuracy = float(guess[is_scored].mean()) if is_scored.any() else None
-    return replace(model, forest=replace(record, oob_score=accuracy, oob_decision_function=decision))
 
 
 @document(ALL, REGRESSOR, TREE, TREE_REGRESSOR, _FOREST, _REGRESSOR)
@@ -355,7 +484,7 @@ class LHForestRegressor(Regressor, BaseForest):
         return model.interval(self._ask(Scorer.value, X, model), coverage)
 
     def _finish(self, model: Model, training: Training) -> Model:
-        """Measure the errors on rows that trees did not see."""
+        """Compute out-of-bag errors."""
         earlier = self._model if self.warm_start else None
         if _has_lost_draws(earlier, model) or training.response is None or model.response is None:
             return model
@@ -392,65 +521,3 @@ def _has_lost_draws(earlier: Model | None, model: Model) -> bool:
         return False
     has_same_rows = model.forest is not None and np.array_equal(earlier.forest.sizes, model.forest.sizes)
     return not has_same_rows or earlier.response is None or earlier.response.residual is None
-
-
-def add_values(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], mean: float, unit: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return sums over the trees that did not see a row: predictions, squares about the mean, and 1."""
-    total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit)
-    return total[:, 0], squares[:, 0], n_trees.astype(np.float64)
-
-
-def measure_out_of_bag(
-    model: Model,
-    training: Training,
-    keeps_predictions: bool,
-    unit: float,
-    total: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    n_trees: NDArray[np.float64],
-) -> Model:
-    """Return the model with its out-of-bag errors; the arrays are the result of ``add_values``."""
-    response: NDArray[np.float64] = training.response  # type: ignore[assignment]  # it is a regression
-    record: ForestRecord = model.forest  # type: ignore[assignment]  # it is a forest
-    summary: ResponseRecord = model.response  # type: ignore[assignment]  # it is a regression
-    row = np.flatnonzero(n_trees)
-    kept, score = np.full(training.n_given, np.nan), None
-    if len(row):
-        n, prediction = n_trees[row], total[row] / n_trees[row]
-        spread = squares[row] - n * ((prediction - summary.mean) / unit) ** 2
-        error = (response[row] - prediction) / unit
-        weight = None if training.weight is None else training.weight[row]
-        residual = np.abs(error) * _correct(error**2, spread, n, model.n_estimators) * unit
-        order = np.argsort(residual, kind="stable")
-        summary = replace(
-            summary, residual=residual[order], residual_weight=None if weight is None else weight[order]
-        )
-        kept[row if training.row is None else training.row[row]] = prediction
-        score = _score(response[row] / unit, error)
-    if keeps_predictions:
-        record = replace(record, oob_score=score, oob_prediction=kept)
-    return replace(model, forest=record, response=summary)
-
-
-def _correct(
-    error: NDArray[np.float64], spread: NDArray[np.float64], n: NDArray[np.float64], n_trees: int
-) -> float:
-    """Return the factor from the error of the trees that did not see a row to the error of all trees.
-
-    Trees whose variance is s² add s² / n to the squared error of the mean of n of them, so that s² (1/n - 1/n_trees) is
-    too much. ``spread`` is the sum of squared deviations of the n trees of a row from their mean.
-    """
-    several = n > 1
-    if not several.any() or not error.sum() > 0.0:
-        return 1.0
-    too_much = np.maximum(spread[several], 0.0) / (n[several] - 1) * (1 / n[several] - 1 / n_trees)
-    share = too_much.sum() / max(error[several].sum(), too_much.sum())
-    return float(np.sqrt(1.0 - share))
-
-
-def _score(response: NDArray[np.float64], error: NDArray[np.float64]) -> float:
-    """Return R²; for a constant response, 1 if all errors are 0, otherwise 0."""
-    spread = ((response - response.mean()) ** 2).sum()
-    return float(1.0 - (error**2).sum() / spread) if spread > 0.0 else float(not error.any())

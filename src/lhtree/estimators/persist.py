@@ -10,10 +10,10 @@ import numpy as np
 
 from ..files import ModelFileError, naming, read_file, write_file
 from ..model.model import read
+from .base import Predictor
 from .boost import LHBoostClassifier, LHBoostRegressor
 from .compact import CompactLHTClassifier, CompactLHTRegressor
 from .forest import LHForestClassifier, LHForestRegressor
-from .predictor import Predictor
 from .tree import LHTClassifier, LHTRegressor
 
 _ESTIMATORS: dict[str, type[Predictor]] = {

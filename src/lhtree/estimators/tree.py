@@ -1,19 +1,29 @@
-"""One oblique tree: the paper's classifier and a regressor with a linear model in every block."""
+"""One oblique tree, as a classifier and a regressor, and the fit of trees and forests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._parameters import Settled, check_number
+from .._core import Scorer
+from .._parameters import Settled, check_flag, check_number, draw_seed
+from ..grow.automatic import Pilot, scale_draws
+from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
+from ..grow.forest import ForestPlan, Progress, TreeLabels, count_kept, keep_rows, smooth_leaves
 from ..grow.pruning import Rows, prune
-from ..grow.training import Training
-from ..model.model import Model
-from .base import BaseLHT, Growth, WolfClassifier
+from ..grow.sources import MemoryTable
+from ..grow.training import Training, check_continued, prepare, shift
+from ..model.model import ForestRecord, Model
+from ..model.response import scale_up
+from ..model.trees import Trees, join_trees
+from ..tables.normalise import Normalisation
+from .base import Classifier, Predictor, Regressor, count_threads, normalise
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
-from .predictor import Regressor, count_threads
 
 TREE = """
 alpha : float
@@ -77,6 +87,195 @@ pruning : float
 # Values of the classifier's parameters that regressors do not have. Where the response is 0 and 1, the cut with the
 # least squared error is that with the least Gini impurity.
 REGRESSION_SETTINGS: dict[str, Any] = {"offset": "gini", "confidence": None, "gamma": 1, "smoothing": 0}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The trees to grow: for every beta one tree per target, from ``counts`` rows of each class (None: all rows)."""
+
+    betas: NDArray[np.float64]
+    first_tree: int = 0
+    counts: NDArray[np.int64] | None = None
+    bootstrap: bool = False
+    balances: bool = False
+    record: ForestRecord | None = None  # of all estimators, including an earlier fit
+    shares_classes: bool = False  # one tree of all classes instead of one per target
+
+    def count_trees(self, n_targets: int) -> int:
+        """Return the number of trees."""
+        return len(self.betas) * (1 if self.shares_classes else n_targets)
+
+
+class BaseLHT(Predictor):
+    """The fit of trees and forests, with any number of trees per target."""
+
+    def _fill(self, n_features: int) -> dict[str, Any]:
+        """Return the parameters, with values for the parameters that only other estimators have."""
+        params: dict[str, Any] = self.get_params(deep=False)
+        return params
+
+    @abstractmethod
+    def _plan(self, settled: Settled, training: Training, earlier: Model | None) -> Growth:
+        """Return the trees to grow; ``earlier`` has the trees to keep."""
+
+    def _finish(self, model: Model, training: Training) -> Model:
+        """Return the model after post-processing that needs the training data (out-of-bag scores, pruning)."""
+        return model
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Training samples: an array, a pandas or polars DataFrame or an Arrow table. Text and categories are allowed
+            in frames and tables (see ``categorical_features``). NaN, None and null are missing values.
+        y : array-like of shape (n,)
+            Class labels, of at least two classes; for a regressor, finite numbers.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
+        continues = check_flag("warm_start", getattr(self, "warm_start", False))
+        earlier = self._model if continues else None
+        return self._fit(prepare(self, MemoryTable(self, X, y, sample_weight), earlier), earlier)
+
+    def _fit(self, training: Training, earlier: Model | None = None, seed: int | None = None) -> Any:
+        """Fit the model to checked rows; ``earlier`` has the trees to keep, ``seed`` is drawn unless given."""
+        continues = earlier is not None or getattr(self, "warm_start", False)
+        n_features = training.X.shape[1]
+        params = self._fill(n_features)
+        settled = Settled(params, n_features, is_forest=self._is_forest)
+        if earlier is not None:
+            check_continued(earlier, training)
+        growth = self._plan(settled, training, earlier)
+        method = check_calibrate(params.get("calibrate"), training, continues=continues)
+        n_threads = count_threads(self.n_jobs)
+        n_kept = count_kept(self.keep_prototypes, training)
+        if seed is None:
+            seed = draw_seed(self.random_state) if earlier is None else earlier.seed
+        key = seed if self._is_forest else 0  # without draws, a tree must not depend on its seed
+        normalisation, span = normalise(
+            training, settled.normalize, earlier, n_threads, training.X.sample(key)
+        )
+
+        def build(training: Training, settled: Settled, growth: Growth, progress: Progress) -> Model:
+            trees = self._grow(training, settled, growth, normalisation, seed, n_threads, progress)
+            return Model(
+                trees=trees if earlier is None else earlier.trees + trees,
+                encoding=training.encoding,
+                normalisation=normalisation,
+                span=span,
+                classes=training.classes,
+                prior=training.prior,
+                confidence=settled.confidence,
+                seed=seed,
+                link=self._links[0],
+                response=training.record(),
+                min_samples_leaf=settled.min_samples_leaf,
+            )
+
+        pilot = None
+        if settled.chooses_leaf_size and earlier is None:
+            pilot = Pilot(training, growth, key, continues=continues)
+        n_before = 0 if pilot is None else pilot.n_trees
+        n_trees = growth.count_trees(training.n_targets)
+        with self._progress(n_before + n_trees * (N_FOLDS + 1 if method else 1)) as progress:
+            if pilot is not None:
+                settled = settled.with_leaf_size(pilot.choose(settled, build, progress, n_threads))
+            elif settled.chooses_leaf_size and earlier is not None and earlier.min_samples_leaf is not None:
+                settled = settled.with_leaf_size(earlier.min_samples_leaf)
+            model = build(training, settled, growth, shift(progress, n_before))
+            if method is not None:
+
+                def build_part(part: Training, number: int) -> Model:
+                    own = scale_draws(growth, training, part, len(growth.betas))
+                    return build(part, settled, own, shift(progress, n_before + (number + 1) * n_trees))
+
+                model = calibrate(model, training, method, build_part, n_threads, key)
+        forest = growth.record
+        if forest is not None:
+            names = self._tree._get_param_names()
+            own = {name: value for name, value in settled.tree_params().items() if name in names}
+            forest = replace(forest, tree_parameters=own)
+        model = replace(model, prototypes=keep_rows(n_kept, training, seed), forest=forest)
+        self._model = self._finish(model, training)
+        return self
+
+    def _grow(
+        self,
+        training: Training,
+        settled: Settled,
+        growth: Growth,
+        normalisation: Normalisation,
+        seed: int,
+        n_threads: int,
+        progress: Progress,
+    ) -> Trees:
+        responses, exponent = training.responses()
+        response = None if training.response is None else responses[0]
+        labels = TreeLabels(training.codes, training.weight, response, training.targets)
+        plan = ForestPlan(
+            settled,
+            normalisation,
+            seed,
+            growth.counts,
+            growth.bootstrap,
+            growth.balances,
+            growth.shares_classes,
+        )
+        grown = training.X.grow(labels, plan, growth.first_tree, growth.betas, n_threads, progress)
+        return self._settle_trees(grown, training, settled, exponent)
+
+    def _settle_trees(
+        self, grown: Sequence[dict[str, Any]], training: Training, settled: Settled, exponent: int
+    ) -> Trees:
+        """Return the trees of the core, given in parts, in units of the response and with smoothed leaves."""
+        parts = [Trees(**(scale_up(arrays, exponent) if self._is_regressor else arrays)) for arrays in grown]
+        trees = join_trees(parts)
+        return trees if self._is_regressor else smooth_leaves(trees, training.prior, settled.smoothing)
+
+    @property
+    def min_samples_leaf_(self) -> float:
+        """The leaf size in use: ``min_samples_leaf``, or the choice of "auto"."""
+        return self._read().min_samples_leaf  # type: ignore[return-value]  # only boosted models have none
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of every column in the gain of all blocks, shape (m,).
+
+        The gain of a block is the decrease in Gini impurity (for a regressor, in squared error) from the block to its
+        children. It is divided among the features of the block in proportion to ``|weight|`` × spread and corrected for
+        chance: a feature strongly related to the target keeps its share, and one that is no better than the best of as
+        many noise features gets nothing. So noise has an importance of about 0. The categories of a column are summed.
+        """
+        return self.importances().values
+
+
+class WolfClassifier(Classifier, BaseLHT):
+    """Classifiers that predict by the mean of corrected memberships (WOLF)."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities: WOLF values divided by their sum, shape (n, K).
+
+        If all WOLF values of a row are 0, the mean memberships are used instead, and if these are 0, the class prior.
+        """
+        return self._ask(Scorer.proba, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_wolf(self, X: Any) -> NDArray[np.float64]:
+        """Mean corrected membership d·μ of every row and class, shape (n, K) (WOLF, eq. 17)."""
+        return self._ask(Scorer.wolf, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """Mean membership μ of every row and class, shape (n, K) (eq. 15)."""
+        return self._ask(Scorer.membership, X, self._model)  # type: ignore[no-any-return]
+
+    def predict_confidence(self, X: Any) -> NDArray[np.float64]:
+        """Mean confidence d of every row and class, shape (n, K) (eq. 12)."""
+        return self._ask(Scorer.confidence, X, self._model)  # type: ignore[no-any-return]
 
 
 @document(ALL, CLASSIFIER, TREE, TREE_CLASSIFIER)

@@ -17,7 +17,7 @@ from .holdout import Validation, hold_out, mark_rows
 from .training import Progress, Training, shift
 
 if TYPE_CHECKING:
-    from ..estimators.base import Growth
+    from ..estimators.tree import Growth
 
 
 _SIZES = (1, 5, 20, 50)

@@ -41,7 +41,7 @@ class ForestPlan(NamedTuple):
     counts: NDArray[np.int64] | None
     bootstrap: bool
     balances: bool
-    is_joint: bool
+    shares_classes: bool
 
 
 class Draw(NamedTuple):
@@ -89,7 +89,7 @@ def grow_forest(
         responses: NDArray[Any] = (labels.codes == targets[:, None]).astype(np.uint8)
     else:
         responses = labels.response[None]
-    if plan.is_joint:  # the core takes the classes from the strata
+    if plan.shares_classes:  # the core takes the classes from the strata
         targets, responses = np.array([-1], dtype=np.int32), responses[:0]
     arrays: dict[str, Any] | None = _core.grow_forest(
         **X.arguments(),

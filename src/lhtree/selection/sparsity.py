@@ -12,8 +12,7 @@ from sklearn.model_selection import check_cv, cross_validate
 
 from .._extras import show_progress
 from .._parameters import is_integer, is_real, refuse
-from ..estimators.base import WolfClassifier
-from ..estimators.tree import LHTClassifier
+from ..estimators.tree import LHTClassifier, WolfClassifier
 from ..evaluation.curves import SparsityCurve
 from ..model.model import read
 
