@@ -238,7 +238,7 @@ def find_flaws(scene):
 
 
 def measure_classes(n_classes):
-    """Return an evaluation of so many classes."""
+    """Return an evaluation with ``n_classes`` classes."""
     random = np.random.default_rng(0)
     frame, y = pd.DataFrame({"x": random.normal(size=20 * n_classes)}), np.arange(20 * n_classes) % n_classes
     model = lhtree.CompactLHTClassifier(max_leaf_nodes=3).fit(frame, y)
