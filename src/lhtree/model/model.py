@@ -357,7 +357,7 @@ class Model:
             ]
             if any(part is None for part in parts):
                 refuse_infinity(X.expand())
-            stages = np.concatenate(parts, axis=1)  # type: ignore[arg-type]  # none is None
+            stages: NDArray[np.float64] = np.concatenate(parts, axis=1)  # type: ignore[arg-type]  # none is None
             before = stages[-1].copy()
             yield from stages
 
@@ -389,7 +389,7 @@ class Model:
         ]
         if any(part is None for part in parts):
             refuse_infinity(X.expand())
-        first, second = map(np.concatenate, zip(*parts, strict=True))  # type: ignore[arg-type]  # none is None
+        first, second = map(np.concatenate, zip(*parts, strict=True))
         return first, second, n_trees
 
     def interval(self, prediction: NDArray[Any], coverage: float) -> NDArray[np.float64]:
