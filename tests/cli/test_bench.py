@@ -53,18 +53,6 @@ class TestBench:
         facts = json.loads(succeed(capsys, *QUICK, "--only", "rf", "--json").out)
         assert facts["models"][-1] == {"model": "rf", "failure": "no such luck"}
 
-    @pytest.mark.parametrize(
-        ("code", "arguments", "message"),
-        [
-            (2, ("--only", "light_gbm"), "--only light_gbm is not a known model (did you mean 'lightgbm'?)"),
-            (2, ("--folds", 0), "--folds 0 is too small: pass 2 or more"),
-            (1, ("--drop", "colr"), "--drop colr is not a column of data.csv (did you mean 'colour'?)"),
-        ],
-    )
-    def test_errors(self, capsys, code, arguments, message):
-        ran = fail(capsys, *QUICK, *arguments)
-        assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
-
     def test_progress_bar_in_terminals(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes it for a terminal
         assert "CART" in succeed(capsys, *QUICK).err

@@ -1,8 +1,13 @@
-"""Whatever is thrown at the command line: one line, an exit code that means something, no traceback."""
+"""Errors of the command line: one line, a documented exit code, no traceback.
+
+``LHTREE_RENEW=1 pytest tests/cli/test_errors.py -k messages`` writes ``messages.txt``.
+"""
 
 import errno
 import gzip
 import os
+import shlex
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +16,8 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree import cli
 from lhtree.cli._errors import ExitCode, Guard, Problem, reading, writing
-from support.shop import run, shop, write_files  # noqa: F401
+from support.golden import read_cases, write_cases
+from support.shop import make_table, run, shop, write_files  # noqa: F401
 
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -20,7 +26,7 @@ DOCUMENTED = {code.value for code in ExitCode}
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "told"),
+    ("error", "code", "message"),
     [
         (Problem("no rows", ExitCode.DATA), 1, "no rows"),
         (Problem("two\n lines", ExitCode.WRITE), 4, "two lines"),
@@ -37,21 +43,21 @@ DOCUMENTED = {code.value for code in ExitCode}
         (Problem("a \x1b[31mred\x07 name"), 1, r"a \x1b[31mred\x07 name"),
     ],
 )
-def test_errors(capsys, error, code, told):
+def test_exceptions_are_printed_in_one_line(capsys, error, code, message):
     def command():
         raise error
 
     with pytest.raises(SystemExit) as stop:
         Guard().wrap(command)()
     assert stop.value.code == code
-    assert capsys.readouterr() == ("", f"lhtree: {told}\n")
+    assert capsys.readouterr() == ("", f"lhtree: {message}\n")
     guard = Guard()
     guard.is_debug = True
     with pytest.raises(type(error)):
         guard.wrap(command)()
 
 
-def test_defects_are_not_hidden():
+def test_unexpected_exceptions_are_raised():
     def command():
         raise AssertionError("a defect of ours")
 
@@ -59,13 +65,54 @@ def test_defects_are_not_hidden():
         Guard().wrap(command)()
 
 
-def test_files_are_named():
+def test_errors_name_the_file():
     with pytest.raises(Problem, match=r"^cannot read a\.csv: Permission denied$") as caught, reading("a.csv"):
         raise PermissionError(errno.EACCES, "Permission denied")
     assert caught.value.code == ExitCode.READ
     with pytest.raises(Problem, match=r"^cannot write a\.csv: odd$") as caught, writing("a.csv"):
         raise OSError("odd")
     assert caught.value.code == ExitCode.WRITE
+
+
+MESSAGES = Path(__file__).parent / "messages.txt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with valid and invalid tables."""
+    folder = tmp_path_factory.mktemp("shop")
+    write_files(folder)
+    table = make_table()
+    (folder / "folder.csv").mkdir()
+    table[:0].to_csv(folder / "none.csv", index=False)
+    table[:3].assign(y=["a", "b", "b"]).to_csv(folder / "few.csv", index=False)
+    table.assign(y=table["y"].where(table.index > 9)).to_csv(folder / "missing.csv", index=False)
+    table.assign(shop="west").to_csv(folder / "west.csv", index=False)
+    table.assign(prediction=1).to_csv(folder / "again.csv", index=False)
+    table.assign(tags=[["a"]] * 300).to_parquet(folder / "lists.parquet")
+    table.rename(columns={"weight": "Weigth"}).to_csv(folder / "renamed.csv", index=False)
+    X, weight = table.drop(columns=["y", "weight"]), table["weight"]
+    lhtree.save(lhtree.LHForestRegressor(20, random_state=0).fit(X, weight), folder / "weights.lht")
+    upper = lhtree.LHBoostRegressor("quantile", quantile=0.8, max_iter=5, random_state=0)
+    lhtree.save(upper.fit(X, weight), folder / "upper.lht")
+    return folder
+
+
+def find_message(capsys, command):
+    """Return the exit code and the message of a command; it must leave files as they are."""
+    before = {path.name: path.stat().st_mtime_ns for path in Path().iterdir()}
+    ran = run(capsys, *shlex.split(command)[1:])
+    assert {path.name: path.stat().st_mtime_ns for path in Path().iterdir()} == before
+    assert (ran.out, ran.err[:8], ran.err.count("\n")) == ("", "lhtree: ", 1), command
+    return f"{ran.code} {ran.err[8:-1]}"
+
+
+def test_messages(capsys, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    if "LHTREE_RENEW" in os.environ:
+        write_cases(MESSAGES, lambda command: find_message(capsys, command))
+    cases = read_cases(MESSAGES)
+    assert {command: find_message(capsys, command) for command in cases} == cases
 
 
 @pytest.mark.usefixtures("shop")
@@ -77,17 +124,19 @@ class TestUsage:
 
     @pytest.mark.parametrize(
         "arguments",
-        [("fitt",), ("fit", "data.csv"), ("predict", "a", "b", "c"), ("explain", "a", "--row", "x")],
+        [
+            *("fitt", "fit data.csv", "predict a b c", "explain a --row x"),
+            *(f"fit data.csv -t y -o new.lht {option}" for option in ("--membership full", "--model bush")),
+        ],
     )
-    def test_wrong_usage_is_one_line(self, capsys, arguments):
-        ran = run(capsys, *arguments)
-        assert (ran.code, ran.out) == (2, "")
+    def test_invalid_usage_is_one_line(self, capsys, arguments):
+        ran = run(capsys, *arguments.split())
+        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
         assert ran.err.startswith("lhtree: ")
         assert ran.err.endswith(" --help)\n")
-        assert ran.err.count("\n") == 1
 
     @pytest.mark.parametrize("arguments", [(), ("fit",)])
-    def test_nothing_typed_shows_help(self, capsys, arguments):
+    def test_command_without_arguments_shows_help(self, capsys, arguments):
         ran = run(capsys, *arguments)
         assert (ran.code, ran.err) == (2, "")
         assert "Usage: lhtree" in ran.out
@@ -97,7 +146,7 @@ class TestUsage:
         assert f" {code} " in run(capsys, "--help").out
 
 
-# What tables are made of, sound and damaged.
+# Cells of tables, valid and invalid.
 CELLS = st.sampled_from(
     [
         *"1?-,;\t\r\0 '\"é😀",
@@ -147,13 +196,6 @@ def damaged(draw):
         if place < len(content):
             content[place] = value
     return bytes(content[: draw(st.integers(0, len(content)))] if draw(st.booleans()) else content)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("damaged")
-    write_files(folder)
-    return folder
 
 
 @settings(suppress_health_check=[*settings().suppress_health_check, HealthCheck.function_scoped_fixture])

@@ -1,4 +1,4 @@
-"""``lhtree evaluate``: the figures of ``lhtree.evaluate``, measured batch by batch."""
+"""``lhtree evaluate`` gives the figures of ``lhtree.evaluate``, batch by batch."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 import lhtree
 from lhtree.io import csv as records
-from support.shop import fail, fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
+from support.shop import fit_boosted, fit_models, make_table, shop, succeed  # noqa: F401
 
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -30,7 +30,7 @@ class TestFigures:
             succeed(capsys, "evaluate", "model.lht", "doubt.csv", "--target", "y", "--json").out
         )
 
-    def test_they_are_those_of_the_library(self, facts):
+    def test_figures_equal_those_of_the_library(self, facts):
         frame = table_with_doubt()
         measured = lhtree.evaluate(fit_models()[0], frame.drop(columns="y"), frame["y"])
         assert facts == measured.to_dict() | {"n_dropped": 0}
@@ -64,12 +64,5 @@ class TestShown:
     def test_rows_without_a_class(self, capsys):
         make_table().assign(y=lambda frame: frame["y"].where(frame.index > 9)).to_csv("some.csv", index=False)
         asked = ("evaluate", "model.lht", "some.csv", "-t", "y")
-        assert "--target y is missing in 10 of 300 rows" in fail(capsys, *asked).err
         ran = succeed(capsys, *asked, "--drop-missing-target")
         assert ran.err == "lhtree: 10 rows without a target were dropped\n"
-        assert "is not a column" in fail(capsys, *asked[:-1], "Y").err
-
-    def test_no_rows(self, capsys):
-        make_table()[:0].to_csv("none.csv", index=False)
-        ran = fail(capsys, "evaluate", "model.lht", "none.csv", "-t", "y")
-        assert ran.err == "lhtree: none.csv has no rows with a target: pass a table with rows\n"

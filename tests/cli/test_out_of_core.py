@@ -47,7 +47,7 @@ def test_rows_without_a_class_are_dropped(capsys):
     assert "missing in 43 of 300 rows" in fail(capsys, *asked[:-1], "-o", "new.lht", "--out-of-core").err
 
 
-def test_numbers_are_told_from_classes(capsys):
+def test_task_is_the_same_as_in_memory(capsys):
     asked = ("fit", "data.csv", "-t", "weight", "--model", "boost", "--rounds", 3)
     succeed(capsys, *asked, "-o", "whole.lht")
     ran = succeed(capsys, *asked, "-o", "streamed.lht", "--out-of-core", "--json")
@@ -92,7 +92,7 @@ def test_free_memory():
         (("--increasing", "nothing"), "nothing"),
     ],
 )
-def test_what_is_refused(capsys, options, told):
+def test_invalid_options_are_rejected(capsys, options, told):
     asked = ASKED if "--model" not in options else ASKED[:4]
     assert told in fail(capsys, *asked, *options, "-o", "new.lht", "--out-of-core").err
 

@@ -32,7 +32,7 @@ def test_pipes():
     assert done.stderr == b""
 
 
-def test_prediction_does_without_scikit_learn():
+def test_prediction_needs_no_scikit_learn():
     code = (
         "import sys; from lhtree.cli import main\n"
         "sys.argv[1:] = ['predict', 'model.lht', 'data.csv', '--out', 'o.csv']\n"
@@ -43,7 +43,7 @@ def test_prediction_does_without_scikit_learn():
     assert done.stdout == "[]\n"
 
 
-def test_a_reader_that_has_seen_enough():
+def test_closed_pipe_ends_the_command():
     pd.concat([make_table()] * 1000).to_csv("long.csv", index=False)
     child = subprocess.Popen(
         [*LHTREE, "predict", "model.lht", "long.csv", "--keep-all"],
@@ -58,22 +58,22 @@ def test_a_reader_that_has_seen_enough():
 
 
 signals = pytest.mark.parametrize(
-    ("name", "code", "told"),
+    ("name", "code", "message"),
     [("SIGINT", 130, "lhtree: interrupted\n"), ("SIGTERM", 143, ""), ("SIGHUP", 129, "")],
 )
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="needs signals")
 
 
-def check_interrupted(child, code, told):
-    """The child ends by itself, says why, and leaves nothing half-written."""
+def check_interrupted(child, code, message):
+    """Check the exit code and the message of a process, and that it leaves no partial file."""
     assert child.wait(120) == code
-    assert child.stderr.read() == told
+    assert child.stderr.read() == message
     assert not [name for name in os.listdir() if name == "out.csv" or name.endswith(".part")]
 
 
 @needs_signals
 @signals
-def test_interrupted_while_it_waits_for_rows(name, code, told):
+def test_signal_while_waiting_for_rows_ends_the_command(name, code, message):
     os.mkfifo("endless.csv")
     start = [sys.executable, "-c", HEARING + LHTREE[-1]]
     command = [*start, "predict", "model.lht", "endless.csv", "--out", "out.csv"]
@@ -82,12 +82,12 @@ def test_interrupted_while_it_waits_for_rows(name, code, told):
         pipe.write("size,weight,colour,shop\n" + "1,2,red,north\n" * 400_000)
         pipe.flush()  # the pipe holds far less, so most rows have been read
         child.send_signal(getattr(signal, name))
-        check_interrupted(child, code, told)
+        check_interrupted(child, code, message)
 
 
 @needs_signals
 @signals
-def test_interrupted_while_it_imports(name, code, told):
+def test_signal_during_imports_ends_the_command(name, code, message):
     start = "import lhtree.cli as cli; install = cli.handle_signals\n"
     start += "cli.handle_signals = lambda: (install(), print('started', flush=True))\ncli.main()"
     command = [sys.executable, "-c", HEARING + start, "predict", "model.lht", "-", "--out", "out.csv"]
@@ -95,13 +95,13 @@ def test_interrupted_while_it_imports(name, code, told):
     with subprocess.Popen(command, **pipes, text=True) as child:
         assert child.stdout.readline() == "started\n"
         child.send_signal(getattr(signal, name))
-        check_interrupted(child, code, told)
+        check_interrupted(child, code, message)
 
 
 @needs_signals
 @signals
-def test_interrupted_where_nobody_can_raise(name, code, told):
-    """What a handler raises in a finaliser is lost; the command ends all the same, and before it writes its file."""
+def test_signal_in_a_finalizer_ends_the_command(name, code, message):
+    """Exceptions in a finalizer are lost; the command still ends before it writes its file."""
     code_of_child = f"""{HEARING}
 import os, signal, sys
 from lhtree.cli import main, predict
@@ -115,11 +115,11 @@ main()
 """
     command = [sys.executable, "-c", code_of_child, "predict", "model.lht", "data.csv", "--out", "out.csv"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as child:
-        check_interrupted(child, code, told)
+        check_interrupted(child, code, message)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits")
-def test_a_disk_that_is_full():
+def test_full_disk():
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
     command = [sys.executable, "-c", code + LHTREE[-1], "predict", "model.lht", "data.csv", "--keep-all"]
     done = subprocess.run([*command, "--out", "o.csv"], capture_output=True, text=True, check=False)

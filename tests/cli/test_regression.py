@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ class TestFit:
             ("--model boost --rounds 5 --loss gamma", lhtree.LHBoostRegressor("gamma", max_iter=5)),
         ],
     )
-    def test_it_is_the_one_of_the_library(self, capsys, options, estimator):
+    def test_model_equals_that_of_the_library(self, capsys, options, estimator):
         shown = succeed(capsys, "fit", "data.csv", *TARGET, "--out", "new.lht", *options.split()).out
         X, y = read_table()
         expected = estimator.set_params(random_state=0).fit(X, y)
@@ -60,7 +61,7 @@ class TestFit:
         assert facts["holdout"]["n_rows"] == 90
         assert facts["holdout"]["intervals"]["coverage"] == 0.9
 
-    def test_the_task_can_be_chosen(self, capsys):
+    def test_task_can_be_chosen(self, capsys):
         frame = make_table()
         frame["rooms"] = np.arange(300) % 30
         frame.to_csv("rooms.csv", index=False)
@@ -77,32 +78,12 @@ class TestFit:
         assert isinstance(lhtree.load("rooms.lht"), lhtree.LHTRegressor)
         assert "too many" in fail(capsys, *command, "--task", "classification").err
 
-    @pytest.mark.parametrize(
-        ("code", "options", "words"),
-        [
-            (2, "--target weight --gamma 3", "--gamma does not apply to a regression: omit it"),
-            (2, "--target weight --class-weight balanced --task regression", "--class-weight does not apply"),
-            (2, "--target y --loss poisson --model boost", "--loss does not apply to a classification"),
-            (2, "--target weight --loss poisson --task regression", "pass --model boost"),
-            (2, "--target y --loss poisson --task classification", "--loss does not apply"),
-            (1, "--target y --task regression", "'sold' where a number is to be predicted"),
-            (1, "--target y --task regression --model boost --loss gamma", "'sold'"),
-            (1, "--target weight --holdout 0.9999", "leaves no row"),
-            (1, "--target weight --model boost --quantile 2", "quantile"),
-        ],
-    )
-    def test_refusals(self, capsys, code, options, words):
-        ran = fail(capsys, "fit", "data.csv", "--out", "new.lht", *options.split())
-        assert words in ran.err.replace("'kept'", "'sold'")
-        assert ran.code == code
-
-    def test_missing_numbers(self, capsys):
+    def test_rows_without_a_number_can_be_dropped(self, capsys):
         command = ("fit", "data.csv", "--target", "size", "--out", "new.lht", "--trees", 3)
-        assert "missing in 10 of 300 rows" in fail(capsys, *command).err
         shown = succeed(capsys, *command, "--drop-missing-target").out
         assert "290 rows, 10 without a target dropped" in shown
 
-    def test_a_decimal_comma(self, capsys):
+    def test_decimal_comma(self, capsys):
         frame = make_table()[["size", "weight"]]
         frame.to_csv("comma.csv", index=False, sep=";", decimal=",")
         command = ("fit", "comma.csv", "--target", "weight", "--out", "new.lht", "--trees", 3)
@@ -125,23 +106,6 @@ class TestUse:
         shown = succeed(capsys, "predict", "forest.lht", "none.csv", "--interval", 0.8).out
         assert shown == "prediction,low,high\n"
 
-    @pytest.mark.parametrize(
-        ("code", "arguments", "words"),
-        [
-            (1, "forest.lht --proba", "--proba: the model predicts a number"),
-            (1, "forest.lht --confidence", "--confidence: the model predicts a number"),
-            (1, "upper.lht --interval 0.9", "no prediction intervals; use a forest"),
-            (1, "model.lht --interval 0.9", "no prediction intervals; pass --proba"),
-            (2, "forest.lht --interval 1.5", "share between 0 and 1"),
-            (1, "forest.lht --interval 0.9999", "coverage"),
-        ],
-    )
-    def test_refused_predictions(self, capsys, code, arguments, words):
-        model, *options = arguments.split()
-        ran = fail(capsys, "predict", model, "new.csv", *options)
-        assert words in ran.err
-        assert ran.code == code
-
     def test_evaluate(self, capsys):
         command = ("evaluate", "forest.lht", "test.csv", "--target", "weight", "--interval", 0.8)
         facts = json.loads(succeed(capsys, *command, "--json").out)
@@ -154,8 +118,6 @@ class TestUse:
         assert "Ranges of the prediction" in shown
         shown = succeed(capsys, "evaluate", "upper.lht", "test.csv", "--target", "weight").out
         assert "quantile 0.8" in shown
-        assert "where a number" in fail(capsys, "evaluate", "forest.lht", "test.csv", "--target", "y").err
-        assert "--interval" in fail(capsys, *command[:-1], 0).err
 
     def test_explain(self, capsys):
         shown = succeed(
@@ -166,16 +128,17 @@ class TestUse:
         assert "What would change the prediction" in shown.out or "No change was found" in shown.out
         facts = json.loads(succeed(capsys, "explain", "upper.lht", "new.csv", "--row", 3, "--json").out)
         assert facts["prediction"] == lhtree.load("upper.lht").predict(read_table()[0][3:4])[0]
-        for wrong in ("9", "a..b", "..", "sold"):
-            ran = fail(capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--to", wrong)
-            assert f"--to {wrong} is not a range" in ran.err
-        ran = fail(capsys, "explain", "forest.lht", "new.csv", "--row", 3, "--counterfactual")
-        assert "--to LOW..HIGH" in ran.err
 
     @pytest.mark.parametrize("ending", ["sql", "c"])
     def test_export(self, capsys, ending):
         succeed(capsys, "fit", "data.csv", *TARGET, "--out", "tree.lht", "--model", "tree")
         succeed(capsys, "export", "tree.lht", "--out", f"tree.{ending}")
+        model = lhtree.load("tree.lht")
+        if ending == "sql":
+            assert Path("tree.sql").read_text() == f"{lhtree.export_sql(model, table='data')}\n"
+        else:
+            lhtree.export_c(model, "expected.c")
+            assert Path("tree.c").read_bytes() == Path("expected.c").read_bytes()
 
     def test_report(self, capsys):
         options = ("--target", "weight", "--test", "test.csv", "--out", "report.html")
@@ -205,32 +168,14 @@ class TestChoose:
         assert facts["metric"] == "rmse"
         assert facts["best_score"] == facts["candidates"][0]["rmse"]
 
-    @pytest.mark.parametrize(
-        ("options", "words"),
-        [
-            ("--target weight --metric accuracy", "pass one of r2, rmse, mae"),
-            ("--target y --metric rmse", "pass one of accuracy"),
-        ],
-    )
-    def test_metrics_of_the_other_task(self, capsys, options, words):
-        assert words in fail(capsys, "tune", "data.csv", *options.split()).err
-
     def test_bench(self, capsys):
         command = ("bench", "data.csv", *TARGET, "--folds", 2)
         shown = succeed(capsys, *command, "--only", "tree", "--only", "cart").out
         assert "R²" in shown
         assert "accuracy" not in shown
         facts = json.loads(succeed(capsys, *command, "--only", "cart", "--json").out)
-        assert set(facts["models"][0]) == {
-            "model",
-            "failure",
-            "r2",
-            "rmse",
-            "mae",
-            "fit_seconds",
-            "row_seconds",
-        }
-        assert "has no regressor" in fail(capsys, *command, "--only", "mixed").err
+        names = "model failure r2 rmse mae fit_seconds row_seconds"
+        assert set(facts["models"][0]) == set(names.split())
 
     def test_every_model_has_a_regressor(self):
         for name, peer in PEERS.items():

@@ -1,4 +1,4 @@
-"""``lhtree report``: the page is the one that the library writes."""
+"""``lhtree report`` and ``lhtree sheet`` write the same pages as the library."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ class TestReport:
     @pytest.mark.parametrize(
         ("name", "has_test"), [("tree.lht", False), ("tree.lht", True), ("boosted.lht", False)]
     )
-    def test_the_page_of_the_library(self, capsys, name, has_test):
+    def test_page_equals_that_of_the_library(self, capsys, name, has_test):
         X = make_table()
         y = X.pop("y")
         held = {"X_test": X[200:], "y_test": y[200:]} if has_test else {}
@@ -32,24 +32,56 @@ class TestReport:
         assert succeed(capsys, *asked) == (0, "", "")
         assert Path("r.html").stat().st_size > 10_000
 
-    @pytest.mark.parametrize(
-        ("code", "target", "out", "message"),
-        [
-            (1, "Y", "r.html", "--target Y is not a column of data.csv (did you mean 'y'?)"),
-            (1, "shop", "r.html", "--target shop contains the class"),
-            (4, "y", "no/r.html", "cannot write no/r.html: the directory no does not exist"),
-            (4, "y", ".", "cannot write .: it is not a regular file"),
-        ],
-    )
-    def test_errors(self, capsys, code, target, out, message):
-        ran = fail(capsys, "report", "model.lht", "data.csv", "--target", target, "--out", out)
-        assert ran.code == code
-        assert ran.err.startswith(f"lhtree: {message}")
-        assert not Path("r.html").exists()
-
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
-    def test_what_is_no_file_is_not_replaced(self, capsys):
+    def test_pipes_are_not_replaced(self, capsys):
         os.mkfifo("pipe.html")
         ran = fail(capsys, "report", "model.lht", "data.csv", "-t", "y", "-o", "pipe.html")
         assert (ran.code, ran.err) == (4, "lhtree: cannot write pipe.html: it is not a regular file\n")
         assert Path("pipe.html").is_fifo()
+
+
+@pytest.mark.usefixtures("shop")
+class TestSheet:
+    def test_sheet_equals_that_of_the_library(self, capsys):
+        X = make_table()[200:]
+        y = X.pop("y")
+        model = lhtree.load("compact.lht")
+        lhtree.sheet(model, "expected.html", X, y, row=3, title="What [sells]")
+        asked = ["sheet", "compact.lht", "test.csv", "-t", "y", "--row", "3", "-o", "s.html", "--title"]
+        ran = succeed(capsys, *asked, "What [sells]")
+        assert Path("s.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
+        assert ran.out == ""
+        assert ran.err.startswith("s.html written, ")
+
+    def test_sheet_without_rows(self, capsys):
+        assert succeed(capsys, "sheet", "compact.lht", "-o", "s.html", "--quiet") == (0, "", "")
+        assert "Not measured" in Path("s.html").read_text(encoding="utf-8")
+
+    def test_sheet_of_a_regression(self, capsys):
+        X = make_table()[200:].dropna(subset="size")
+        frame = make_table().dropna(subset="size")
+        model = lhtree.CompactLHTRegressor(max_leaf_nodes=4).fit(frame.drop(columns="size"), frame["size"])
+        lhtree.save(model, "sizes.lht")
+        y = X.pop("size")
+        lhtree.sheet(model, "expected.html", X, y, row=3)
+        succeed(
+            capsys,
+            *[
+                "sheet",
+                "sizes.lht",
+                "test.csv",
+                "-t",
+                "size",
+                "--drop-missing-target",
+                "--row",
+                "3",
+                "-o",
+                "s.html",
+            ],
+        )
+        assert Path("s.html").read_text(encoding="utf-8") == Path("expected.html").read_text(encoding="utf-8")
+
+    def test_pdf(self, capsys):
+        pytest.importorskip("matplotlib")
+        succeed(capsys, "sheet", "compact.lht", "new.csv", "-o", "s.pdf")
+        assert Path("s.pdf").read_bytes().startswith(b"%PDF")

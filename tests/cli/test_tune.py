@@ -9,7 +9,7 @@ import pytest
 import lhtree
 from lhtree.cli import _show
 from lhtree.selection import tuning
-from support.shop import fail, make_table, run, shop, succeed  # noqa: F401
+from support.shop import make_table, run, shop, succeed  # noqa: F401
 
 TABLE = ("data.csv", "--target", "y")
 QUICK = ("tune", *TABLE, "--candidates", 3, "--folds", 3, "--model", "tree", "--time-limit", 600)
@@ -81,22 +81,6 @@ class TestTune:
         assert command[:3] == ["lhtree", "fit", "odd table.csv"]
         for option in given:
             assert option in command
-
-    @pytest.mark.parametrize(
-        ("code", "arguments", "message"),
-        [
-            (2, ("--folds", 1), "--folds 1 is too small: pass 2 or more"),
-            (2, ("--candidates", 0), "--candidates 0 is too small: pass 1 or more"),
-            (2, ("--time-limit", "nan"), "--time-limit nan is too small: pass 0 or more"),
-            (2, ("--seed", -1), "--seed -1 is too small: pass 0 or more"),
-            (2, ("--threads", 0), "--threads 0 is not valid: pass 1 or more, or -1 for all cores"),
-            (1, ("--folds", 301), "300 rows cannot be split into 301 folds: choose at most 300 folds"),
-            (4, ("--out", "no/model.lht"), "cannot write no/model.lht: the directory no does not exist"),
-        ],
-    )
-    def test_errors(self, capsys, code, arguments, message):
-        ran = fail(capsys, *QUICK, *arguments)
-        assert (ran.code, ran.err) == (code, f"lhtree: {message}\n")
 
     def test_best_so_far_is_printed_after_an_interrupt(self, capsys, monkeypatch):
         n_fits = 0
