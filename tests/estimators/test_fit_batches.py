@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lhtree import LHBoostClassifier, LHBoostRegressor
+from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier
+from lhtree.io import csv
 from lhtree.io import passes as scratch
 from lhtree.io.read import read_training
 from lhtree.tables import rows as sample
@@ -226,3 +227,28 @@ def test_batches_that_do_not_fit():
 def test_parameters_that_are_refused(name, value):
     with pytest.raises(ValueError, match=f"{name}.*with fit_batches"):
         LHBoostClassifier(**{name: value}).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
+
+
+@pytest.mark.parametrize(
+    ("most_sampled", "make", "n_parses"),
+    [
+        (1000, lambda: LHBoostClassifier(**FEW), 2),
+        (100, lambda: LHBoostClassifier(**FEW), 3),
+        (
+            100,
+            lambda: LHForestClassifier(3, max_samples=50, oob_score=True, min_samples_leaf=5, random_state=0),
+            4,
+        ),
+        (100, lambda: LHForestClassifier(3, max_samples=50, min_samples_leaf=5, random_state=0), 3),
+    ],
+)
+def test_csv_files_are_parsed_a_fixed_number_of_times(most_sampled, make, n_parses, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", most_sampled)
+    X, raw = make_table()
+    X["late"] = np.where(raw > np.median(raw), "yes", "no")
+    X.to_csv(tmp_path / "data.csv", index=False)
+    parse, seen = csv.cut_records, []
+    monkeypatch.setattr(csv, "cut_records", lambda *given: seen.append(given) or parse(*given))
+    model = make().fit_batches(str(tmp_path / "data.csv"), target="late")
+    assert len(seen) == n_parses
+    assert model._model.encoding.counted == [3]  # a column has many categories

@@ -43,7 +43,9 @@ def report(
     ] = 8.0,
     sparsity: Annotated[
         bool,
-        typer.Option("--sparsity", help="Measure the accuracy at several values of beta, by cross-validation."),
+        typer.Option(
+            "--sparsity", help="Measure the accuracy at several values of beta, by cross-validation."
+        ),
     ] = False,
     drop_missing_target: _options.DropMissingTarget = False,
     unseen: _options.Unseen = "error",

@@ -58,7 +58,7 @@ class WorkerTable(TableSource):
     def summarise(self, wanted: Wanted) -> TableSummary:
         """Summarise every partition where it is; categories of its rows stay there."""
         owner, first_row = type(self._estimator).__name__, self._first_row
-        submit, kept = self._session.submit, [None] * len(self._partitions)
+        submit, kept = self._session.submit, list[Kept]([None] * len(self._partitions))
         if self._weight is not None:
             parts = np.split(np.asarray(self._weight) != 0, first_row[1:-1])
             kept = [None if part.all() else np.flatnonzero(part) for part in parts]

@@ -15,8 +15,8 @@ from .._extras import show_progress
 from .._parameters import REGRESSION_LOSSES, check_count, check_flag, check_verbose, draw_seed
 from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.forest import Progress
 from ..grow.holdout import hold_out, take_validation
+from ..grow.labels import Progress
 from ..grow.sources import BatchedTable, MemoryTable, Sample, refuse_parameters
 from ..grow.training import Training, check_continued, prepare, shift
 from ..io.passes import Passes, open_passes
@@ -195,10 +195,10 @@ class BaseBoost(Predictor):
     ) -> Any:
         """Fit the model on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
 
-        The table is read twice, or three times if columns have many categories. Labels and scores of all rows are
-        kept in memory, about 20 bytes a row; features become codes, a byte each, in a scratch file that is deleted
-        afterwards. Tables of up to 200,000 rows are kept in memory. ``calibrate`` and ``warm_start`` are not
-        supported.
+        The table is read twice, and a file once more at the start, to find its target and the types of its columns.
+        Labels and scores of all rows are kept in memory, about 20 bytes a row; features become codes, a byte each, in
+        a scratch file that is deleted afterwards. Tables of up to 200,000 rows are kept in memory and not read a second
+        time. ``calibrate`` and ``warm_start`` are not supported.
 
         Parameters
         ----------

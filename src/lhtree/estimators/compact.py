@@ -20,7 +20,8 @@ from .._parameters import (
 )
 from ..grow.compact import CompactPlan, choose_penalty, count_fits, count_tasks, grow, measure_fit, settle
 from ..grow.compact_trees import build_trees
-from ..grow.forest import Progress, count_kept, keep_rows
+from ..grow.forest import count_kept, keep_rows
+from ..grow.labels import Progress
 from ..grow.rounding import round_to_scale
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare, shift

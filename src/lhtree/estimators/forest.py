@@ -161,8 +161,9 @@ class BaseForest(BaseLHT):
         """Fit the forest on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
 
         Labels of all rows are kept in memory, features only of the rows that trees draw: ``max_samples`` must be a
-        number of rows. The table is read twice, and once more for each of: columns with many categories, indicators of
-        missing values, and out-of-bag rows; the pilot of ``min_samples_leaf="auto"`` reads it twice more.
+        number of rows. The table is read twice, and once more each for the pilot of ``min_samples_leaf="auto"`` and for
+        out-of-bag rows; a file is read once more at the start, to find its target and the types of its columns. Tables
+        of up to 200,000 rows are kept in memory and read once.
         ``calibrate``, ``keep_prototypes`` and ``warm_start`` are not supported.
 
         Parameters

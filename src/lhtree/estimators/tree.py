@@ -14,7 +14,8 @@ from .._core import Scorer
 from .._parameters import Settled, check_flag, check_number, draw_seed
 from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
-from ..grow.forest import ForestPlan, Progress, TreeLabels, count_kept, keep_rows, smooth_leaves
+from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
+from ..grow.labels import Progress
 from ..grow.pruning import Rows, prune
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, check_continued, prepare, shift

@@ -165,7 +165,7 @@ def _read_columns(fitted: Model, dialect: str) -> list[str]:
             values.append(number)
             values += [f"CASE WHEN {number} IS NULL THEN 1e0 ELSE 0e0 END"] * encoder.has_indicator
             continue
-        some = encoder.categories
+        some = encoder.categories or ()
         # Compare case-sensitively whatever the collation of the table; DuckDB and PostgreSQL collate text only.
         if dialect == "sqlite":
             column += " COLLATE BINARY"

@@ -14,7 +14,8 @@ from ..model.model import Model
 from ..tables.rows import MOST_SAMPLED
 from .forest import spread
 from .holdout import Validation, hold_out, mark_rows
-from .training import Progress, Training, shift
+from .labels import Progress
+from .training import Training, shift
 
 if TYPE_CHECKING:
     from ..estimators.tree import Growth

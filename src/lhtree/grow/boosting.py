@@ -28,9 +28,10 @@ from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation
 from .automatic import choose_rate
 from .holdout import Validation, check_fraction, join
+from .labels import Progress
 from .objective import Objective
 from .sources import Hold, Sample, Show, code_rows, hold_codes
-from .training import Progress, Training
+from .training import Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
@@ -192,7 +193,11 @@ def boost_rounds(
     record = None if earlier is None else earlier.boost
     bins, validation = coded.bins, coded.validation
     stops, objective = settings.stops or validation is not None, settings.objective
-    of_loss = {"loss": objective.loss, "quantile": objective.quantile, "n_classes": len(training.classes)}
+    of_loss: dict[str, Any] = {
+        "loss": objective.loss,
+        "quantile": objective.quantile,
+        "n_classes": len(training.classes),
+    }
 
     def run(
         hold: Hold,

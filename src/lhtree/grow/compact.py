@@ -16,8 +16,9 @@ from ..model.response import scale_down
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
 from .calibrate import N_FOLDS, assign_folds
+from .labels import Progress
 from .rounding import Rows, UnitTree, find_offsets, in_units, round_to_scale
-from .training import Progress, Training, shift
+from .training import Training, shift
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,11 +15,11 @@ from ..model.model import ForestRecord, Model, Prototypes
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
 from ..tables.rows import EncodedRows
+from .labels import Progress
 
 if TYPE_CHECKING:
     from .training import Training
 
-Progress = Callable[[float], None] | None
 RowNumbers = NDArray[np.int64]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -23,6 +24,9 @@ _REMEDIES = {
     "Unknown label type": "Bin a continuous target, for example with pandas.cut, or use a regressor.",
 }
 _LARGEST = 1e300  # of a response: sums over trees stay finite
+
+
+Progress = Callable[[float], None] | None  # of a fit
 
 
 class Labelled(NamedTuple):

@@ -50,7 +50,7 @@ class Objective(NamedTuple):
     @property
     def link(self) -> str:
         """The link that turns raw scores into predictions."""
-        return _core.LOSSES[self.loss].link
+        return str(_core.LOSSES[self.loss].link)
 
     def settle_leaf(self, leaf: Any) -> str:
         """The kind of leaf for the parameter ``leaf``."""
@@ -88,7 +88,7 @@ class Objective(NamedTuple):
         """Losses in units of the response; the largest number where they are beyond it."""
         exponent = _core.LOSSES[self.loss].degree * self.exponent
         with np.errstate(over="ignore"):
-            return np.minimum(np.ldexp(losses, exponent), np.finfo(np.float64).max)
+            return np.asarray(np.minimum(np.ldexp(losses, exponent), np.finfo(np.float64).max))
 
 
 def check_signs(response: Floats, loss: str, name: str) -> None:

@@ -683,7 +683,8 @@ class _PartStore:
             levels = {}
             for column in numbers.counted:
                 own = codes.get(column, np.full(n_rows, -1))  # a batch may have missing values only
-                levels[column] = summary.columns[column].renumber(numbers.encoders[column], own)
+                encoder: Any = numbers.encoders[column]
+                levels[column] = summary.columns[column].renumber(encoder, own)
             yield first, levels
 
     def read_gaps(self, columns: list[int], n_rows: int) -> NDArray[np.bool_]:

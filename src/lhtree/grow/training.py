@@ -13,8 +13,7 @@ from ..tables.encoders import TargetStatistic
 from ..tables.encoding import Encoding
 from ..tables.learn import Wanted
 from ..tables.statistics import add_statistics, drop_indicators, learn_statistics, wants_indicators
-from .forest import Progress
-from .labels import settle_labels
+from .labels import Progress, settle_labels
 from .sources import RowSource, TableSource
 
 

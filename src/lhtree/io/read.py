@@ -211,9 +211,10 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
 
 
 class FilePasses:
-    """A training table in a file. Making it reads the target, and columns of text, to see what they hold.
+    """A training table in a file, read in batches.
 
-    Parameters are those of ``read_training``.
+    Creating it reads the file once: the target, and columns of text, which may hold numbers. Parameters are those of
+    ``read_training``.
     """
 
     def __init__(
@@ -231,17 +232,22 @@ class FilePasses:
     ) -> None:
         self.path, self._reading, self._batch_rows = path, reading or Reading(), batch_rows
         self._target, self._weight = target, weight
+        labels, kinds = _TargetReader(target, task), _KindReader(categorical)
         with open_stream(path, self._reading) as stream:
             given = {"target": [target], "drop": drop, "categorical": categorical}
             given["sample_weight"] = [] if weight is None else [weight]
             for option, wanted in given.items():
                 check_known(option, wanted, stream.names, stream.name)
             self.names = choose_columns(stream, target, [*drop, *given["sample_weight"]])
-        known, self.y = self._read_target(task)
+            texts = [name for name in self.names if name not in categorical and stream.is_text(name)]
+            for rows in stream.batches([target, *texts], batch_rows):
+                labels.add(rows)
+                kinds.add(rows, texts)
+        known, self.y = labels.finish()
         kept = find_known(known, target, is_dropping=drop_missing_target)
         self.n_rows, self.n_dropped = len(kept), len(known) - len(kept)
         self._known = None if not self.n_dropped else known
-        self.as_categories = self._find_categories(set(categorical))
+        self.as_categories = kinds.finish()
 
     @property
     def task(self) -> str:
@@ -264,37 +270,53 @@ class FilePasses:
         with open_stream(self.path, self._reading) as stream:
             yield from stream.batches(columns, self._batch_rows)
 
-    def _read_target(self, task: str | None) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which rows have a class or a response, and what it is for each of them."""
-        are_numbers = True
 
-        def read_parts() -> Iterator[Classes]:
-            nonlocal are_numbers
-            for rows in self._read([self._target]):
-                are_numbers = are_numbers and rows.column(self._target).kind == "numbers"
-                yield read_classes(rows, self._target)
+class _TargetReader:
+    """Reads the target of a file batch by batch."""
 
-        def read() -> NDArray[np.float64]:
-            return np.concatenate([read_response(rows, self._target) for rows in self._read([self._target])])
+    def __init__(self, target: str, task: str | None) -> None:
+        self._target, self._task = target, task
+        self._are_numbers = True
+        self._classes: list[Classes] = []
+        self._responses: list[NDArray[np.float64]] = []
 
-        classes = Classes.join(() if task == "regression" else read_parts())
-        return find_labels(classes, are_numbers, read, self._target, task)
+    def add(self, rows: FileRows) -> None:
+        """Read the target of some rows: its classes, and its numbers as long as they may be the response."""
+        if self._task != "regression":
+            self._are_numbers = self._are_numbers and rows.column(self._target).kind == "numbers"
+            self._classes.append(read_classes(rows, self._target))
+        if self._task == "regression" or (self._task is None and self._are_numbers):
+            self._responses.append(read_response(rows, self._target))
 
-    def _find_categories(self, wanted: set[str]) -> set[str]:
-        """The columns that hold categories: those wanted, and text that is not all numbers."""
-        with open_stream(self.path, self._reading) as stream:
-            texts = [name for name in self.names if name not in wanted and stream.is_text(name)]
-        refused: dict[str, Refusal | None] = {}
-        found = set(wanted)
-        for rows in self._read(texts) if texts else ():
-            for name in texts:
-                column = rows.column(name)
-                if column.kind == "numbers":
-                    continue
-                found.add(name)
+    def finish(self) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Return which rows have a target, and their targets."""
+        classes = Classes.join(self._classes)
+        responses = self._responses
+        return find_labels(
+            classes, self._are_numbers, lambda: np.concatenate(responses), self._target, self._task
+        )
+
+
+class _KindReader:
+    """Finds the columns of text that hold categories."""
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        self._found = set(wanted)
+        self._refused: dict[str, Refusal | None] = {}
+
+    def add(self, rows: FileRows, names: Sequence[str]) -> None:
+        """Look at some columns of text; they hold categories unless all batches can be parsed as numbers."""
+        for name in names:
+            column = rows.column(name)
+            if column.kind != "numbers":
+                self._found.add(name)
                 refusal = column.find_refusal(is_category=False)
-                refused[name] = refusal if name not in refused or refused[name] is not None else None
-        meant = [refusal for refusal in refused.values() if refusal is not None]
-        if meant:
-            raise refuse_columns(meant)
-        return found
+                is_first = name not in self._refused
+                self._refused[name] = refusal if is_first or self._refused[name] is not None else None
+
+    def finish(self) -> set[str]:
+        """Return the columns of categories; raise an error for misspelt numbers and dates."""
+        refused = [refusal for refusal in self._refused.values() if refusal is not None]
+        if refused:
+            raise refuse_columns(refused)
+        return self._found

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from .._extras import import_extra
 from ..tables.columns import find_arrow_kind
@@ -109,22 +109,6 @@ class Stream:
         return self._reader.estimate_bytes()
 
 
-class PartedStream(Stream):
-    """A Parquet file or folder, whose row groups can be read one by one, in any order."""
-
-    def __init__(self, path: str) -> None:
-        self._folder = ParquetFolder(path)
-        super().__init__(path, ".", self._folder)
-        self.parts = self._folder.parts()
-
-    def read_part(
-        self, part: Part, columns: Iterable[str], most_rows: int | None = None
-    ) -> Iterator[FileRows]:
-        """Batches of the rows of a part."""
-        columns, self.n_rows = list(columns), part.first_row
-        yield from self._divide(self._folder.read_part(part, columns), columns, most_rows)
-
-
 @contextmanager
 def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
     """Open a table in any format, or a folder of Parquet files."""
@@ -133,7 +117,7 @@ def open_stream(path: str, reading: Reading) -> Iterator[Stream]:
             raise OptionError(
                 "format", reading.format, f"does not fit {path}: of folders, Parquet files are read only"
             )
-        yield PartedStream(path)
+        yield Stream(path, ".", ParquetFolder(path))
         return
     source = Source(path, reading)
     try:
@@ -238,15 +222,6 @@ def _telling(source: Source) -> Iterator[None]:
         raise ReadError(f"{source.name} is damaged: {reason}") from None
 
 
-class Part(NamedTuple):
-    """A row group of a file, and where its rows are in the table."""
-
-    file: int
-    group: int
-    first_row: int
-    n_rows: int
-
-
 class ParquetFolder:
     """A folder of Parquet files, or one file, in the order of their paths.
 
@@ -298,15 +273,6 @@ class ParquetFolder:
         except (import_extra("pyarrow", "cli").ArrowException, OSError) as error:
             raise ReadError(f"{self._name(number)} is damaged: {_shorten(error)}") from None
 
-    def parts(self) -> list[Part]:
-        """The row groups of all files, in order; those without rows are left out."""
-        parts, first = [], 0
-        for number, file in enumerate(self._files):
-            for group in file.row_groups:
-                parts.append(Part(number, group.id, first, int(group.num_rows)))
-                first += int(group.num_rows)
-        return [part for part in parts if part.n_rows]
-
     def batches(self, columns: Iterable[str]) -> Iterator[Any]:
         """Record batches with these columns, of all files."""
         columns = list(columns)
@@ -314,12 +280,6 @@ class ParquetFolder:
             for batch in self._read(number, self._files[number], columns):
                 self._n_read += batch.num_rows
                 yield batch
-
-    def read_part(self, part: Part, columns: Iterable[str]) -> Iterator[Any]:
-        """Record batches with these columns, of a row group."""
-        yield from self._read(
-            part.file, self._files[part.file].subset(row_group_ids=[part.group]), list(columns)
-        )
 
     def _read(self, number: int, rows: Any, columns: list[str]) -> Iterator[Any]:
         pa, dataset = import_extra("pyarrow", "cli"), import_extra("pyarrow.dataset", "cli")

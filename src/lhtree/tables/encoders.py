@@ -39,10 +39,14 @@ class ColumnEncoder(ABC):
         Whether the features depend on the responses of the training rows.
     """
 
-    features: Any
     categories: tuple[Category, ...] | None = None
     is_coded: ClassVar[bool] = False
     needs_responses: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def features(self) -> tuple[str, ...]:
+        """The kind of every feature."""
 
     @property
     def n_features(self) -> int:
@@ -105,7 +109,10 @@ class Numbers(ColumnEncoder):
 class Dropped(ColumnEncoder):
     """A column that names every row: no features."""
 
-    features: ClassVar[tuple[str, ...]] = ()
+    @property
+    def features(self) -> tuple[str, ...]:
+        """No features."""
+        return ()
 
     def name_features(self, column: str) -> list[str]:
         """Return no names."""
@@ -204,7 +211,7 @@ class Levels(ColumnEncoder):
         """Return the number of the category of every row of features: -1 if missing, n_categories if unseen."""
 
     def spread(self, most: int) -> Codes:
-        """Return the numbers of at most so many categories, in order; all of them where they are few."""
+        """Return the numbers of at most ``most`` categories, in order."""
         return np.arange(len(self.categories))
 
     def decode(self, x: NDArray[Any]) -> Any:
@@ -257,8 +264,12 @@ class LevelNumbers(Levels):
     It is NaN where the category is missing, and the number of categories where it is unseen. No model contains it.
     """
 
-    features: ClassVar[tuple[str, ...]] = (NUMBER,)
     needs_responses: ClassVar[bool] = True
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The kind of the feature."""
+        return (NUMBER,)
 
     def name_features(self, column: str) -> list[str]:
         """Return the name of the feature."""
@@ -274,7 +285,8 @@ class LevelNumbers(Levels):
 
     def recall(self, own: NDArray[Any]) -> Codes:
         """Return the numbers as integers."""
-        return np.nan_to_num(own[:, 0], nan=-1.0).astype(np.int64)
+        codes: Codes = np.nan_to_num(own[:, 0], nan=-1.0).astype(np.int64)
+        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Raise an error: fitting replaces it by a target statistic."""
@@ -319,7 +331,7 @@ class TargetStatistic(Levels):
         return features
 
     def spread(self, most: int) -> Codes:
-        """Return the numbers of at most so many categories, evenly spaced by the statistics of every target."""
+        """Return the numbers of at most ``most`` categories, evenly spaced by the statistics of every target."""
         n_levels, n_targets = len(self.categories), len(self.values)
         if n_levels <= most:
             return np.arange(n_levels)
@@ -359,7 +371,7 @@ class TargetStatistic(Levels):
 
 
 def read_encoder(facts: dict[str, Any], values: NDArray[np.float64] | None = None) -> ColumnEncoder:
-    """Return the encoder that ``to_dict`` described; ``values`` are those of a target statistic."""
+    """Return the encoder that ``to_dict`` described; ``values`` has the statistics of a target statistic."""
     kind = facts["kind"]
     if kind == "numbers":
         return Numbers(facts.get("has_indicator", False))

@@ -94,17 +94,17 @@ class Encoding:
     @cached_property
     def is_one_hot(self) -> NDArray[np.bool_]:
         """Which features are 1 for one category and 0 for the others, shape (m,)."""
-        return self._features == LEVEL
+        return np.asarray(self._features == LEVEL)
 
     @cached_property
     def is_indicator(self) -> NDArray[np.bool_]:
         """Which features are 1 where a number is missing, shape (m,)."""
-        return self._features == INDICATOR
+        return np.asarray(self._features == INDICATOR)
 
     @cached_property
     def is_statistic(self) -> NDArray[np.bool_]:
         """Which features are target statistics of a category, shape (m,)."""
-        return self._features == STATISTIC
+        return np.asarray(self._features == STATISTIC)
 
     def statistic_of(self, column: int) -> TargetStatistic | None:
         """The target statistic of a column, if it has one."""

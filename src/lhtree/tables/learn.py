@@ -269,7 +269,7 @@ class ColumnSummary:
     def _count(self, known: Sequence[Category], counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add counts of categories; return the number of each, -1 where the count is 0."""
         table = np.full(len(known), -1)
-        for number in np.flatnonzero(counts):
+        for number in np.flatnonzero(counts).tolist():
             table[number] = self._place.setdefault(known[number], len(self._place))
         new = np.zeros(len(self._place) - len(self._counts), dtype=np.int64)
         self._counts = np.concatenate([self._counts, new])

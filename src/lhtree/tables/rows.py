@@ -58,7 +58,7 @@ class EncodedRows:
     @property
     def has_codes(self) -> bool:
         """Whether there are one-hot columns."""
-        return self.codes.shape[1] > 0
+        return bool(self.codes.shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:
