@@ -274,7 +274,7 @@ class TestTarget:
     )
     def test_many_numbers_are_responses(self, written, is_regression):
         training = read_training(write(self.write(written)), "y")
-        assert training.is_regression == is_regression
+        assert (training.task == "regression") == is_regression
         if is_regression:
             assert training.y.tolist() == [float(text) for text in written]
 

@@ -8,7 +8,7 @@ import typer
 
 from ..evaluation import Evaluation, Measured
 from ..evaluation.measures import write_number
-from ..io.read import Training, read_training
+from ..io.read import TrainingTable, read_training
 from ..io.source import Reading
 from ..selection.comparison import PEERS, Result, compare
 from ..tables.errors import find_nearest
@@ -95,7 +95,7 @@ def _choose(only: list[str] | None, task: str) -> list[str]:
     return [name for name in fitting if (name in only if only else PEERS[name].is_installed)]
 
 
-def _show(training: Training, results: list[Result], absent: list[str], n_folds: int) -> None:
+def _show(training: TrainingTable, results: list[Result], absent: list[str], n_folds: int) -> None:
     n_rows, n_columns = training.X.shape
     size = f"{n_rows:,} rows of {n_columns:,} columns, {n_folds} folds"
     if training.task == "regression":
@@ -122,7 +122,9 @@ def _write_row(result: Result, measured: Measured) -> list[str]:
     return [PEERS[result.name].title, *figures, *map(write_seconds, seconds)]
 
 
-def _list_facts(training: Training, results: list[Result], absent: list[str], n_folds: int) -> dict[str, Any]:
+def _list_facts(
+    training: TrainingTable, results: list[Result], absent: list[str], n_folds: int
+) -> dict[str, Any]:
     n_rows, n_columns = training.X.shape
     return {
         "n_rows": n_rows,

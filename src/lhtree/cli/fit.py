@@ -15,7 +15,7 @@ from .._parameters import REGRESSION_LOSSES
 from ..evaluation import Measured, evaluate
 from ..evaluation.measures import write_number
 from ..io.passes import pass_over_file
-from ..io.read import FilePasses, Training, read_training
+from ..io.read import FilePasses, TrainingTable, read_training
 from ..io.source import Reading
 from ..io.streams import open_stream
 from ..tables.errors import check_known
@@ -403,7 +403,9 @@ def _read_constraints(rising: Sequence[str] | None, falling: Sequence[str] | Non
     return dict.fromkeys(rising or (), 1) | dict.fromkeys(falling or (), -1) or None
 
 
-def _check_constraints(training: Training | FilePasses, path: str, **options: Sequence[str] | None) -> None:
+def _check_constraints(
+    training: TrainingTable | FilePasses, path: str, **options: Sequence[str] | None
+) -> None:
     """Reject constraints on columns that the table does not have, or that are categorical."""
     for option, names in options.items():
         check_known(option, names or (), training.names, path)
@@ -412,7 +414,7 @@ def _check_constraints(training: Training | FilePasses, path: str, **options: Se
                 raise Problem(f"--{option} {name} is categorical: constraints are for numeric columns only")
 
 
-def _note_many_classes(training: Training | FilePasses, target: str, *, quiet: bool) -> None:
+def _note_many_classes(training: TrainingTable | FilePasses, target: str, *, quiet: bool) -> None:
     """Print a note if many different integers are treated as classes."""
     n_classes = len(np.unique(training.y)) if training.y.dtype.kind == "i" else 0
     if n_classes > _FEW_CLASSES:
@@ -423,7 +425,7 @@ def _note_many_classes(training: Training | FilePasses, target: str, *, quiet: b
         )
 
 
-def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Measured:
+def _hold_out(estimator: Any, training: TrainingTable, share: float, seed: int) -> Measured:
     """Fit on a part of the rows, stratified by class, and evaluate on the others."""
     from sklearn.base import clone
     from sklearn.model_selection import train_test_split
@@ -445,7 +447,7 @@ def _hold_out(estimator: Any, training: Training, share: float, seed: int) -> Me
     return evaluate(model, training.X.iloc[held], training.y[held])
 
 
-def _describe_table(training: Training, path: str, target: str) -> dict[str, Any]:
+def _describe_table(training: TrainingTable, path: str, target: str) -> dict[str, Any]:
     """Return a summary of the table."""
     X = training.X
     categories = {
@@ -472,7 +474,7 @@ def _fit_passes(estimator: Any, file: FilePasses, target: str, *, quiet: bool) -
 
 
 def _describe(
-    training: Training | FilePasses,
+    training: TrainingTable | FilePasses,
     path: str,
     target: str,
     categories: dict[str, list[str]],
@@ -491,7 +493,7 @@ def _describe(
     }
 
 
-def _describe_target(training: Training | FilePasses) -> dict[str, Any]:
+def _describe_target(training: TrainingTable | FilePasses) -> dict[str, Any]:
     """Return the classes, or the range of the numbers."""
     y = training.y
     if training.task == "regression":

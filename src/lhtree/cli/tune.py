@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..evaluation.measures import write_number
-from ..io.read import Training, read_training
+from ..io.read import TrainingTable, read_training
 from ..io.source import Reading
 from . import _options
 from ._errors import ExitCode, Problem, writing
@@ -166,7 +166,7 @@ def _check_metric(metric: Metric | None, task: str) -> None:
         )
 
 
-def _show(training: Training, tuned: Tuning, command: str) -> None:
+def _show(training: TrainingTable, tuned: Tuning, command: str) -> None:
     from ..selection.tuning import METRIC_NAMES
 
     n_rows, n_columns = training.X.shape
@@ -206,7 +206,7 @@ def _write_options(tuned: Tuning, candidate: Candidate) -> list[str]:
     return options
 
 
-def _list_facts(training: Training, tuned: Tuning, command: str) -> dict[str, Any]:
+def _list_facts(training: TrainingTable, tuned: Tuning, command: str) -> dict[str, Any]:
     n_rows, n_columns = training.X.shape
     return {
         "n_rows": n_rows,

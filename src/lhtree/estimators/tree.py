@@ -16,7 +16,7 @@ from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
 from ..grow.labels import Progress
-from ..grow.pruning import Rows, prune
+from ..grow.pruning import PrunedRows, prune
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, check_continued, prepare, shift
 from ..model.model import ForestRecord, Model
@@ -447,5 +447,7 @@ class LHTRegressor(Regressor, BaseLHT):
         if not self.pruning or training.response is None:
             return model
         leaf = training.X.ask(model, "apply", count_threads(self.n_jobs))[:, 0]
-        rows = Rows(model.normalise(training.X.load().expand()), training.response, training.weight, leaf)
+        rows = PrunedRows(
+            model.normalise(training.X.load().expand()), training.response, training.weight, leaf
+        )
         return replace(model, trees=prune(model.trees, rows, float(self.pruning)))

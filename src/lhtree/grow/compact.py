@@ -17,7 +17,7 @@ from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
 from .calibrate import N_FOLDS, assign_folds
 from .labels import Progress
-from .rounding import Rows, UnitTree, find_offsets, in_units, round_to_scale
+from .rounding import CompactRows, UnitTree, find_offsets, in_units, round_to_scale
 from .training import Training, shift
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Grown:
     """A tree as the core grew it, by normalised values, and the rows it was grown from."""
 
     arrays: dict[str, NDArray[Any]]
-    rows: Rows
+    rows: CompactRows
 
     @property
     def leaf(self) -> Ints:
@@ -83,7 +83,7 @@ def grow(
         n_threads=n_threads,
         progress=progress,
     )
-    rows = Rows(
+    rows = CompactRows(
         X=X,
         weight=np.ones(n_rows) if training.weight is None else training.weight,
         classes=training.codes if is_class else None,
@@ -108,7 +108,7 @@ def _centre(training: Training) -> tuple[Floats, float, int]:
     return centred, math.sqrt(np.average(centred**2, weights=weight)), exponent
 
 
-def weigh_penalty(plan: CompactPlan, rows: Rows) -> float:
+def weigh_penalty(plan: CompactPlan, rows: CompactRows) -> float:
     """What a term or a leaf costs."""
     return plan.penalty * _core.PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
 

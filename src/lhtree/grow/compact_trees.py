@@ -12,7 +12,7 @@ from ..model.response import scale_down
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
 from .compact import CompactPlan, round_means, weigh_penalty
-from .rounding import MOST_WEIGHT, Rows, UnitTree, round_significant, shorten_between
+from .rounding import MOST_WEIGHT, CompactRows, UnitTree, round_significant, shorten_between
 from .training import Training
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 def build_trees(
     tree: UnitTree,
     leaf: Ints,
-    rows: Rows,
+    rows: CompactRows,
     training: Training,
     normalisation: Normalisation,
     plan: CompactPlan,
@@ -71,7 +71,7 @@ def _add_slopes(
     tree: UnitTree,
     order: list[int],
     own: list[Ints],
-    rows: Rows,
+    rows: CompactRows,
     training: Training,
     normalisation: Normalisation,
     plan: CompactPlan,
@@ -135,7 +135,7 @@ def _target_of(training: Training) -> int:
 
 
 def _say_classes(
-    own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: Rows, training: Training
+    own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: CompactRows, training: Training
 ) -> dict[str, NDArray[Any]]:
     """Shares of the classes in every block: those of two in one membership, of more in values. Leaves are smoothed."""
     counts = np.stack([rows.count(some)[0] for some in own])
@@ -162,7 +162,7 @@ def _say_classes(
 
 
 def _say_numbers(
-    own: list[Ints], weight: Floats, rows: Rows, training: Training, digits: int | None
+    own: list[Ints], weight: Floats, rows: CompactRows, training: Training, digits: int | None
 ) -> dict[str, NDArray[Any]]:
     """Means of the response, shrunk towards that of all rows by one row, in few digits."""
     assert training.response is not None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..model.trees import SCHEMA, Trees
 
 
-class Rows(NamedTuple):
+class PrunedRows(NamedTuple):
     """The rows that a tree was grown from."""
 
     Z: NDArray[np.float32]  # normalised
@@ -33,12 +33,12 @@ class Choice(NamedTuple):
     is_linear: NDArray[np.bool_]  # its linear model is better than its mean
 
 
-def prune(tree: Trees, rows: Rows, cost: float) -> Trees:
+def prune(tree: Trees, rows: PrunedRows, cost: float) -> Trees:
     """The tree, which is one alone, without the subtrees and slopes that do not pay."""
     return _select(tree, choose(tree, rows, cost))
 
 
-def choose(tree: Trees, rows: Rows, cost: float) -> Choice:
+def choose(tree: Trees, rows: PrunedRows, cost: float) -> Choice:
     """Decide for every block, children first."""
     is_leaf, is_linear = tree.left < 0, np.zeros(tree.n_blocks, dtype=bool)
     error, n_parameters = np.zeros(tree.n_blocks), np.zeros(tree.n_blocks)
@@ -73,7 +73,9 @@ def choose(tree: Trees, rows: Rows, cost: float) -> Choice:
     return Choice(is_leaf, is_linear)
 
 
-def _measure(tree: Trees, block: int, rows: Rows, own: NDArray[np.int64], unit: float) -> tuple[float, float]:
+def _measure(
+    tree: Trees, block: int, rows: PrunedRows, own: NDArray[np.int64], unit: float
+) -> tuple[float, float]:
     """Squared errors of a block's rows, by its mean and by its linear model."""
     low, high = tree.low[block], tree.high[block]
     if low == high:

@@ -22,7 +22,7 @@ MOST_WEIGHT = 1e200  # relative to the leading one: beyond, columns differ too m
 
 
 @dataclass(frozen=True)
-class Rows:
+class CompactRows:
     """Training rows in the user's units, without gaps, and what they say: classes, or numbers."""
 
     X: Floats
@@ -160,7 +160,7 @@ def in_units(
 
 def find_offsets(
     tree: UnitTree,
-    rows: Rows,
+    rows: CompactRows,
     leaf: Ints,
     penalty: float,
     min_samples_leaf: float,
@@ -184,7 +184,7 @@ def find_offsets(
     return best, best_leaf
 
 
-def _sweep(tree: UnitTree, rows: Rows, leaf: Ints, min_samples_leaf: float, *, is_short: bool) -> None:
+def _sweep(tree: UnitTree, rows: CompactRows, leaf: Ints, min_samples_leaf: float, *, is_short: bool) -> None:
     """Find every offset once, children first."""
     members = tree.members(leaf)
     costs = {block: rows.costs(members[block]) for block in members if tree.left[block] < 0}
@@ -239,7 +239,7 @@ def _halve(low: float, high: float) -> float:
     return middle if middle > low else high
 
 
-def _drop_light(tree: UnitTree, rows: Rows, min_samples_leaf: float) -> Ints:
+def _drop_light(tree: UnitTree, rows: CompactRows, min_samples_leaf: float) -> Ints:
     """Replace blocks with a leaf that is too light by the other side; the leaf of every row."""
     while True:
         leaf = tree.apply(rows.X)
@@ -258,7 +258,7 @@ def _drop_light(tree: UnitTree, rows: Rows, min_samples_leaf: float) -> Ints:
             return leaf
 
 
-def _measure(tree: UnitTree, rows: Rows, leaf: Ints, penalty: float) -> float:
+def _measure(tree: UnitTree, rows: CompactRows, leaf: Ints, penalty: float) -> float:
     """The objective: costs of the rows in their leaves, and the penalty of all terms and leaves."""
     total = 0.0
     for block in tree.order():

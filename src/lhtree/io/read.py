@@ -29,7 +29,7 @@ from .target import (
 )
 
 
-class Training(NamedTuple):
+class TrainingTable(NamedTuple):
     """A training table: numbers and categories, the class or response of every row, and how many rows had none."""
 
     X: Any  # a frame of pandas
@@ -52,7 +52,7 @@ class Training(NamedTuple):
         return "regression" if self.y.dtype.kind == "f" else "classification"
 
 
-class Rows(NamedTuple):
+class RowsTable(NamedTuple):
     """Rows for a model, what they have as target if there is one, and how many values were not seen in training."""
 
     X: Any  # a frame of pandas
@@ -69,7 +69,7 @@ def read_training(
     categorical: Sequence[str] = (),
     drop_missing_target: bool = False,
     task: str | None = None,
-) -> Training:
+) -> TrainingTable:
     """Read a training table; ``task`` is "classification" or "regression", None to go by the target.
 
     A column all of whose values are numbers or truth values is one of numbers, even if they are written as text; other
@@ -95,7 +95,7 @@ def read_training(
         if refused:
             raise refuse_columns(refused)
         X = import_extra("pandas", "cli").DataFrame(settled)
-        return Training(X, label, len(known) - len(kept))
+        return TrainingTable(X, label, len(known) - len(kept))
 
 
 def _read_target(rows: FileRows, target: str, task: str | None) -> tuple[NDArray[np.bool_], NDArray[Any]]:
@@ -169,7 +169,7 @@ def read_rows(
     unseen: str = "error",
     target: str | None = None,
     drop_missing_target: bool = False,
-) -> Rows:
+) -> RowsTable:
     """Read a whole table for a model of that encoding: ``X`` with its columns, and ``y`` in its classes.
 
     ``classes`` is None for a model that predicts a number.
@@ -183,7 +183,7 @@ def read_rows(
         rows = stream.read_all(wanted)
         X = make_frame(encoding, encoding.encode(rows.select(columns), unseen=unseen, n_unseen=n_unseen))
         if target is None:
-            return Rows(X, None, n_unseen)
+            return RowsTable(X, None, n_unseen)
         if classes is None:
             y = read_response(rows, target)
             known = ~np.isnan(y)
@@ -192,7 +192,7 @@ def read_rows(
             known, y = codes >= 0, classes[codes]
         kept = find_known(known, target, is_dropping=drop_missing_target)
         X = X if len(kept) == len(X) else X.iloc[kept].reset_index(drop=True)
-        return Rows(X, y[kept], n_unseen)
+        return RowsTable(X, y[kept], n_unseen)
 
 
 def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
