@@ -33,10 +33,12 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
     n_at_once = max(1, _STOPS_AT_ONCE // (trees.n_trees * len(trees.levels())))
     for begin in range(0, len(X), n_at_once):
         some = slice(begin, begin + n_at_once)
-        divided = np.zeros((len(X[some]), n_targets, model.n_features))
-        divide(model, X[some], divided, clipped[some])
-        divided = head.average(divided, model.n_estimators)
-        out[some] = head.spread(divided, np.negative, axis=1)
+        own = out[some, head.n_outputs - n_targets :]  # two classes have one target, the second class
+        own[:] = 0.0
+        divide(model, X[some], own, clipped[some])
+        own[:] = head.average(own, model.n_estimators)
+        if n_targets < head.n_outputs:
+            np.negative(own, out=out[some, :1])
     return head.spread(head.average(clipped, model.n_estimators), np.negative)
 
 
@@ -175,11 +177,12 @@ def _divide_block(stops: _Stops, some: Ints, Z: Floats, out: Floats) -> None:
     pull -= side * stops.shift[first] * part
     total = _settle_pull(pull, part)
     for k, change in enumerate(stops.change[some].T):
-        target, amount = out[:, stops.target[first] + k], pull * (change / total)[:, None]
+        is_last = k + 1 == stops.change.shape[1]  # then its memory is free
+        amount = np.multiply(pull, (change / total)[:, None], out=pull if is_last else None)
         if is_most:
-            target[rows] += amount
+            out[rows, stops.target[first] + k] += amount
         else:
-            target[rows[:, None], feature] += amount
+            out[rows[:, None], stops.target[first] + k, feature] += amount
 
 
 def _divide_mixed(stops: _Stops, some: Ints, Z: Floats, out: Floats) -> None:
