@@ -166,7 +166,7 @@ def test_a_disk_that_is_too_small(monkeypatch):
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
-def test_nothing_is_left_behind(failure, tmp_path, monkeypatch):
+def test_scratch_files_are_removed(failure, tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "MOST_SAMPLED", 20)
     X, n_calls = np.random.default_rng(0).normal(size=(50, 3)), 0
 

@@ -35,7 +35,7 @@ def test_classifiers(n_classes, params, weights):
     X, raw = make_table()
     X["age"] = X["age"].where(
         X["age"].isna() | (np.arange(400) % 3 > 0) | (raw < np.median(raw))
-    )  # gaps that tell
+    )  # informative missing values
     y = np.digitize(raw, np.quantile(raw, np.linspace(0, 1, n_classes + 1)[1:-1]))
     weight = np.random.default_rng(1).integers(0, 3, 400) if weights else None
     assert_same_model(*fit_both(LHForestClassifier, FEW | params, X, y, weight))
@@ -79,7 +79,7 @@ def test_all_rows():
         ({"max_samples": 10_000}, "at most 4, the number of rows"),
     ],
 )
-def test_what_is_refused(params, message):
+def test_unsupported_settings_are_rejected(params, message):
     with pytest.raises(ValueError, match=message):
         LHForestClassifier(**params).fit_batches((np.zeros((4, 1)), np.array([0, 1, 0, 1])))
 

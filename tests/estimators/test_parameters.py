@@ -137,6 +137,19 @@ def test_names_order_and_defaults(estimator, defaults):
     assert estimator().get_params() == defaults
 
 
+ESTIMATORS = [getattr(lhtree, name) for name in lhtree.__all__ if name.endswith(("Classifier", "Regressor"))]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_docstrings_describe_every_parameter(estimator):
+    lines = estimator.__doc__.splitlines()
+    for name, parameter in inspect.signature(estimator).parameters.items():
+        shown = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
+        (found,) = [i for i, line in enumerate(lines) if line.startswith(f"{name} : ")]
+        assert lines[found].endswith(f", default={shown}")
+        assert lines[found + 1].startswith("    ")
+
+
 @pytest.mark.parametrize("is_fitted", [False, True])
 @pytest.mark.parametrize(("model", "name", "value"), CASES)
 def test_invalid_values_are_rejected_with_name_value_and_remedy(two, model, name, value, is_fitted):

@@ -68,7 +68,7 @@ def test_random_labels_leave_little_more_than_the_base():
     assert losses[1] > 0.72
 
 
-def test_whoever_stops_early_needs_no_pilot():
+def test_early_stopping_needs_no_pilot():
     X, response = make_rows(1000, 1e6)
     y = response > 0.0
     held = LHBoostClassifier(80, early_stopping=True).fit(X, y)

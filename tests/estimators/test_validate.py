@@ -28,7 +28,7 @@ def of_class(values):
     return np.array(values, dtype=object)
 
 
-# What fit refuses: its arguments, what the message must hold, and the error where it is no ValueError.
+# Rejected fits: arguments, parts of the message, and the type of error unless it is ValueError.
 BAD_FITS = {
     "no rows": ((X[:0], Y[:0]), ["X", "0 sample(s)", "(0, 4)", "Pass at least one row"]),
     "no columns": ((X[:, :0], Y), ["X", "0 feature(s)", "(60, 0)", "Pass at least one column"]),
@@ -73,7 +73,7 @@ BAD_FITS = {
 
 
 def state_of(model):
-    """What an estimator is, arrays by their bits; the scorer cannot be seen into and is compared as an object."""
+    """Return the state of an estimator, with arrays as bytes; the scorer is compared by identity."""
     arrays = {"scorer": model.__dict__.get("_scorer"), "forest": id(model.__dict__.get("_forest"))}
     plain = {name: value for name, value in model.__dict__.items() if not isinstance(value, np.ndarray)}
     seen = {name: value.tobytes() for name, value in model.__dict__.items() if isinstance(value, np.ndarray)}
