@@ -40,13 +40,6 @@ def test_page_shows_slopes_and_clipping(open_report):
     text = plain(page.locator("#block").text_content())
     assert "where its features have their means" in text
     assert f"clipped to {view.low[block]:+.3g}".replace("-", "−") in text.replace("-", "−")
-    number = next(n for n in range(100) if model.explain(X[n]).clipped[model.predict(X[n : n + 1])[0]])
-    explanation = model.explain(X[number])
-    found = page.evaluate(
-        "([row, cls]) => lhtree.contributions(row, cls).clipped",
-        [as_json(X[number : number + 1])[0], explanation.classes.index(explanation.prediction)],
-    )
-    assert found == pytest.approx(explanation.clipped[explanation.prediction], abs=1e-12)
 
 
 def test_conditions_are_those_of_the_tree(open_report):

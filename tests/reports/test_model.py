@@ -1,4 +1,4 @@
-"""The JavaScript of the page under Node: its predictions and contributions are those of the library."""
+"""The JavaScript of the page under Node gives the predictions and contributions of the library."""
 
 import json
 import re
@@ -62,7 +62,7 @@ REGRESSORS = {
 
 
 def evaluate(model, X, y, rows, shares=()):
-    """Return what the page computes for encoded rows."""
+    """Return scores, contributions and words of the page for some rows."""
     facts = json.loads(_page.encode(make_summary(model, X, y)))
     given = json.dumps({"facts": facts, "rows": as_json(model._read().encode(rows)), "shares": list(shares)})
     done = subprocess.run(

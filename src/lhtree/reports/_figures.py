@@ -78,7 +78,7 @@ def describe_confusions(measured: Evaluation) -> dict[str, Any] | None:
 
 
 def describe_numbers(fitted: Model, part: NumberPart) -> dict[str, Any]:
-    """Return predictions and responses of some rows, the distribution of the errors, and intervals."""
+    """Return the points of a chart of predictions, a histogram of the errors, and intervals."""
     chosen = space(len(part.actual), min(len(part.actual), _N_POINTS))
     intervals = {
         coverage: ends for coverage in _COVERAGES if (ends := _find_ends(fitted, part, coverage)) is not None

@@ -1,5 +1,5 @@
-// Heads: the words and number formats in which the page describes what the trees of a model add up to. One class per
-// head of the library; `facts.head` has the names of its classes and its nouns.
+// Heads: words and number formats for the outputs of trees. One class per head of the library; `facts.head` has the
+// names of its classes and its nouns.
 
 import { colour, count, el, format, named, percent, signed, tally, whole } from "./draw.js";
 import { clip } from "./model.js";
