@@ -27,7 +27,7 @@ std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, st
 namespace {
 
 double mean_loss(const Loss& loss, Rows& rows, bool of_held, double loss_unit) {
-    const SplitSums sums = rows.ask(SumLosses{of_held});
+    const SplitSums sums = rows.ask(SumLosses{{}, of_held});
     return (sums.high.value() * 0x1p16 + sums.low.value()) * LossQuanta(loss).quantum / sums.weight.value() *
            loss_unit;
 }
@@ -45,7 +45,7 @@ std::vector<double> measure_log_shares(const std::vector<WideSum>& weights) {
 // The weighted mean, from integers: the response in units of 2^-52 of a power of two, in two halves.
 double measure_mean(Rows& rows, double largest) {
     const double unit = std::max(least_power_above(largest) * 0x1p-52, 0x1p-1074);
-    const SplitSums sums = rows.ask(SumResponses{unit});
+    const SplitSums sums = rows.ask(SumResponses{{}, unit});
     return (sums.high.value() * 0x1p26 + sums.low.value()) / sums.weight.value() * unit;
 }
 
@@ -57,7 +57,7 @@ std::vector<double> find_initial_scores(const Loss& loss, Rows& rows, const Resp
             if constexpr (One::is_of_classes) {
                 return one.initial_scores(measure_log_shares(rows.ask(WeighClasses{})));
             } else if constexpr (One::selects) {
-                rows.ask(BeginReplay{0});
+                rows.ask(BeginReplay{{}, 0});
                 return rows.select(1);
             } else {
                 const double score = one.initial_score(measure_mean(rows, survey.largest));
@@ -75,7 +75,7 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
     const Loss& loss = plan.loss;
     const ResponseSurvey survey = is_of_classes(loss) ? ResponseSurvey{} : rows.ask(SurveyResponses{});
     result.first = plan.first.empty() ? find_initial_scores(loss, rows, survey) : plan.first;
-    Begin begin{result.first, {}};
+    Begin begin{{}, result.first, {}};
     for (const int of_held : {0, 1})
         begin.loss_unit[of_held] =
             find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);

@@ -1,6 +1,7 @@
 // Rows as growing sees them: requests that change them or ask for statistics, and the answers. Statistics are
 // integers that merge exactly, so a model does not depend on how the rows are partitioned, or where they are.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -67,79 +68,63 @@ struct Done {};
 
 // Requests. A partition that replaces another has to repeat all requests that change rows, in their order.
 // fields() are the members that messages contain.
-struct SurveyWeights {
-    using Answer = WeightSurvey;
+template <class OneAnswer>
+struct Question {
+    using Answer = OneAnswer;
     static constexpr bool changes_rows = false;
 };
-// Converts the weights to integers. All requests below need it.
-struct SetWeightUnits {
-    using Answer = Done;
+template <class OneAnswer>
+struct Change {
+    using Answer = OneAnswer;
     static constexpr bool changes_rows = true;
+};
+struct SurveyWeights : Question<WeightSurvey> {};
+// Converts the weights to integers. All requests below need it.
+struct SetWeightUnits : Change<Done> {
     WeightUnits units;
 
     auto fields() { return std::tie(units); }
 };
 // The weight of every class in the training rows.
-struct WeighClasses {
-    using Answer = std::vector<WideSum>;
-    static constexpr bool changes_rows = false;
-};
-struct SurveyResponses {
-    using Answer = ResponseSurvey;
-    static constexpr bool changes_rows = false;
-};
+struct WeighClasses : Question<std::vector<WideSum>> {};
+struct SurveyResponses : Question<ResponseSurvey> {};
 // Adds up the responses of training rows, in units, in halves of 26 bits.
-struct SumResponses {
-    using Answer = SplitSums;
-    static constexpr bool changes_rows = false;
+struct SumResponses : Question<SplitSums> {
     double unit = 1.0;
 
     auto fields() { return std::tie(unit); }
 };
 // Sets the scores of all rows, and the units of the losses of training rows and of validation rows.
-struct Begin {
-    using Answer = Done;
-    static constexpr bool changes_rows = true;
+struct Begin : Change<Done> {
     std::vector<double> scores;
     double loss_unit[2] = {1.0, 1.0};
 
     auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
 };
 // Computes the normalisation of softmax, which the trees of a round share.
-struct BeginRound {
-    using Answer = Done;
-    static constexpr bool changes_rows = true;
-};
+struct BeginRound : Change<Done> {};
 // Computes the derivatives by one score.
-struct Differentiate {
-    using Answer = Steepness;
-    static constexpr bool changes_rows = true;
+struct Differentiate : Change<Steepness> {
     std::size_t score = 0;
 
     auto fields() { return std::tie(score); }
 };
 // Begins a tree of that score: puts all rows into the root, draws the sample of the tree and returns its
 // sums.
-struct BeginTree {
-    using Answer = Sums;
-    static constexpr bool changes_rows = true;
+struct BeginTree : Change<Sums> {
     Sampling sampling;
     Quanta quanta;
 
     auto fields() { return std::tie(sampling, quanta); }
 };
 // Puts all rows into the root of a tree that needs no derivatives.
-struct BeginReplay {
-    using Answer = Done;
-    static constexpr bool changes_rows = true;
+struct BeginReplay : Change<Done> {
     std::size_t score = 0;
 
     auto fields() { return std::tie(score); }
 };
 // Statistics of the blocks of the level.
-struct MeasureLevel {
-    using Answer = LevelStatistics;
-    static constexpr bool changes_rows = false;
+struct MeasureLevel : Question<LevelStatistics> {
     bool counts_rows = false;
     std::vector<std::size_t> blocks;  // that need histograms of slots first … last - 1
     std::size_t first = 0, last = 0;
@@ -148,42 +133,32 @@ struct MeasureLevel {
     auto fields() { return std::tie(counts_rows, blocks, first, last, features); }
 };
 // Counts the rows of every block by steps along its direction.
-struct CountSteps {
-    using Answer = std::vector<Histogram>;
-    static constexpr bool changes_rows = false;
+struct CountSteps : Question<std::vector<Histogram>> {
     std::vector<Direction> directions;
 
     auto fields() { return std::tie(directions); }
 };
 // Moments of the features of every block that becomes a linear leaf.
-struct MeasureLeaves {
-    using Answer = std::vector<LeafMoments>;
-    static constexpr bool changes_rows = false;
+struct MeasureLeaves : Question<std::vector<LeafMoments>> {
     std::vector<std::vector<std::int32_t>> features;
 
     auto fields() { return std::tie(features); }
 };
 // Splits every block of the level into two of the next, or adds its leaf to the scores of its rows.
-struct SplitLevel {
-    using Answer = Done;
-    static constexpr bool changes_rows = true;
+struct SplitLevel : Change<Done> {
     std::vector<std::optional<Cut>> cuts;
     std::vector<Leaf> leaves;
 
     auto fields() { return std::tie(cuts, leaves); }
 };
 // The weights of the residuals of every block by the digit that follows the known ones.
-struct WeighDigits {
-    using Answer = std::vector<DigitWeights>;
-    static constexpr bool changes_rows = false;
+struct WeighDigits : Question<std::vector<DigitWeights>> {
     std::vector<Digits> digits;
 
     auto fields() { return std::tie(digits); }
 };
 // Adds up losses in quanta of the loss unit, in parts of 16 bits of the weight.
-struct SumLosses {
-    using Answer = SplitSums;
-    static constexpr bool changes_rows = false;
+struct SumLosses : Question<SplitSums> {
     bool of_held = false;
 
     auto fields() { return std::tie(of_held); }

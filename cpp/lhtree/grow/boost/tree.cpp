@@ -207,7 +207,7 @@ class Grower {
         std::vector<Direction> directions(level_.size());
         for (const std::size_t block : open)
             if (!drawn[block].empty()) directions[block] = finder_.direct(moments[block], drawn[block]);
-        const std::vector<Histogram> steps = rows_.ask(CountSteps{directions});
+        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions});
         for (const std::size_t block : open)
             if (!directions[block].empty())
                 finder_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
@@ -237,7 +237,7 @@ class Grower {
             is_any = true;
         }
         if (!is_any) return leaves;
-        const std::vector<LeafMoments> moments = rows_.ask(MeasureLeaves{features});
+        const std::vector<LeafMoments> moments = rows_.ask(MeasureLeaves{{}, features});
         for (std::size_t i = 0; i < level_.size(); ++i)
             if (!features[i].empty())
                 leaves[i] = fit_leaf(level_[i].value, level_[i].totals.bounds, moments[i], features[i],
@@ -267,7 +267,7 @@ class Grower {
                                 finder_.sign_of(cuts_[i]->direction)});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
-        rows_.ask(SplitLevel{cuts_, leaves});
+        rows_.ask(SplitLevel{{}, cuts_, leaves});
         level_ = std::move(next);
         histograms_ = std::move(parents);
         if (selects_) select_values();
@@ -367,16 +367,16 @@ Leaf read_leaf(const ForestView& forest, std::int64_t block) {
 
 Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
-    const Steepness steepest = rows.ask(Differentiate{score});
+    const Steepness steepest = rows.ask(Differentiate{{}, score});
     const WeightUnits& units = rows.units();
     const Quanta quanta{quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                         std::ldexp(units.unit[0], units.shift)};
-    const Sums root = rows.ask(BeginTree{{derive(round_key, row_draws), options.subsample}, quanta});
+    const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta});
     return Grower(rows, options, quanta, boost::selects(loss), n_threads, watch).grow(root, key);
 }
 
 void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score) {
-    rows.ask(BeginReplay{score});
+    rows.ask(BeginReplay{{}, score});
     std::vector<std::int64_t> level{forest.block_ptr[tree]};
     while (!level.empty()) {
         std::vector<std::optional<Cut>> cuts;
@@ -391,7 +391,7 @@ void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::si
             next.push_back(left);
             next.push_back(left + 1);
         }
-        rows.ask(SplitLevel{std::move(cuts), std::move(leaves)});
+        rows.ask(SplitLevel{{}, std::move(cuts), std::move(leaves)});
         level = std::move(next);
     }
 }

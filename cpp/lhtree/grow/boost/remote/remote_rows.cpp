@@ -60,7 +60,7 @@ RemoteRows::RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes
         throw std::invalid_argument("there is no row to learn from: all are held back or weigh nothing");
     has_held_ = survey.has_held;
     units_ = WeightUnits(survey);
-    ask(SetWeightUnits{units_});
+    ask(SetWeightUnits{{}, units_});
 }
 
 Answer RemoteRows::answer(const Request& request) {
