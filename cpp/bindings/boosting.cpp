@@ -1,74 +1,22 @@
-// Boosting from Python.
-#include "boosting.hpp"
+// Boosting from Python: losses, bins, codes, rows and rounds.
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <memory>
+#include <numeric>
 
+#include "lhtree/grow/boost/boost.hpp"
+#include "lhtree/grow/boost/remote/remote_rows.hpp"
 #include "lhtree/shared/random.hpp"
+#include "shared.hpp"
 
 namespace lhtree {
 namespace {
 
 using namespace nb::literals;
 using boost::Bins;
-
-boost::TreeOptions make_options(double l2_regularization, double min_samples_leaf, double shrinkage,
-                                const std::optional<Vector<std::int8_t>>& monotonic, std::size_t max_depth,
-                                double max_features, std::size_t n_directed, double learning_rate,
-                                double subsample, const std::string& leaf) {
-    require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
-    boost::TreeOptions options;
-    options.rules = {l2_regularization, min_samples_leaf, shrinkage, {}};
-    if (monotonic) options.rules.monotonic = copy(*monotonic);
-    options.max_depth = max_depth;
-    options.max_features = max_features;
-    options.n_directed = n_directed;
-    options.learning_rate = learning_rate;
-    options.subsample = subsample;
-    options.has_linear_leaves = leaf == "linear";
-    return options;
-}
-
-// What boosting on from trees needs, beside what scoring them needs.
-void check_boosted(const ForestView& trees) {
-    require(!trees.missing.empty() && !trees.low.empty(),
-            "earlier trees are not boosted: missing or low is empty");
-    for (std::size_t block = 0; block < trees.n_blocks(); ++block)
-        require(trees.left[block] < 0 || trees.hyperplane_ptr[block] < trees.hyperplane_ptr[block + 1],
-                "a branching block uses no feature");
-    for (std::size_t i = 0; i < trees.hyperplane_weight.size(); ++i)
-        require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
-}
-
-void check_classes(const boost::RowData& holding) {
-    require(holding.n_classes >= 2, "there are fewer than two classes");
-    require((holding.n_classes == 2) == std::holds_alternative<boost::Logistic>(holding.loss),
-            "two classes need the logistic loss, more the softmax loss");
-    for (std::size_t row = 0; row < holding.labels.n_rows; ++row) {
-        const std::int32_t cls = holding.labels.classes[row];
-        require(cls >= 0 && static_cast<std::size_t>(cls) < holding.n_classes, "a class is out of range");
-    }
-}
-
-// Derivatives are kept as float32: responses of any size have to be scaled before.
-void check_response(const boost::Loss& loss, const boost::Labels& labels) {
-    using boost::Responses;
-    std::visit(
-        [&](const auto& one) {
-            const double most = std::ldexp(2.0, one.free_exponent);
-            for (std::size_t row = 0; row < labels.n_rows; ++row) {
-                const double response = labels.response[row];
-                require(std::isfinite(response), "a response is not finite");
-                require(one.responses != Responses::positive || response > 0.0, "a response is not positive");
-                require(one.responses != Responses::not_negative || response >= 0.0,
-                        "a response is negative");
-                require(labels.is_held(row) || std::abs(response) <= most,
-                        "a response is too large for the loss: scale it");
-            }
-        },
-        loss);
-}
 
 // The properties of a loss, for Python.
 struct LossInfo {
@@ -145,21 +93,36 @@ void bind_losses(nb::module_& m) {
           "responses.");
 }
 
-}  // namespace
-
-BoostBins::BoostBins(const Vector<double>& centre_given, const Vector<double>& scale_given,
-                     std::vector<std::int32_t>&& n_levels_given)
-    : centre(copy(centre_given)), scale(copy(scale_given)), n_levels(std::move(n_levels_given)) {
-    require(centre.size() == scale.size() &&
-                (n_levels.empty() || count_features(n_levels.size(), n_levels) == centre.size()),
-            "centre and scale need a value per feature");
-    if (!n_levels.empty()) levels.emplace(n_levels, centre.data(), scale.data());
+std::vector<std::int32_t> copy_levels(const LevelCounts& levels) {
+    if (!levels) return {};
+    std::vector<std::int32_t> n_levels = copy(*levels);
+    for (const std::int32_t n : n_levels) require(n >= 0, "a number of levels is below 0");
+    return n_levels;
 }
 
-std::size_t BoostBins::n_numbers() const {
-    if (n_levels.empty()) return n_features();
-    return static_cast<std::size_t>(std::count(n_levels.begin(), n_levels.end(), 0));
-}
+// Bins and normalisation, from which the codes of rows follow.
+struct BoostBins {
+    Bins bins;
+    std::vector<double> centre, scale;
+    std::vector<std::int32_t> n_levels;  // of every column; empty: a column per feature
+    std::optional<Levels> levels;
+
+    BoostBins(const Vector<double>& centre_given, const Vector<double>& scale_given,
+              const LevelCounts& levels_given)
+        : centre(copy(centre_given)), scale(copy(scale_given)), n_levels(copy_levels(levels_given)) {
+        require(centre.size() == scale.size() &&
+                    (n_levels.empty() || count_features(n_levels.size(), n_levels) == centre.size()),
+                "centre and scale need a value per feature");
+        if (!n_levels.empty()) levels.emplace(n_levels, centre.data(), scale.data());
+    }
+
+    std::size_t n_features() const { return centre.size(); }
+    std::size_t n_numbers() const {
+        if (n_levels.empty()) return n_features();
+        return static_cast<std::size_t>(std::count(n_levels.begin(), n_levels.end(), 0));
+    }
+    const Levels* levels_or_null() const { return levels ? &*levels : nullptr; }
+};
 
 nb::dict give_bins(const Bins& bins) {
     nb::dict given;
@@ -193,38 +156,203 @@ void take_bins(const nb::dict& given, BoostBins& into) {
     bins.place(into.levels_or_null());
 }
 
-boost::RowData take_holding(const BoostBins& bins, const std::uint8_t* codes, std::size_t n_rows,
-                            const std::string& loss, double quantile, std::size_t n_classes,
-                            const std::optional<Vector<std::int32_t>>& classes,
-                            const std::optional<Vector<double>>& response,
-                            const std::optional<Vector<double>>& weight,
-                            const std::optional<Vector<std::uint8_t>>& held, std::uint64_t first_row) {
+// Check the rows of a table against the bins.
+template <class Value>
+boost::Table<Value> take_table(const BoostBins& bins, const AnyMatrix<Value>& X, const Coded& codes) {
+    require(X.shape(1) == bins.n_numbers(), "X needs the columns of the bins");
+    require(codes.has_value() == bins.levels.has_value(), "codes are given where there are levels");
+    if (codes) {
+        std::vector<std::int32_t> coded;
+        for (const std::int32_t n : bins.n_levels)
+            if (n > 0) coded.push_back(n);
+        require(codes->shape(0) == X.shape(0) && codes->shape(1) == coded.size(),
+                "codes needs a row per row of X and a column per column of levels");
+        for (std::size_t i = 0; i < codes->size(); ++i)
+            require(codes->data()[i] < coded[i % coded.size()], "a code is out of range");
+    }
+    return {strided(X), bins.centre.data(), bins.scale.data(), codes ? codes->data() : nullptr,
+            bins.levels_or_null()};
+}
+
+template <class Value>
+std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, const Vector<double>& centre,
+                                                     const Vector<double>& scale,
+                                                     const std::optional<Vector<double>>& weight,
+                                                     double weight_unit, std::size_t max_bins,
+                                                     std::size_t n_threads, const Coded& codes,
+                                                     const LevelCounts& levels,
+                                                     const std::optional<Vector<std::int64_t>>& chosen) {
+    auto made = std::make_shared<BoostBins>(centre, scale, levels);
+    const boost::Table<Value> table = take_table(*made, X, codes);
+    const std::size_t n = X.shape(0);
+    require(n > 0, "X needs at least one row");
+    require(!weight || weight->size() == n, "weight needs a value per row");
+    require(weight_unit > 0.0, "weight_unit is not positive");
+    require(max_bins >= 2 && max_bins <= boost::most_bins, "max_bins is out of range");
+    std::vector<std::int64_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0);
+    if (chosen) rows = copy(*chosen);
+    require(!rows.empty(), "there is no row to learn from");
+    for (const std::int64_t row : rows)
+        require(row >= 0 && row < static_cast<std::int64_t>(n), "a row is out of range");
+    std::vector<std::uint32_t> weights(weight ? n : 0);
+    for (std::size_t i = 0; weight && i < rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(rows[i]);
+        const double whole = std::nearbyint(weight->data()[row] / weight_unit);
+        require(whole >= 0.0 && whole <= 0x1p31, "a weight is out of range");
+        weights[row] = static_cast<std::uint32_t>(whole);
+    }
+    const bool is_finite = watched(std::nullopt, [&](Watch& watch) {
+        return make_bins(table, rows, weight ? weights.data() : nullptr, max_bins, n_threads, watch,
+                         made->bins);
+    });
+    return is_finite ? std::optional(made) : std::nullopt;
+}
+
+// Codes of rows, an array of shape (n, n_slots); None if they hold an infinity.
+template <class Value>
+std::optional<nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>> encode_rows(const BoostBins& bins,
+                                                                             const AnyMatrix<Value>& X,
+                                                                             const Coded& codes,
+                                                                             std::size_t n_threads) {
+    const boost::Table<Value> table = take_table(bins, X, codes);
+    auto made = std::make_unique<std::vector<std::uint8_t>>();
+    const bool is_finite = watched(
+        std::nullopt, [&](Watch& watch) { return encode(table, bins.bins, n_threads, watch, *made); });
+    if (!is_finite) return std::nullopt;
+    std::vector<std::uint8_t>* const owned = made.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
+    return nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>(owned->data(),
+                                                             {X.shape(0), bins.bins.slots.size()}, owner);
+}
+
+void check_classes(const boost::RowData& data) {
+    require(data.n_classes >= 2, "there are fewer than two classes");
+    require((data.n_classes == 2) == std::holds_alternative<boost::Logistic>(data.loss),
+            "two classes need the logistic loss, more the softmax loss");
+    for (std::size_t row = 0; row < data.labels.n_rows; ++row) {
+        const std::int32_t cls = data.labels.classes[row];
+        require(cls >= 0 && static_cast<std::size_t>(cls) < data.n_classes, "a class is out of range");
+    }
+}
+
+// Derivatives are kept as float32: responses of any size have to be scaled before.
+void check_response(const boost::Loss& loss, const boost::Labels& labels) {
+    using boost::Responses;
+    std::visit(
+        [&](const auto& one) {
+            const double most = std::ldexp(2.0, one.free_exponent);
+            for (std::size_t row = 0; row < labels.n_rows; ++row) {
+                const double response = labels.response[row];
+                require(std::isfinite(response), "a response is not finite");
+                require(one.responses != Responses::positive || response > 0.0, "a response is not positive");
+                require(one.responses != Responses::not_negative || response >= 0.0,
+                        "a response is negative");
+                require(labels.is_held(row) || std::abs(response) <= most,
+                        "a response is too large for the loss: scale it");
+            }
+        },
+        loss);
+}
+
+// A partition of the rows, and the arrays that it refers to.
+struct BoostRows {
+    nb::object kept;
+    std::shared_ptr<BoostBins> bins;
+    boost::RowData data;
+    boost::Partition partition;
+
+    BoostRows(nb::object&& kept_given, std::shared_ptr<BoostBins> bins_given, const boost::RowData& given,
+              std::size_t n_threads)
+        : kept(std::move(kept_given)),
+          bins(std::move(bins_given)),
+          data(given),
+          partition(given, n_threads) {}
+
+    nb::bytes answer(const nb::bytes& request) {
+        const std::string message(request.c_str(), request.size());
+        std::string answer;
+        {
+            const nb::gil_scoped_release no_gil;
+            answer = partition.answer(message);
+        }
+        return nb::bytes(answer.data(), answer.size());
+    }
+};
+
+std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::shared_ptr<BoostBins> bins,
+                                     const std::string& loss, double quantile, std::size_t n_classes,
+                                     const std::optional<Vector<std::int32_t>>& classes,
+                                     const std::optional<Vector<double>>& response,
+                                     const std::optional<Vector<double>>& weight,
+                                     const std::optional<Vector<std::uint8_t>>& held, std::uint64_t first_row,
+                                     std::size_t n_threads) {
+    const boost::Slots& slots = bins->bins.slots;
+    const std::size_t n_rows = codes.shape(0);
+    require(codes.shape(1) == slots.size(), "codes needs a column per slot of the bins");
+    std::vector<std::size_t> n_codes;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) n_codes.push_back(slots.n_codes(slot));
+    bool is_in_range = true;
+    const std::uint8_t* code = codes.data();
+    for (std::size_t row = 0; row < n_rows; ++row)
+        for (const std::size_t n : n_codes) is_in_range &= *code++ < n;
+    require(is_in_range, "a code is out of range");
     require(!weight || weight->size() == n_rows, "weight needs a value per row");
     require(!held || held->size() == n_rows, "held needs a value per row");
     require(n_rows < (std::size_t{1} << 31), "there are more than 2^31 - 1 rows");
-    const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
-                               held ? held->data() : nullptr, n_rows};
-    const boost::RowData holding{
-        bins.bins, codes,    labels, weight ? weight->data() : nullptr, boost::make_loss(loss, quantile),
-        n_classes, first_row};
-    if (is_of_classes(holding.loss)) {
-        require(classes && classes->size() == n_rows, "classes needs a value per row");
-        check_classes(holding);
-    } else {
-        require(response && response->size() == n_rows, "response needs a value per row");
-        require(quantile > 0.0 && quantile < 1.0, "quantile is not between 0 and 1");
-        check_response(holding.loss, labels);
-    }
     for (std::size_t row = 0; weight && row < n_rows; ++row)
         require(weight->data()[row] >= 0.0 && std::isfinite(weight->data()[row]),
                 "a weight is negative or not finite");
-    return holding;
+    const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
+                               held ? held->data() : nullptr, n_rows};
+    const boost::RowData data{
+        bins->bins, codes.data(), labels, weight ? weight->data() : nullptr, boost::make_loss(loss, quantile),
+        n_classes,  first_row};
+    if (is_of_classes(data.loss)) {
+        require(classes && classes->size() == n_rows, "classes needs a value per row");
+        check_classes(data);
+    } else {
+        require(response && response->size() == n_rows, "response needs a value per row");
+        require(quantile > 0.0 && quantile < 1.0, "quantile is not between 0 and 1");
+        check_response(data.loss, labels);
+    }
+    nb::object kept = nb::make_tuple(codes, classes, response, weight, held);
+    return std::make_unique<BoostRows>(std::move(kept), std::move(bins), data, n_threads);
 }
 
-boost::Plan make_plan(const boost::TreeOptions& options, std::size_t n_features, const std::string& loss,
-                      double quantile, std::size_t n_classes, std::size_t n_rounds, std::uint64_t seed,
-                      std::size_t patience, double tol, const std::optional<nb::dict>& earlier,
-                      const std::optional<Vector<double>>& first, ForestView& trees) {
+std::vector<std::vector<std::string>> ask_python(const nb::callable& exchange,
+                                                 const std::vector<std::string>& requests) {
+    const nb::gil_scoped_acquire gil;
+    nb::list given;
+    for (const std::string& request : requests) given.append(nb::bytes(request.data(), request.size()));
+    std::vector<std::vector<std::string>> answers;
+    for (const nb::handle part : exchange(given)) {
+        answers.emplace_back();
+        for (const nb::handle answer : part) {
+            require(nb::isinstance<nb::bytes>(answer), "exchange returns something other than bytes");
+            const auto bytes = nb::borrow<nb::bytes>(answer);
+            answers.back().emplace_back(bytes.c_str(), bytes.size());
+        }
+    }
+    return answers;
+}
+
+// Check that boosting can continue from trees that can be scored.
+void check_boosted(const ForestView& trees) {
+    require(!trees.missing.empty() && !trees.low.empty(),
+            "earlier trees are not boosted: missing or low is empty");
+    for (std::size_t block = 0; block < trees.n_blocks(); ++block)
+        require(trees.left[block] < 0 || trees.hyperplane_ptr[block] < trees.hyperplane_ptr[block + 1],
+                "a branching block uses no feature");
+    for (std::size_t i = 0; i < trees.hyperplane_weight.size(); ++i)
+        require(std::abs(trees.hyperplane_weight[i]) <= 1.0f, "a weight is out of range");
+}
+
+nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOptions& options,
+                    const std::string& loss, double quantile, std::size_t n_classes, std::size_t n_rounds,
+                    std::uint64_t seed, std::size_t patience, double tol,
+                    const std::optional<nb::dict>& earlier, const std::optional<Vector<double>>& first,
+                    std::size_t n_threads, const std::optional<nb::callable>& progress) {
     boost::Plan plan;
     plan.loss = boost::make_loss(loss, quantile);
     plan.n_rounds = n_rounds;
@@ -232,23 +360,43 @@ boost::Plan make_plan(const boost::TreeOptions& options, std::size_t n_features,
     plan.tree = options;
     plan.patience = patience;
     plan.tol = tol;
-    require(options.rules.monotonic.empty() || options.rules.monotonic.size() == n_features,
+    const std::vector<std::int8_t>& monotonic = options.rules.monotonic;
+    require(monotonic.empty() || monotonic.size() == bins.n_features(),
             "monotonic needs a value per feature");
     require(!options.has_linear_leaves || !boost::selects(plan.loss), "the loss needs constant leaves");
     if (first) plan.first = copy(*first);
+    ForestView trees;
     if (earlier) {
         trees = view_arrays(*earlier);
-        const std::string fault = find_fault(trees, n_features, std::max<std::size_t>(n_classes, 1));
+        const std::string fault = find_fault(trees, bins.n_features(), std::max<std::size_t>(n_classes, 1));
         require(fault.empty(), fault.c_str());
         check_boosted(trees);
         plan.earlier = &trees;
     }
     require(plan.first.empty() || plan.first.size() == (n_classes <= 2 ? 1 : n_classes),
             "first needs a value per score");
-    return plan;
-}
-
-nb::dict give_boosted(boost::Boosted&& boosted) {
+    boost::Boosted boosted;
+    if (nb::isinstance<BoostRows>(rows)) {
+        const boost::RowData& data = nb::cast<BoostRows&>(rows).data;
+        const boost::WeightSurvey survey(data.weight, data.labels);
+        require(
+            &data.bins == &bins.bins && data.loss.index() == plan.loss.index() && data.n_classes == n_classes,
+            "rows were made for other bins, or another loss");
+        require(survey.largest[0] > 0.0, "there is no row to learn from: all are held back or weigh nothing");
+        boosted = watched(progress, [&](Watch& watch) {
+            boost::LocalRows local(data, boost::WeightUnits(survey), n_threads, watch);
+            return boost::boost(plan, local, n_threads, watch);
+        });
+    } else {
+        const auto callable = nb::cast<nb::callable>(rows);
+        const boost::Exchange exchange = [&](const std::vector<std::string>& requests) {
+            return ask_python(callable, requests);
+        };
+        boosted = watched(progress, [&](Watch& watch) {
+            boost::RemoteRows remote(bins.bins, plan.loss, n_classes, exchange, watch);
+            return boost::boost(plan, remote, n_threads, watch);
+        });
+    }
     nb::dict given;
     given["trees"] = give_forest(std::move(boosted.forest));
     given["first"] = give(std::move(boosted.first));
@@ -257,7 +405,12 @@ nb::dict give_boosted(boost::Boosted&& boosted) {
     return given;
 }
 
-namespace {
+nb::bytes merge_answers(const std::vector<nb::bytes>& answers) {
+    std::vector<std::string> given;
+    for (const nb::bytes& answer : answers) given.emplace_back(answer.c_str(), answer.size());
+    const std::string merged = boost::merge_answers(given);
+    return nb::bytes(merged.data(), merged.size());
+}
 
 NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, Stream stream, std::size_t n,
                                          std::uint64_t first) {
@@ -265,6 +418,20 @@ NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, Stream stream, std:
     const std::uint64_t key = derive(seed, stream);
     for (std::size_t row = 0; row < n; ++row) keys[row] = derive(key, first + row);
     return give(std::move(keys));
+}
+
+template <class Value>
+void bind_table(nb::module_& m, nb::class_<BoostBins>& bins) {
+    bins.def("encode", &encode_rows<Value>, "X"_a.noconvert(), "codes"_a.none() = nb::none(),
+             "n_threads"_a = 1,
+             "Codes of rows, shape (n, n_slots); None if X holds an infinity. X and codes are those of "
+             "grow_forest.");
+    m.def("learn_bins", &learn_bins<Value>, "X"_a.noconvert(), nb::kw_only(), "centre"_a, "scale"_a,
+          "weight"_a.none() = nb::none(), "weight_unit"_a = 1.0, "max_bins"_a, "n_threads"_a = 1,
+          "codes"_a.none() = nb::none(), "levels"_a.none() = nb::none(), "rows"_a.none() = nb::none(),
+          "Learn the bins of rows: those that sample_rows names, without validation rows, or those of them "
+          "whose places are in `rows`. Weights count in units of weight_unit (see find_weight_unit). Return "
+          "None if X holds an infinity.");
 }
 
 }  // namespace
@@ -279,16 +446,22 @@ void bind_boosting(nb::module_& m) {
         .value("prototype_rows", Stream::prototype_rows)
         .value("sampled_rows", Stream::sampled_rows)
         .value("pilot_rows", Stream::pilot_rows);
-    nb::class_<boost::TreeOptions>(m, "BoostOptions", "What every tree of a boosted model is grown with.")
+    nb::class_<boost::TreeOptions>(m, "BoostOptions", "Options of every tree of a boosted model.")
         .def(
             "__init__",
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
                const std::optional<Vector<std::int8_t>>& monotonic, std::size_t max_depth,
                double max_features, std::size_t n_directed, double learning_rate, double subsample,
                const std::string& leaf) {
-                new (self) boost::TreeOptions(make_options(l2_regularization, min_samples_leaf, shrinkage,
-                                                           monotonic, max_depth, max_features, n_directed,
-                                                           learning_rate, subsample, leaf));
+                require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
+                new (self) boost::TreeOptions{{l2_regularization, min_samples_leaf, shrinkage,
+                                               monotonic ? copy(*monotonic) : std::vector<std::int8_t>()},
+                                              max_depth,
+                                              max_features,
+                                              n_directed,
+                                              learning_rate,
+                                              subsample,
+                                              leaf == "linear"};
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
             "max_depth"_a, "max_features"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
@@ -296,7 +469,65 @@ void bind_boosting(nb::module_& m) {
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "
         "row, which begins at `first`.");
-    bind_boost_rows(m);
+    nb::class_<BoostBins> bins(m, "BoostBins", "Bins of features, and the encoding of values as codes.");
+    bins.def(
+            "__init__",
+            [](BoostBins* self, const nb::dict& arrays, const Vector<double>& centre,
+               const Vector<double>& scale, const LevelCounts& levels) {
+                auto made = std::make_unique<BoostBins>(centre, scale, levels);
+                take_bins(arrays, *made);
+                new (self) BoostBins(std::move(*made));
+            },
+            "arrays"_a, nb::kw_only(), "centre"_a, "scale"_a, "levels"_a.none() = nb::none())
+        .def_prop_ro(
+            "n_slots", [](const BoostBins& self) { return self.bins.slots.size(); },
+            "Bytes that the codes of a row take.")
+        .def(
+            "arrays", [](const BoostBins& self) { return give_bins(self.bins); },
+            "Return the arrays of the bins, from which BoostBins can be made again.");
+    bind_table<double>(m, bins);
+    bind_table<float>(m, bins);
+    nb::class_<BoostRows>(m, "BoostRows",
+                          "Codes and labels of a table or of a partition of it. The arrays are not copied: "
+                          "they may be mapped files.")
+        .def(nb::new_(&make_rows), "codes"_a.noconvert(), "bins"_a, nb::kw_only(), "loss"_a,
+             "quantile"_a = 0.5, "n_classes"_a = 0, "classes"_a.none() = nb::none(),
+             "response"_a.none() = nb::none(), "weight"_a.none() = nb::none(), "held"_a.none() = nb::none(),
+             "first_row"_a = 0, "n_threads"_a = 1)
+        .def("answer", &BoostRows::answer, "request"_a,
+             "Answer a message of boost_rows. A malformed message raises ValueError and changes nothing.");
+    m.def(
+        "boost_rows", &boost_rows, "rows"_a, "bins"_a, nb::kw_only(), "options"_a, "loss"_a,
+        "quantile"_a = 0.5, "n_classes"_a = 0, "n_rounds"_a, "seed"_a, "patience"_a, "tol"_a,
+        "earlier"_a.none() = nb::none(), "first"_a.none() = nb::none(), "n_threads"_a = 1,
+        "progress"_a.none() = nb::none(),
+        "Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the "
+        "BoostRows of all partitions of a table and returns the answers of every partition (an iterable of "
+        "lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial "
+        "scores, and the losses before and after every round.");
+    m.def("merge_answers", &merge_answers, "answers"_a,
+          "Merge the answers of some partitions to the same message.");
+    m.def(
+        "changes_rows",
+        [](const nb::bytes& request) {
+            return boost::changes_rows(std::string(request.c_str(), request.size()));
+        },
+        "request"_a,
+        "Return whether a message changes the state of BoostRows. A partition that is replaced has to repeat "
+        "these messages, in their order.");
+    m.def(
+        "sample_rows",
+        [](std::size_t n_rows, std::uint64_t seed, std::size_t most) {
+            return give(boost::sample_rows(n_rows, seed, most));
+        },
+        "n_rows"_a, "seed"_a, "most"_a = boost::most_sampled,
+        "Return the numbers of the rows from which bins and scales are learned, ascending: all, or the "
+        "`most` "
+        "rows with the smallest hash of seed and number.");
+    m.attr("MOST_SAMPLED") = boost::most_sampled;
+    m.def("find_weight_unit", &boost::find_weight_unit, "largest"_a, "is_whole"_a, "n_rows"_a,
+          "Return the unit in which weights are whole numbers, from the largest weight of the training rows, "
+          "whether all their weights are whole, and the number of all rows.");
 }
 
 }  // namespace lhtree

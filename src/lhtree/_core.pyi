@@ -80,7 +80,7 @@ class Stream(enum.IntEnum):
     pilot_rows = 18446744073709551614
 
 class BoostOptions:
-    """What every tree of a boosted model is grown with."""
+    """Options of every tree of a boosted model."""
 
     def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float, leaf: str) -> None: ...
 
@@ -90,7 +90,7 @@ def draw_keys(seed: int, stream: Stream, n: int, first: int = 0) -> Annotated[ND
     """
 
 class BoostBins:
-    """Bins of features, and how values become codes."""
+    """Bins of features, and the encoding of values as codes."""
 
     def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
@@ -99,7 +99,7 @@ class BoostBins:
         """Bytes that the codes of a row take."""
 
     def arrays(self) -> dict:
-        """The arrays that a model keeps of bins, and that BoostBins takes."""
+        """Return the arrays of the bins, from which BoostBins can be made again."""
 
     @overload
     def encode(self, X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None))] | None: ...
@@ -121,41 +121,39 @@ def learn_bins(X: Annotated[NDArray[numpy.float32], dict(shape=(None, None), dev
 
 class BoostRows:
     """
-    Codes and labels of some rows, all of a table or a part of it. The arrays are kept, not copied: they may be mapped files.
+    Codes and labels of a table or of a partition of it. The arrays are not copied: they may be mapped files.
     """
 
     def __init__(self, codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], bins: BoostBins, *, loss: str, quantile: float = 0.5, n_classes: int = 0, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, first_row: int = 0, n_threads: int = 1) -> None: ...
 
     def answer(self, request: bytes) -> bytes:
         """
-        The answer of these rows to a message of boost_rows. A malformed message is a ValueError and changes nothing.
+        Answer a message of boost_rows. A malformed message raises ValueError and changes nothing.
         """
 
 def boost_rows(rows: object, bins: BoostBins, *, options: BoostOptions, loss: str, quantile: float = 0.5, n_classes: int = 0, n_rounds: int, seed: int, patience: int, tol: float, earlier: dict | None = None, first: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, n_threads: int = 1, progress: Callable | None = None) -> dict:
     """
-    Boost trees on rows that are coded already: BoostRows, or a function that hands messages (a list of bytes) to the BoostRows of all parts of a table and returns what each part answers to them (an iterable of lists of bytes), the parts in any order, merged or not. Returns a dict of the arrays of the trees, the initial scores, and the losses before and after every round.
+    Boost trees on coded rows: BoostRows, or a function that sends messages (a list of bytes) to the BoostRows of all partitions of a table and returns the answers of every partition (an iterable of lists of bytes), in any order, merged or not. Return a dict of the arrays of the trees, the initial scores, and the losses before and after every round.
     """
 
 def merge_answers(answers: Sequence[bytes]) -> bytes:
-    """
-    The answers of some parts to the same message as one, so that answers can be added up on the way.
-    """
+    """Merge the answers of some partitions to the same message."""
 
 def changes_rows(request: bytes) -> bool:
     """
-    Whether a message changes the state of BoostRows. A new part that is given these messages again, in their order, is as the one it stands in for was.
+    Return whether a message changes the state of BoostRows. A partition that is replaced has to repeat these messages, in their order.
     """
 
 def sample_rows(n_rows: int, seed: int, most: int = 200000) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
-    Numbers of the rows that bins and scales are learned from, ascending: all, or `most` of them, those with the smallest hash of seed and number.
+    Return the numbers of the rows from which bins and scales are learned, ascending: all, or the `most` rows with the smallest hash of seed and number.
     """
 
 MOST_SAMPLED: int = 200000
 
 def find_weight_unit(largest: float, is_whole: bool, n_rows: int) -> float:
     """
-    The unit in which weights are whole numbers: from the largest weight of the rows that are learned from, whether they are all whole, and the number of all rows.
+    Return the unit in which weights are whole numbers, from the largest weight of the training rows, whether all their weights are whole, and the number of all rows.
     """
 
 DIRECTIONS: tuple[str, ...]
