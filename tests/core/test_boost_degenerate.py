@@ -43,7 +43,7 @@ def test_fits_and_predicts(name):
         np.testing.assert_allclose(proba.mean(axis=0), np.bincount(y) / len(y), 1e-4)
     elif name != "two rows":  # half of a row is too little for the least hessian
         assert used
-        # Beside huge values tiny ones cannot be told apart: z is their distance from the centre.
+        # Tiny values are equal after normalisation if others are huge.
         assert (model.predict(X) == y).mean() > (0.7 if name == "huge and tiny values" else 0.9)
 
 
@@ -128,7 +128,7 @@ def test_small_weights_are_regularised_as_others():
         ({"first": np.zeros(2)}, "first"),
     ],
 )
-def test_what_does_not_fit_is_refused(given, message):
+def test_arguments_of_other_sizes_are_rejected(given, message):
     with pytest.raises(ValueError, match=message):
         boosting.boost(NORMAL, CLASSES, **given)
 
@@ -147,7 +147,7 @@ def test_bins_that_do_not_fit_are_refused(change):
 
 
 @pytest.mark.parametrize("change", ["missing", "hyperplane_weight"])
-def test_trees_that_are_not_boosted_are_refused(change):
+def test_earlier_trees_of_a_forest_are_rejected(change):
     boosted = boosting.boost(NORMAL, CLASSES)
     trees = boosted["trees"]
     bad = {"missing": np.empty(0, np.int8), "hyperplane_weight": 2 * trees["hyperplane_weight"]}

@@ -74,4 +74,4 @@ def test_constraints_cost_little_where_the_data_obey_them():
         for signs in (None, (1, -1, 0), (-1, 1, 0))
     ]
     assert losses[0] <= losses[1] < losses[0] * 1.1
-    assert losses[2] > 0.6  # nothing but feature 2 is left, which says nothing
+    assert losses[2] > 0.6  # only feature 2 is left, which is noise

@@ -39,7 +39,7 @@ def boost(X, y, loss, options=None, **given):
 
 
 def losses_of(y, raw, loss):
-    """What scikit-learn's losses are, those with a logarithm as half the deviance."""
+    """Return the losses of scikit-learn, with half the deviance for log links."""
     if loss == "squared_error":
         return 0.5 * (y - raw) ** 2
     if loss == "absolute_error":

@@ -159,7 +159,7 @@ def test_rows_of_representatives_go_where_they_were_grown(leaf, n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_estimator_keeps_the_best_round(n_classes):
-    # Single features: rows go where their codes went, so losses are those of predictions.
+    # Cuts at single features send rows and their codes to the same leaves, so both have the same losses.
     X, y = make_rows(500, 4, n_classes, seed=12, gaps=0.0)
     model = LHBoostClassifier(
         80,

@@ -163,7 +163,7 @@ def test_bins_of_many_rows_are_those_of_a_keyed_sample():
 
 
 def test_histograms_in_groups_of_features():
-    # Histograms of all features of a level would take more memory than allowed; those of some do not.
+    # Histograms of all features of a level need more memory than allowed, so they are counted in groups.
     generator = np.random.default_rng(1)
     X = generator.normal(size=(400, 2500)).astype(np.float32)
     y = (X[:, 2400] * X[:, 3] + X[:, 2000] > 0).astype(int)

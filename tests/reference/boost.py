@@ -20,7 +20,7 @@ ROWS, FIRST_SCORE = 3, 6  # what keys of rounds are derived for
 
 @dataclass(frozen=True)
 class Options:
-    """What `boost` is told; the names are those of the estimator."""
+    """Options of `boost`, with the names of the parameters of the estimator."""
 
     learning_rate: float = 0.1
     max_depth: int = 3
@@ -37,7 +37,7 @@ class Options:
 
 @dataclass
 class Bins:
-    """Of one feature; a code is the number of edges that are not above z, that of a missing value comes last."""
+    """Bins of one feature. A code is the number of edges that are not above z; missing values have the last code."""
 
     edges: list[float]
     values: list[int]  # in VALUE_UNIT; the last is 0, of a missing value
@@ -67,7 +67,7 @@ def quantise_weights(weight, n=None):
 
 
 def find_ends(levels, max_bins):
-    """Which values end a bin: all, or those that fill the share of a bin or stand before a heavy value."""
+    """Return the last value of every bin: all values, or values that fill a bin or precede a heavy value."""
     if len(levels) <= max_bins:
         return list(range(len(levels) - 1))
     ends, left, n_left, reached = [], sum(w for _, w in levels), max_bins, 0
@@ -193,7 +193,7 @@ def boost(z, classes, n_classes, weight, held, options, n_rounds, seed, *, takes
 
 
 def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=False):
-    """Rounds of trees on the rows that are not held, each on what the rounds before it leave.
+    """Boost rounds of trees on the training rows, each a step from the scores of the rounds before.
 
     `aim` has the classes or responses of the rows, and their loss.
     """

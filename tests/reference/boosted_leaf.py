@@ -28,16 +28,16 @@ class Leaf:
     means: list[float] = field(default_factory=list)  # rounded to float32
 
     def estimate(self, values):
-        """What the leaf adds to the score of a row, whose values are in VALUE_UNIT."""
+        """Return the value that the leaf adds to the score of a row, whose values are in VALUE_UNIT."""
         total = self.intercept
         for feature, slope in zip(self.features, self.slopes, strict=True):
             total += slope * (values[feature] * VALUE_UNIT)
         return clamp(total, self.low, self.high)
 
 
-def extend_way(features, way):
-    """The features of a way one block further down: those of the nearest block come first, each once."""
-    return [*features, *(feature for feature in way if feature not in features)]
+def extend_path(features, path):
+    """Return the features above a child: the nearest block first, each feature once."""
+    return [*features, *(feature for feature in path if feature not in features)]
 
 
 def fit_leaf(grower, block):

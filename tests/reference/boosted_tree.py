@@ -8,7 +8,7 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from .boosted_leaf import Leaf, extend_way, fit_leaf
+from .boosted_leaf import Leaf, extend_path, fit_leaf
 from .numbers import as_float, clamp, solve_with_ridge
 from .responses import select
 from .trees import derive
@@ -42,7 +42,7 @@ class Block:
     value: float = 0.0  # before the learning rate
     left: int = -1
     cut: Cut | None = None
-    way: list[int] = field(default_factory=list)  # features of the blocks above, those of the nearest first
+    way: list[int] = field(default_factory=list)  # features of the blocks above, the nearest first
     leaf: Leaf | None = None
 
 
@@ -136,7 +136,7 @@ class Grower:
         return heavy and sums[1] * self.quanta[1] >= 1e-3 / self.unit
 
     def gain(self, block, total, left, sign):
-        """What a cut takes off the loss, twice; 0 where it is not allowed."""
+        """Return twice the reduction of the loss by a cut; 0 if the cut is not allowed."""
         if self.residuals is not None:
             block = FREE  # bounds are of values, not of steps
         right = (total[0] - left[0], total[1] - left[1], total[2] - left[2])
@@ -282,7 +282,7 @@ class Grower:
                 for rows in (block.rows, block.others)
             ]
             child = Block(*sides, derive(block.key, side), block.depth + 1, block.low, block.high)
-            child.way = extend_way(block.cut.features, block.way)
+            child.way = extend_path(block.cut.features, block.way)
             children.append(child)
         left, right = children
         sign = self.sign_of(block.cut.features, block.cut.weights)

@@ -1,4 +1,4 @@
-"""Boosting in the core, told as the reference is, and what tests compare about both."""
+"""Boosting in the core with the options of the reference, and comparisons of both."""
 
 from itertools import pairwise
 
@@ -60,7 +60,7 @@ class InfiniteError(Exception):
 
 
 def label(y, n_classes, loss):
-    """The arguments of the core that say what rows are: classes, unless there is a loss of responses."""
+    """Return the labels of rows as arguments of the core: classes, unless there is a loss of responses."""
     if loss is not None:
         return {"loss": loss, "response": np.asarray(y, dtype=np.float64)}
     n_classes = n_classes or int(max(y)) + 1
@@ -143,7 +143,7 @@ class Partitions:
         self.requests = []
 
     def answer(self, requests):
-        """Return the answers of all partitions, all but the first of them merged."""
+        """Send requests to all partitions. All answers but the first are merged."""
         self.requests += requests
         answers = [[rows.answer(request) for request in requests] for rows in self.rows]
         merged = [_core.merge_answers(list(some)) for some in zip(*answers[1:], strict=True)]
@@ -171,7 +171,7 @@ def assert_same_model(one, other):
 
 
 def assert_as_reference(grown, expected, options):
-    """What the core grew is what the reference grew, block by block and to the bit."""
+    """Assert that the core and the reference grew the same blocks, to the bit."""
     unit, same, bins, trees = expected.unit, np.testing.assert_array_equal, grown["bins"], grown["trees"]
     same(grown["first"], expected.first)
     for feature, of in enumerate(expected.bins):
@@ -206,7 +206,7 @@ def assert_as_reference(grown, expected, options):
 
 
 def assert_as_leaf(trees, number, block, options):
-    """What a block adds to scores, slopes included."""
+    """Assert that a block adds the same values to scores, slopes included."""
     value = block.value * options.learning_rate
     leaf = block.leaf or Leaf(value, value, value)
     slopes = slice(*trees["membership_ptr"][number : number + 2])

@@ -21,7 +21,7 @@ std::string write_answer(const Answer& answer);
 Request read_request(const std::string& message);
 Answer read_answer(const std::string& message);
 
-// Merges the answers of some partitions to the same request.
+// Adds the statistics of another partition for the same request.
 void merge_answer(Answer& all, const Answer& own);
 std::string merge_answers(const std::vector<std::string>& answers);
 
