@@ -1,4 +1,4 @@
-"""Boosted trees of rows on Dask's workers are those of one machine, to the bit."""
+"""Dask boosting gives the same models as one machine, to the bit."""
 
 import numpy as np
 import pytest

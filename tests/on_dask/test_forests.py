@@ -1,4 +1,4 @@
-"""Forests grown on Dask's workers are those of one machine, to the bit."""
+"""Dask forests give the same models as one machine, to the bit."""
 
 import numpy as np
 import pytest

@@ -111,14 +111,14 @@ def count_held(name):
     return held
 
 
-def test_what_is_held_does_not_depend_on_the_number_of_rows(tables):
+def test_memory_does_not_depend_on_the_number_of_rows(tables):
     few = {name: count_held(name) for name in NAMES}
     write_tables(3 * tables)
     for name in NAMES:
         assert 0 < count_held(name) < 1.3 * few[name], name
 
 
-def test_errors_far_below_are_told_with_their_line(tables):
+def test_errors_in_late_batches_name_the_line(tables):
     with open("data.csv", "a", encoding="utf-8") as file:
         file.write("1,2\n")
     with (

@@ -94,7 +94,7 @@ class TestColumnsThatAreRefused:
         with pytest.raises(ValueError, match="'colour = red': rename"):
             LHTClassifier().fit(X.assign(**{"colour = red": 1.0}), y)
 
-    def test_nothing_but_missing(self):
+    def test_tables_of_missing_text_are_rejected(self):
         X = pd.DataFrame({"c": pd.Series([None] * 4, dtype="string")})
         with pytest.raises(ValueError, match="at least one column with values"):
             LHTClassifier().fit(X, [0, 1, 0, 1])

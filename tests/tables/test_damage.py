@@ -1,4 +1,4 @@
-"""Files that cannot be read, and what is said of them; one test per error."""
+"""Messages for files that cannot be read; one test per error."""
 
 import codecs
 import gzip
@@ -102,7 +102,7 @@ def test_a_quoted_field_that_does_not_end(tail):
     refuse(f"a,y\n1,u\n{tail}\n", "data.csv ends within a quoted field", "close the quote")
 
 
-def test_what_goes_on_for_megabytes(monkeypatch):
+def test_records_of_many_megabytes_are_rejected(monkeypatch):
     monkeypatch.setattr(table_csv, "_MOST_BYTES", 1 << 21)
     refuse('a,y\n1,u\n2,"v' + "\n3,u" * 1_000_000, "data.csv has a row of more than 2 MB", "unclosed quote")
     monkeypatch.setattr(table_csv, "_HEAD_BYTES", 1000)

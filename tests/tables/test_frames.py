@@ -22,7 +22,7 @@ CATEGORIES = ["work", "school", "country"]
 
 
 def as_polars(X):
-    """The same table in polars."""
+    """The table in polars."""
     plain = X.astype(dict.fromkeys(CATEGORIES, object))
     columns = {name: plain[name].where(plain[name].notna(), None).tolist() for name in plain}
     columns = {
@@ -153,7 +153,7 @@ class TestPrediction:
         with pytest.raises(ValueError, match="column 0 holds dates or times"):
             LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
 
-    def test_what_numpy_cannot_read_is_read_by_column(self, colours):
+    def test_frames_that_numpy_cannot_convert_are_read_by_column(self, colours):
         """Nullable types, pd.NA among objects, sparse columns: numbers all the same, with categories or without."""
         y = colours[1]
         plain = pd.DataFrame({"a": [1.0, np.nan, 0.0, 4.0] * 5, "b": [0.0, 1.0, 1.0, np.nan] * 5})

@@ -1,4 +1,4 @@
-"""What columns hold: numbers or categories, of pandas, polars and NumPy alike."""
+"""Kinds of columns of pandas, polars and NumPy: numbers or categories."""
 
 import datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Centre and scale against the reference, and against what the specification says in words."""
+"""Centre and scale compared with the reference and with the specification."""
 
 import numpy as np
 import pytest

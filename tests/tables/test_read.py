@@ -136,7 +136,7 @@ class TestExplanation:
 
 
 class TestCounterfactuals:
-    def test_they_are_whole_rows_that_are_predicted_otherwise(self, tree, forest, table):
+    def test_counterfactuals_are_complete_rows_with_another_prediction(self, tree, forest, table):
         X, _ = table
         n_switched = 0
         for model in (tree, forest):

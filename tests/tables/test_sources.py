@@ -1,4 +1,4 @@
-"""The same rows from every library and every format become the same features."""
+"""Rows of every library and file format become the same features."""
 
 import os
 

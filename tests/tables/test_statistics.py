@@ -271,7 +271,7 @@ def test_a_regression_has_mean_responses():
     assert model.score(X, response) > 0.8
 
 
-def test_the_command_line_tells_which_column_is_ignored(flights, tmp_path):
+def test_the_command_line_names_the_ignored_column(flights, tmp_path):
     pytest.importorskip("pyarrow")
     X, y = flights
     X.assign(id=[f"row {i}" for i in range(len(X))], y=y).to_csv(tmp_path / "data.csv", index=False)

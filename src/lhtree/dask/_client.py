@@ -53,7 +53,7 @@ class Session:
         self._current.__exit__(*error)
 
     def submit(self, function: Callable[..., Any], *given: Any, workers: list[str] | None = None) -> Any:
-        """A future of what the function gives, on one of the workers if they are named."""
+        """Return a future of the result of a function, on one of ``workers`` if they are given."""
         check_open(self.client)
         future = self.client.submit(function, *given, workers=workers, pure=False)
         self._futures.add(future)
@@ -67,7 +67,7 @@ class Session:
         workers: list[str] | None = None,
         **given: Any,
     ) -> list[Any]:
-        """Futures of what the function gives for each item, at some of the workers if they are named.
+        """Return futures of the results of a function for each item, on ``workers`` if they are given.
 
         Dask needs half the time for a task that it needs if each is submitted.
         """
@@ -91,7 +91,7 @@ class Patience:
         self._gone_since: float | None = None  # the first look that found no worker
 
     def look(self) -> set[str]:
-        """The addresses of the workers that take tasks; an error where waiting is vain.
+        """The addresses of the workers that take tasks; raise an error if no worker can finish the work.
 
         A worker that leaves, or that Dask pauses because its memory is full, takes none.
         """
@@ -110,7 +110,7 @@ class Patience:
         return workers
 
 
-Check = Callable[[set[str]], None]  # raises an error if it is vain to wait with these workers
+Check = Callable[[set[str]], None]  # raises an error if these workers cannot finish the work
 
 
 class Wait:
@@ -138,7 +138,7 @@ class Wait:
                     raise_error(future)
 
     def look(self) -> None:
-        """Raise an error if waiting is vain."""
+        """Raise an error if the results cannot be computed any more."""
         workers = self._patience.look()
         if self._check is not None:
             self._check(workers)

@@ -51,7 +51,7 @@ class DaskEstimator(Predictor):
             return self._fit(prepare(self, WorkerTable(self, session, X, y, sample_weight)))
 
     def to_local(self) -> Any:
-        """The same model as an estimator for rows in memory, which can be saved, explained and exported."""
+        """Return the model as an estimator for rows in memory, which can be saved, explained and exported."""
         model = self._read()
         local = self._local(**self.get_params(deep=False))
         local._model = model

@@ -21,12 +21,12 @@ from .. import _core
 from .._extras import import_extra
 from ._client import SECONDS, Patience, Session, fetch, wait_for
 
-_FAN_IN = 4  # answers that are merged at once, or that the client gets
+_FAN_IN = 4  # answers that are merged at once, or sent to the client
 _MOST_TRIES = 10  # of a message
 
 
 class CommonFacts(NamedTuple):
-    """What all parts have in common."""
+    """Facts that all partitions share."""
 
     bins: dict[str, Any]
     centre: NDArray[np.float64]
@@ -100,7 +100,7 @@ class Holder:
 
 
 class _Empty:
-    """What a copy of a holder is."""
+    """The copy of a holder, without rows."""
 
     def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
         """No answer."""
@@ -130,7 +130,7 @@ class Exchange:
         self._place(range(len(self._coded)))
 
     def __call__(self, requests: list[bytes]) -> list[list[bytes]]:
-        """What the rows answer to each of the messages."""
+        """Return the answers of all rows to each of the messages."""
         self._number += 1
         for _ in range(_MOST_TRIES):
             answers = self._ask(requests)
@@ -236,7 +236,7 @@ def _answer(
 
 
 def merge(answers: Sequence[list[bytes] | None]) -> Any:
-    """What several answered to the same messages, as one; None if one of them could not answer."""
+    """Merge the answers of several holders; None if one of them had no answer."""
     if None in answers:
         return None
     return [_core.merge_answers(list(of_all)) for of_all in zip(*answers, strict=True)]

@@ -111,7 +111,7 @@ class WorkerRows(RowSource):
                 yield part, own
 
     def divide_rows(self) -> Iterator[tuple[int, RowNumbers | None, slice]]:
-        """The same, with the places of the rows among all rows."""
+        """Every part that has some of the rows, which, and their places among all rows."""
         first = 0
         for part, rows in self.divide():
             n_rows = int(self.first[part + 1] - self.first[part]) if rows is None else len(rows)
@@ -159,7 +159,7 @@ class WorkerRows(RowSource):
     ) -> RowSource:
         """The rows with target statistics."""
         given = self.session.submit(keep, (numbers, encoding, learned))
-        folds = np.zeros(self.first[-1], dtype=np.int64)  # those of rows without weight are not used
+        folds = np.zeros(self.first[-1], dtype=np.int64)  # rows without weight are not used
         folds[slice(None) if self.row is None else self.row] = draw_folds(len(self))
         parts = [
             self.session.submit(_place, part, given, folds[self.first[i] : self.first[i + 1]])

@@ -121,7 +121,7 @@ def _take_labels(part: Partition) -> tuple[Any, Any]:
 
 
 def _join_labels(parts: Sequence[Any]) -> Any:
-    """Labels of all rows; None where there are none."""
+    """Labels of all rows, if they are given."""
     if parts[0] is None:
         return None
     if hasattr(parts[0], "iloc"):
@@ -167,7 +167,7 @@ def is_frame(X: Any) -> bool:
 
 
 def check_collection(X: Any, name: str = "X") -> None:
-    """Refuse what is not a Dask collection."""
+    """Raise an error for an object that is not a Dask collection."""
     if not is_array(X) and not is_frame(X):
         raise TypeError(
             f"{name} is a {type(X).__name__}, not a Dask array or DataFrame: pass one, or use to_local() for rows in "
@@ -198,7 +198,7 @@ def map_rows(
     dtype: Any,
     columns: list[Any] | None,
 ) -> Any:
-    """What a function of a model and rows gives for every part of X, lazily; ``columns`` are those of a 2-D result."""
+    """Apply a function of rows and a model to every partition, lazily; ``columns`` are given for a 2-D result."""
     check_collection(X)
     given = import_extra("dask", "dask").delayed(model, pure=True)
     if is_array(X):

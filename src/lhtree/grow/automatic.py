@@ -84,7 +84,7 @@ def measure_loss(proba: NDArray[np.float64], rows: Training) -> float:
 
 
 def _sample(training: Training, seed: int) -> NDArray[np.int64]:
-    """All rows, or so many of them, drawn by class."""
+    """Return all rows, or a sample drawn by class."""
     n_rows = len(training.X)
     if n_rows <= _MOST_ROWS:
         return np.arange(n_rows)
@@ -94,7 +94,7 @@ def _sample(training: Training, seed: int) -> NDArray[np.int64]:
 
 
 def scale_draws(growth: Growth, training: Training, part: Training, most_trees: int) -> Growth:
-    """The same, or fewer, trees on a part of the rows; they draw the same share of the rows of each class."""
+    """Return the settings for at most ``most_trees`` trees on a part of the rows, with the same share of each class."""
     n_trees = len(growth.betas)
     chosen = np.linspace(0, n_trees - 1, min(n_trees, most_trees)).round().astype(np.int64)
     counts = None
@@ -126,7 +126,7 @@ class TryOut(Protocol):
 def choose_rate(
     training: Training, validation: Validation | None, max_iter: int, try_out: TryOut | None, seed: int
 ) -> float:
-    """The rate for these rows, those of ``validation`` aside; without ``try_out``, by their number alone."""
+    """Return the rate for the training rows; without ``try_out``, by their number alone."""
     is_learned = slice(None) if validation is None else validation.held == 0
     weight = training.weight
     n = float(len(training.codes[is_learned]) if weight is None else weight[is_learned].sum())

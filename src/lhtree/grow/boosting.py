@@ -44,7 +44,7 @@ class BoostSettings:
 
     objective: Objective
     max_iter: int
-    n_rounds: int  # to grow, beside those of an earlier fit
+    n_rounds: int  # to grow, without the rounds of an earlier fit
     learning_rate: float | None  # None: by the number of rows
     max_bins: int
     stops: bool
@@ -131,7 +131,7 @@ def code_fit(
     show: Show,
     folder: str | None = None,
 ) -> Iterator[CodedFit]:
-    """Learn bins, or take those of an ``earlier`` model, and code all rows."""
+    """Learn bins, or take the bins of an ``earlier`` model, and code all rows."""
     record = None if earlier is None else earlier.boost
     if record is None:
         bins = _learn_bins(training, sample, settings, validation, normalisation, n_threads)

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CompactPlan:
-    """What a compact tree is grown with, checked."""
+    """Parameters of a compact tree, checked."""
 
     penalty: float
     max_leaf_nodes: int
@@ -65,7 +65,7 @@ def grow(
     """Grow a tree by normalised values."""
     X = bound_values(training.X.load().expand(), normalisation.centre)
     Z = _core.normalise(X, *normalisation, n_threads)
-    assert Z is not None  # what is bound is finite
+    assert Z is not None  # bounded values are finite
     n_rows = len(X)
     is_class = training.response is None
     response = None if is_class else _standardise(training)
@@ -109,7 +109,7 @@ def _centre(training: Training) -> tuple[Floats, float, int]:
 
 
 def weigh_penalty(plan: CompactPlan, rows: CompactRows) -> float:
-    """What a term or a leaf costs."""
+    """Return the cost of a term or a leaf."""
     return plan.penalty * _core.PENALTY_UNIT * math.log(max(float(rows.weight.sum()), 2.0))
 
 
@@ -127,7 +127,7 @@ def settle(grown: Grown, plan: CompactPlan, normalisation: Normalisation) -> tup
 
 
 def round_means(mean: Floats, training: Training, digits: int) -> Floats:
-    """Means of the response in so many digits of its standard deviation."""
+    """Round means of the response to a number of digits of its standard deviation."""
     _, spread, exponent = _centre(training)
     spread = math.ldexp(spread, exponent)
     return round_to_scale(mean, spread, digits) if spread > 0.0 else mean.copy()

@@ -202,7 +202,7 @@ def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tupl
 
 
 def _share(weights: Floats, features: Ints, X: Floats, scale: Floats) -> Floats:
-    """What every term earns of the gain: its part of the sum of |weight| × spread of the feature in the block."""
+    """Share of every term in the gain: its part of the sum of |weight| × spread of the feature in the block."""
     if not len(weights):
         return np.zeros(0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -224,7 +224,7 @@ class Linear(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What leaves estimate: a number for every row, with its weight, and the mean of all rows."""
+    """Target of the estimates in leaves: a number and a weight for every row, and the mean of all rows."""
 
     response: Floats
     weight: Floats

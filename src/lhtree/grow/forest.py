@@ -114,7 +114,7 @@ def grow_forest(
 
 
 def grow_drawn(X: EncodedRows, labels: TreeLabels, plan: ForestPlan, drawn: Draw) -> dict[str, Any]:
-    """Grow the trees of a draw, one per target, from its rows ``X``: the same trees as those of ``grow_forest``."""
+    """Grow the trees of a draw, one per target, from its rows ``X``: ``grow_forest`` grows the same trees."""
     rows = slice(None) if drawn.rows is None else drawn.rows
     codes = labels.codes[rows]
     weight = None if labels.weight is None else labels.weight[rows]
@@ -188,7 +188,7 @@ def count_rows(
 
 
 def smooth_leaves(trees: Trees, prior: NDArray[np.float64], smoothing: float) -> Trees:
-    """Clip the membership of every leaf to what a pure leaf of its weight says, smoothed towards the prior.
+    """Clip the membership of every leaf to the smoothed shares of a pure leaf of its weight.
 
     A leaf of weight n has memberships from a·p / (n + a) to (n + a·p) / (n + a), where p is the share of its target
     and a is ``smoothing``; 0 leaves the trees as they are. Of a tree of all classes, a leaf with shares s has

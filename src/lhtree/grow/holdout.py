@@ -101,7 +101,7 @@ def mark_rows(
     n_rows = len(codes)
     is_marked = np.zeros(n_rows, dtype=np.bool_)
     if n_marked < n_rows:
-        # Rows in random order, class by class, of which every so many is taken.
+        # Rows are in random order by class; marked rows are evenly spaced.
         order = np.lexsort((_core.draw_keys(seed, stream, n_rows), codes))
         is_marked[order[(np.arange(n_marked) * n_rows + n_rows // 2) // n_marked]] = True
         is_gone = np.bincount(codes[~is_marked], minlength=n_classes) == 0
@@ -110,7 +110,7 @@ def mark_rows(
 
 
 def join(training: Training, validation: Validation | None, objective: Objective) -> dict[str, Any]:
-    """What the core needs of the rows, those of a validation set after those of the training rows.
+    """Return the labels that the core needs, of training rows and then of the validation set.
 
     Classes or responses, weights, and which rows are held out.
     """

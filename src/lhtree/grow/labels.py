@@ -187,7 +187,7 @@ def _weigh_classes(
     *,
     is_forest: bool,
 ) -> NDArray[np.float64] | None:
-    """The weights with those of the classes multiplied in."""
+    """Multiply weights by the weights of their classes."""
     name = class_weight if isinstance(class_weight, str) else ""
     if class_weight is not None and not (is_forest and name == "balanced_subsample"):
         if name == "balanced":

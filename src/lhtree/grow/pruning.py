@@ -27,7 +27,7 @@ class PrunedRows(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What becomes of every block."""
+    """The decision for every block."""
 
     is_leaf: NDArray[np.bool_]
     is_linear: NDArray[np.bool_]  # its linear model is better than its mean

@@ -41,7 +41,7 @@ class CompactRows:
         return np.array([(weight * self.response[some]).sum()]), float(weight.sum())
 
     def costs(self, some: Ints) -> Floats:
-        """What every row would cost in a leaf of some rows: see rules.hpp of the core."""
+        """Return the cost of every row in a leaf of some rows; see rules.hpp of the core."""
         counts, total = self.count(some)
         if self.classes is not None:
             share = (counts + self.prior) / (total + 1.0)
@@ -271,7 +271,7 @@ def _measure(tree: UnitTree, rows: CompactRows, leaf: Ints, penalty: float) -> f
 
 
 def round_significant(values: Floats, digits: int) -> Floats:
-    """Every value rounded to so many significant digits."""
+    """Round every value to a number of significant digits."""
     return np.array([float(f"{value:.{digits - 1}e}") for value in values.tolist()])
 
 

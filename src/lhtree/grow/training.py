@@ -129,7 +129,7 @@ def _drop_indicators(training: Training) -> Training:
 
 
 def _add_statistics(training: Training, earlier: Model | None) -> Training:
-    """Replace numbers of categories by target statistics; a row has those of the rows of the other folds."""
+    """Replace numbers of categories by target statistics of the rows in other folds."""
     numbers, X = training.encoding, training.X
     parts = X.read_levels(numbers)
     learned = learn_statistics(numbers, parts, training.raw_responses(), training.weight)

@@ -25,7 +25,7 @@ _BOMS = {  # that of UTF-32 begins like that of UTF-16
 
 
 class Head(NamedTuple):
-    """What was detected at the beginning of a text table."""
+    """Header and delimiter of a text table."""
 
     names: list[str]
     delimiter: str
@@ -98,7 +98,7 @@ class CsvReader:
         return ReadError(f"{name} cannot be read: {message}")
 
     def locate(self, row: int) -> str:
-        """Where a data row (from 0) is: its line if the file can be read again, else its number."""
+        """Return the line of a data row (from 0) if the file can be read again, else its number."""
         if self._source.path == "-" or self._source.n_bytes is None:
             return f"row {row + 1}"
         again = Source(self._source.path, self._source.reading)
@@ -150,7 +150,7 @@ def _find_encoding(source: Source) -> str | None:
 
 
 def _recode(source: Source, encoding: str) -> Feed:
-    """The same text in UTF-8."""
+    """Return the text converted to UTF-8."""
     try:
         text = io.TextIOWrapper(io.BufferedReader(source.feed), encoding, newline="")
     except LookupError:  # a codec of something else than text
@@ -270,7 +270,7 @@ def cut_records(feed: Feed, delimiter: str, name: str) -> Iterator[bytes]:
 
 
 def _find_end(chunk: bytes, delimiter: str) -> int:
-    """Where the last record that is certainly complete ends."""
+    """Return the end of the last record that is certainly complete."""
     if b'"' not in chunk:
         return max(chunk.rfind(b"\n"), -1 if b"\n" in chunk else chunk.rfind(b"\r", 0, -1)) + 1
     lines = Lines(chunk.decode("latin-1"))  # a character per byte

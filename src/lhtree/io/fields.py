@@ -115,7 +115,7 @@ class FileColumn(ArrowColumn):
         return None
 
     def _find_texts(self) -> Any:
-        """The distinct texts, without those that mean missing."""
+        """Return the distinct texts that are not missing."""
         pc = import_extra("pyarrow.compute", "cli")
         return pc.unique(clean(self._flatten()).drop_null())
 
@@ -149,7 +149,7 @@ class FileRows(Table):
         return FileColumn(self, name, markers)
 
     def select(self, names: Sequence[str]) -> FileRows:
-        """The same rows with these columns only, in this order."""
+        """Return the rows with some of the columns, in this order."""
         return FileRows(self.records.select(list(names)), self.name, self.decimal, self.locate)
 
     def filter(self, is_kept: NDArray[np.bool_]) -> FileRows:

@@ -26,7 +26,7 @@ _SOURCES = (
 
 
 class Batch(NamedTuple):
-    """Some rows of a table, what they are labelled with, and their weights if they have any."""
+    """Some rows of a table, their labels, and their weights if given."""
 
     X: Any
     y: Any
@@ -134,7 +134,7 @@ def _pass_over_calls(source: Callable[[], Any]) -> Passes:
 
 
 def _find_bytes(y: Any) -> bytes:
-    """The same bytes for the same labels, however they are divided into batches."""
+    """Return bytes of labels that do not depend on batches."""
     labels = np.asarray(y)
     return (
         labels.tobytes()
@@ -217,7 +217,7 @@ class ScratchFile:
         self._file, self._place, self._n_columns, self._n_rows = file, place, n_columns, 0
 
     def describe(self, n_rows: int) -> str:
-        """What is done with it: "writing 0.40 GB of codes to /tmp"."""
+        """Describe the task: "writing 0.40 GB of codes to /tmp"."""
         return f"writing {n_rows * self._n_columns / 1e9:.2f} GB of codes to {self._place}"
 
     def write(self, rows: NDArray[np.uint8]) -> None:
@@ -226,7 +226,7 @@ class ScratchFile:
         self._n_rows += len(rows)
 
     def read(self) -> NDArray[np.uint8]:
-        """All rows, mapped: the system keeps in memory what it has room for."""
+        """Return all rows as a memory-mapped array."""
         self._file.flush()
         if not self._n_rows * self._n_columns:
             return np.empty((self._n_rows, self._n_columns), dtype=np.uint8)

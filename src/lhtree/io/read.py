@@ -53,7 +53,7 @@ class TrainingTable(NamedTuple):
 
 
 class RowsTable(NamedTuple):
-    """Rows for a model, what they have as target if there is one, and how many values were not seen in training."""
+    """Rows for a model, their targets if given, and the number of values that were not seen in training."""
 
     X: Any  # a frame of pandas
     y: NDArray[Any] | None
@@ -99,7 +99,7 @@ def read_training(
 
 
 def _read_target(rows: FileRows, target: str, task: str | None) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Which rows have a class or a response, and what it is for each of them."""
+    """Return which rows have a target, and their targets."""
     classes = Classes([], np.empty(0, dtype=np.int64)) if task == "regression" else read_classes(rows, target)
     are_numbers = rows.column(target).kind == "numbers"
     return find_labels(classes, are_numbers, lambda: read_response(rows, target), target, task)
@@ -112,7 +112,7 @@ def find_labels(
     target: str,
     task: str | None,
 ) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Which rows have a class or a response, and what it is for each of them; ``read`` gives the responses.
+    """Return which rows have a target, and their targets; ``read`` returns the responses.
 
     What to predict is for the task to say, else for the values of the target.
     """
@@ -146,7 +146,7 @@ def choose_columns(stream: Stream, target: str, drop: Sequence[str]) -> list[str
 
 
 def _settle(column: FileColumn, kept: NDArray[np.int64], *, is_category: bool) -> Any:
-    """The kept rows of a column as a numeric array or a pandas Categorical; or why there is none."""
+    """The kept rows of a column as a numeric array or a pandas Categorical; or the refusal."""
     refusal = column.find_refusal(is_category=is_category)
     if refusal is not None:
         return refusal

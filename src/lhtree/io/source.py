@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from ..tables.errors import OptionError, ReadError, TableError
 
 FORMATS = ("csv", "tsv", "parquet", "arrow")
-# What files begin with: formats that are read, and some that are sent in their place.
+# First bytes of files: formats that are read, and frequent other formats.
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or an Excel sheet: save the table as CSV",

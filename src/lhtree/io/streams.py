@@ -17,7 +17,7 @@ from .fields import FileRows
 from .source import Reading, Source
 
 _BATCH_BYTES = 1 << 20
-# Where pandas keeps the numbers of a frame's rows; it does not read them as a column either.
+# pandas stores the index of a frame in these columns.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -323,7 +323,7 @@ class ParquetFolder:
 
 
 def name_columns(schema: Any) -> Any:
-    """The same columns, named as those of a CSV are."""
+    """Return the schema with names as in a CSV."""
     names = settle_names(schema.names)
     fields = [field.with_name(name) for field, name in zip(schema, names, strict=True)]
     return import_extra("pyarrow", "cli").schema(fields)

@@ -34,7 +34,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def join(cls, parts: Iterable[Classes]) -> Classes:
-        """The classes of batches as those of one table; of far too many, the last are not told apart."""
+        """Join the classes of batches; of far too many, the last are not told apart."""
         place: dict[str, int] = {}
         codes = [np.empty(0, dtype=np.int32)]
         for part in parts:
@@ -59,7 +59,7 @@ def read_classes(rows: FileRows, target: str) -> Classes:
 
 
 def choose_task(numbers: NDArray[np.float64], classes: Classes) -> str:
-    """What to predict: "regression" for numbers of which there are too many for classes, else "classification"."""
+    """Return "regression" for numbers with too many distinct values for classes, else "classification"."""
     n_classes = len(classes.texts)
     known = numbers[~np.isnan(numbers)]
     most = _MOST_NUMBERS if (known == np.floor(known)).all() else _FEW_CLASSES
@@ -110,7 +110,7 @@ def label_rows(classes: Classes) -> NDArray[Any]:
 
 
 def match_classes(rows: FileRows, target: str, known: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of every row's class among those of a model, -1 where it is missing."""
+    """Return the number of every row's class in the model, -1 where it is missing."""
     column, classes = _find_column(rows, target), OneHot(tuple(known.tolist()))
     codes, found = column.distinct()
     table = np.full(len(found) + 1, -1)

@@ -62,7 +62,7 @@ class Column(ABC):
 
     @cached_property
     def kind(self) -> str:
-        """What the column holds.
+        """The kind of the column.
 
         "numbers" (True and False among them), "categories" (text, or a categorical type), "nothing" (objects that are
         all missing), or, where it cannot be used as it is, "times", "mixed" or "other".
@@ -326,7 +326,7 @@ class ArrowColumn(Column):
 
 
 def find_arrow_kind(type_: Any) -> str:
-    """What a column of Arrow holds by its type."""
+    """Return the kind of a column of Arrow, by its type."""
     types = import_extra("pyarrow.types", "cli")
     kind = type_.value_type if types.is_dictionary(type_) else type_
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):

@@ -128,7 +128,7 @@ class Encoding:
 
     @cached_property
     def number_of(self) -> NDArray[np.int64]:
-        """Place of every feature among those that are numbers, shape (m,); of no meaning for levels."""
+        """Index of every feature among the numbers of encoded rows, shape (m,); of no meaning for levels."""
         return np.cumsum(np.repeat(self.levels == 0, np.maximum(self.levels, 1))) - 1
 
     @property
@@ -296,11 +296,11 @@ class Encoding:
         return [number for number, encoder in enumerate(self.encoders) if encoder.needs_responses]
 
     def replace(self, encoders: dict[int, ColumnEncoder]) -> Encoding:
-        """The same with other encoders of some columns."""
+        """Return the encoding with other encoders of some columns."""
         return replace(self, encoders=tuple(encoders.get(i, each) for i, each in enumerate(self.encoders)))
 
     def to_numbers(self) -> Encoding:
-        """The same, with numbers of categories in place of their statistics."""
+        """Return the encoding with numbers of categories in place of their statistics."""
         return self.replace({i: LevelNumbers(self.categories[i] or ()) for i in self.counted})
 
     def to_dict(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class OptionError(TableError):
     def __init__(self, name: str, value: Any, told: str, *, is_usage: bool = True, **options: Any) -> None:
         super().__init__(f"{name}={value!r} {told}", **options)
         self.name, self.value, self.told, self.is_usage = name, value, told, is_usage
-        self.args = (name, value, told)  # what pickle makes it anew of
+        self.args = (name, value, told)  # arguments for pickle
 
 
 _MOST_SHOWN = 60
@@ -67,7 +67,7 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
 
 
 def check_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
-    """Compare the names of columns with those of fit as scikit-learn does, with its wording; None: there are none."""
+    """Compare the names of columns with the names in fit, with scikit-learn's wording; None: there are none."""
     if names is None or known is None:
         if names is not None:
             message = f"X has feature names, but {owner} was fitted without feature names"

@@ -29,7 +29,7 @@ _REMEDIES = {
 class Table(ABC):
     """A table with at least one row and column, read as its library does; ``names`` is None without names."""
 
-    checks_names = True  # whether the names of the columns must be those of the model
+    checks_names = True  # whether names of columns are compared with the model
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -67,7 +67,7 @@ class Table(ABC):
             except (ValueError, TypeError, OverflowError) as error:
                 _refuse_values(error)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
-        # The core takes any strides that are a whole number of values, unlike those of a packed record.
+        # The core takes strides that are a whole number of values; packed records have others.
         is_straight = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
         return array if is_straight else array.copy()
 

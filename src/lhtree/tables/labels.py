@@ -13,7 +13,7 @@ _MAX_WEIGHT = 1e100  # products of weights stay finite
 def encode_known(
     y: Any, classes: NDArray[Any], n_rows: int, name: str = "y", *, is_strict: bool = False
 ) -> NDArray[np.int64]:
-    """Index of each row's class among those of a model, shape (n,).
+    """Return the index of each row's class in the model, shape (n,).
 
     A class that the model does not know is -1, and some must be known; with ``is_strict`` all must be.
     """
@@ -78,6 +78,6 @@ def check_sample_weight(
         raise ValueError(f"{name} contains a negative value ({weight.min()}): pass non-negative weights.")
     if not (weight > 0.0).any():
         raise ValueError(f"{name} is zero for all rows: give some rows a positive weight.")
-    if weight.max() > _MAX_WEIGHT:  # a power of two keeps the ratios; against any count they stay huge
+    if weight.max() > _MAX_WEIGHT:  # ratios do not change by a power of two; against any count they stay huge
         weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
     return weight

@@ -83,13 +83,13 @@ class PartValues(NamedTuple):
         return PartValues([column[rows] for column in self.columns], own)
 
     def without_numbers(self) -> PartValues:
-        """The same without columns of numbers, which can be read again; those without any number stay."""
+        """Return the values without columns of numbers, which can be read again; columns that are all missing stay."""
         columns = [c if c.dtype.kind == "i" or np.isnan(c).all() else _NOTHING for c in self.columns]
         return PartValues(columns)
 
     @classmethod
     def join(cls, parts: Sequence[PartValues]) -> PartValues:
-        """The rows of some parts one after the other."""
+        """Join the rows of some parts."""
         arrays = [part.array for part in parts if part.array is not None]
         if len(arrays) == len(parts):
             return cls([], np.concatenate(arrays))

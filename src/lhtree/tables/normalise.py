@@ -82,7 +82,7 @@ def learn_normalisation(
         if not has_missing:
             centre[some], scale[some] = learn(columns, weight)
             return
-        for feature, column in enumerate(columns, begin):  # features differ in what they have
+        for feature, column in enumerate(columns, begin):  # features miss different rows
             keep = ~np.isnan(column)
             if keep.any():
                 own_weight = None if weight is None else weight[keep]

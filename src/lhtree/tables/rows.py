@@ -52,7 +52,7 @@ class EncodedRows:
         return EncodedRows(self.numbers[rows], np.ascontiguousarray(self.codes[rows]), self.levels)
 
     def with_numbers(self, numbers: NDArray[Any], levels: NDArray[np.int32]) -> EncodedRows:
-        """The same rows with other numbers."""
+        """Return the rows with other numbers."""
         return EncodedRows(numbers, self.codes, levels)
 
     @property
@@ -147,7 +147,7 @@ class EncodedRows:
         return low, high
 
     def _columns(self) -> Iterator[tuple[int, NDArray[Any], int]]:
-        """Of every column the first feature, the numbers or codes, and the number of levels (0: numbers)."""
+        """Yield the first feature, the values and the number of levels (0: numbers) of every column."""
         first, n_numbers, n_coded = 0, 0, 0
         for n_levels in self.levels.tolist():
             if n_levels:
@@ -172,7 +172,7 @@ def sample_rows(n_rows: int, seed: int) -> NDArray[np.int64] | None:
 
 
 class KeyedSample:
-    """The sample of ``sample_rows`` for rows that are read in batches: those of the smallest keys so far."""
+    """The sample of ``sample_rows`` for rows that are read in batches: rows with the smallest keys so far."""
 
     def __init__(self, seed: int) -> None:
         self._seed, self._n_seen = seed, 0
@@ -180,7 +180,7 @@ class KeyedSample:
         self._limit = np.uint64(2**64 - 1)  # rows with larger keys are not in the sample
 
     def offer(self, n_rows: int) -> NDArray[np.int64]:
-        """Append those of the next rows that may be in the sample, and return which they are."""
+        """Append the next rows that may be in the sample, and return their places."""
         keys = _core.draw_keys(self._seed, _core.Stream.sampled_rows, n_rows, self._n_seen)
         chosen = np.flatnonzero(keys <= self._limit)
         self._keys = np.concatenate([self._keys, keys[chosen]])
@@ -189,7 +189,7 @@ class KeyedSample:
         return chosen
 
     def prune(self, *, is_last: bool = False) -> NDArray[np.int64] | None:
-        """Drop rows where there are too many; return the places of those that stay, or None if all stay."""
+        """Drop rows where there are too many; return the places of the other rows, or None if all stay."""
         if len(self.rows) <= (MOST_SAMPLED if is_last else 2 * MOST_SAMPLED):
             return None
         order = np.lexsort((self.rows, self._keys))[:MOST_SAMPLED]

@@ -165,7 +165,7 @@ def _shrink(sums: list[Floats], prior: float, variance: float) -> Floats:
 
 
 def part_values(values: Floats) -> Floats:
-    """The same values, but equal ones moved apart by far less than the core's numbers of 24 bits can tell."""
+    """Return values that are all different: equal ones are moved apart by less than the core's 24 bits resolve."""
     most, spread = np.abs(values).max(), np.ptp(values)
     _, exponent = np.frexp(max(np.spacing(most), 2.0**-48 * spread))
     number = np.rint(np.ldexp(values, -int(exponent))).astype(np.int64)
