@@ -369,7 +369,7 @@ _BLOCKS: dict[type[Head], type[_Blocks]] = {
 
 def find_paths(trace: Trace, x: Floats) -> Iterator[Path]:
     """Yield the paths of one row with values ``x`` through all trees."""
-    blocks = _BLOCKS[type(trace.model.head)](trace, x)
+    blocks = trace.model.head.choose(_BLOCKS)(trace, x)
     trees = trace.model.trees
     name_terms, name_slopes = (_name_terms(trace.model, one, x) for one in (trace.terms, trace.slope_terms))
     neighbours = find_neighbours(trace)

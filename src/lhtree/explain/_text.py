@@ -316,7 +316,7 @@ _TEXTS: dict[type[Head], _ValueText] = {
 
 
 def _text_of(explanation: Explanation) -> _ValueText:
-    return _TEXTS[type(explanation._fitted.head)]
+    return explanation._fitted.head.choose(_TEXTS)
 
 
 def _describe_votes(explanation: Explanation) -> str:

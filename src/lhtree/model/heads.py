@@ -6,9 +6,9 @@ instead of testing the kind of a model. The arithmetic of a head is in ``cpp/lht
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .trees import Trees
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,10 @@ class Head:
         if self.n_targets == self.n_outputs or self.shares_classes:
             return of_targets
         return np.concatenate([mirror(of_targets), of_targets], axis=axis)
+
+    def choose(self, table: Mapping[type[Head], T]) -> T:
+        """Return the entry of a table by head for the class of this head, or for its nearest base class."""
+        return next(table[kind] for kind in type(self).__mro__ if kind in table)
 
     def by_output(self, values: Sequence[Any]) -> Any:
         """Return a dict with one entry per class, or the single value where a number is predicted."""
