@@ -384,7 +384,8 @@ class Model:
         packed = np.array(rows, dtype=np.uint8).reshape(len(rows), -(-len(X) // 8))
         own = np.array(numbers, dtype=np.int64), packed
         parts = [
-            self.scorer.sum_left_out(batch, *own, where.start, mean, unit, n_threads)
+            # Rows that Dask sent to a worker may be unaligned.
+            self.scorer.sum_left_out(np.require(batch, None, "A"), *own, where.start, mean, unit, n_threads)
             for where, batch in X.batches()
         ]
         if any(part is None for part in parts):
