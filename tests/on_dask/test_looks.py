@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from lhtree.tables.frames import take_table
 from lhtree.tables.learn import TableSummary, Wanted, learn_encoding
+from lhtree.tables.rows import EncodedRows
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("distributed")
+from lhtree.dask._rows import take  # noqa: E402
 from lhtree.dask._table import merge_summaries  # noqa: E402
 
 WORDS = [f"word {number}" for number in range(30)]
@@ -73,3 +75,12 @@ def test_partitions_with_other_columns_or_types_are_rejected():
         merge_summaries(wanted, [summarise(frame), summarise(frame.drop(columns="flag"))])
     with pytest.raises(ValueError, match="'number' holds numbers in some partitions and text in others"):
         merge_summaries(wanted, [summarise(frame), summarise(frame.assign(number="text"))])
+
+
+def test_rows_that_were_sent_between_workers_are_aligned():
+    sent = np.zeros(8 * 12 + 1, dtype=np.uint8)[1:].view(np.float64).reshape(4, 3)
+    assert not sent.flags.aligned
+    for rows in (None, np.array([0, 2])):
+        taken = take(EncodedRows.plain(sent), rows)
+        assert taken.numbers.flags.aligned
+        np.testing.assert_array_equal(taken.numbers, sent if rows is None else sent[rows])

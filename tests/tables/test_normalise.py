@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree.tables.normalise import learn_normalisation
+from lhtree.tables import normalise
+from lhtree.tables.rows import EncodedRows
 from reference import trees as reference
 from support import strategies
 
 KINDS = ("robust", "standard", "minmax", None)
+
+
+def learn_normalisation(X, weight, normalize):
+    return normalise.learn_normalisation(EncodedRows.plain(X), weight, normalize)
 
 
 @given(strategies.problems(), st.sampled_from(KINDS), st.booleans())

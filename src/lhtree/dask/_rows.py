@@ -238,8 +238,9 @@ def keep(value: Any) -> Any:
 
 
 def take(part: EncodedRows, rows: RowNumbers | None) -> EncodedRows:
-    """Some rows of a part."""
-    return part if rows is None else part[rows]
+    """Return some rows of a part, aligned: arrays that were sent between workers may not be."""
+    is_aligned = part.numbers.flags.aligned and part.codes.flags.aligned
+    return part if rows is None and is_aligned else part[np.arange(len(part)) if rows is None else rows]
 
 
 def _ask(part: EncodedRows, rows: RowNumbers | None, model: Model, method: str) -> Any:
