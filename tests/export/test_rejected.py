@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lhtree import LHTClassifier, _core, export_c, export_onnx, export_sql, save
-from lhtree.export import _c_links, _onnx_links, _sql_links
+from lhtree.export import _c_links, onnx, sql
 from lhtree.model.labels import find_labels
 from support.clouds import fit_named, make_clouds
 
@@ -72,8 +72,6 @@ def test_wrapped_models(wrap, remedy, tmp_path):
             write(wrapped, tmp_path / "file")
 
 
-@pytest.mark.parametrize(
-    "links", [_c_links.LINKS, _onnx_links.LINKS, _sql_links.LINKS], ids=["c", "onnx", "sql"]
-)
+@pytest.mark.parametrize("links", [_c_links.LINKS, onnx.LINKS, sql.LINKS], ids=["c", "onnx", "sql"])
 def test_every_link_of_the_core_is_exported(links):
     assert set(links) == set(_core.LINKS)

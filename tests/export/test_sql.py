@@ -15,8 +15,8 @@ from lhtree import (
     LHTClassifier,
     export_sql,
 )
-from lhtree.export import _sql_rows, sql
-from lhtree.export._sql_text import write_number, write_real, write_short
+from lhtree.export import _sql_query, sql
+from lhtree.export._sql_query import write_number, write_real, write_short
 from lhtree.export._walks import check_plain
 from support import exports
 from support.clouds import fit_named, make_clouds
@@ -202,8 +202,8 @@ def test_sqlite_rounds_to_float32():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE numbers (q REAL)")
     connection.executemany("INSERT INTO numbers VALUES (?)", ([value] for value in q.tolist()))
-    halves = f"SELECT q, {_sql_rows._split('q', _sql_rows._SPLIT_24)} AS h FROM numbers"
+    halves = f"SELECT q, {_sql_query._split('q', _sql_query._SPLIT_24)} AS h FROM numbers"
     others = f"SELECT q, h, h+(q-h)+(q-h) AS o FROM ({halves})"
-    rows = connection.execute(f"SELECT {_sql_rows._settle('q', 'h', 'o')} FROM ({others})").fetchall()
+    rows = connection.execute(f"SELECT {_sql_query._settle('q', 'h', 'o')} FROM ({others})").fetchall()
     connection.close()
     np.testing.assert_array_equal(np.array(rows)[:, 0], q.astype(np.float32).astype(np.float64))

@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score, confusion_matrix, f1_score,
 from lhtree import LHForestClassifier, LHTClassifier, evaluate, sparsity_curve
 from lhtree.reports import _figures, _trees
 from lhtree.reports._facts import Table
-from lhtree.reports._rows import Rows, choose_samples
+from lhtree.reports._figures import Rows, choose_samples
 from lhtree.tables.encoding import Encoding
 from support.adult import make_adult
 from support.clouds import make_clouds

@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from lhtree import LHForestClassifier, LHTClassifier, report
-from lhtree.reports._page import build_page
+from lhtree.reports import build_page
 from support.clouds import make_clouds
 from support.reports import HOSTILE, make_summary, read_facts
 

@@ -18,9 +18,10 @@ from lhtree import (
     LHForestRegressor,
     LHTClassifier,
     LHTRegressor,
+    _core,
+    reports,
 )
 from lhtree.explain import _text as words
-from lhtree.reports import _page
 from support.browser import as_json, make_rows, plain
 from support.clouds import make_clouds
 from support.reports import make_summary
@@ -63,7 +64,7 @@ REGRESSORS = {
 
 def evaluate(model, X, y, rows, shares=()):
     """Return scores, contributions and words of the page for some rows."""
-    facts = json.loads(_page.encode(make_summary(model, X, y)))
+    facts = json.loads(reports.encode(make_summary(model, X, y)))
     given = json.dumps({"facts": facts, "rows": as_json(model._read().encode(rows)), "shares": list(shares)})
     done = subprocess.run(
         [NODE, HERE / "evaluate.js"],
@@ -193,10 +194,15 @@ def test_functions_of_the_page():
     assert "# fail 0" in done.stdout or "fail 0" in done.stdout
 
 
+def test_page_has_every_link_of_the_core():
+    table = re.search(r"^const LINKS = \{\n(.*?)^\};", reports.bundle("model.js"), re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"^  (\w+):", table[1], re.MULTILINE)) == set(_core.LINKS)
+
+
 def test_modules_become_one_script():
-    script = _page.bundle("main.js")
+    script = reports.bundle("main.js")
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     names = re.findall(r"^(?:function|class|const|let) (\w+)", script, re.MULTILINE)
     assert len(names) == len(set(names))
-    for path in (Path(_page.__file__).parent / "assets").glob("*.js"):
+    for path in (Path(reports.__file__).parent / "assets").glob("*.js"):
         assert path.read_text(encoding="utf-8").splitlines()[0] in script, path.name

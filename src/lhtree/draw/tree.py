@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..describe.text import find_heaviest, list_slopes
-from ..model.heads import MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
 from ..model.views import TreeView
 from .layout import Card, Layout, Sizes, choose_depth, lay_out
 from .scene import GREY, INK, LINE, NORMAL, PALE, WHITE, Box, Curve, Group, Shape, Text, find_width, fit_text
@@ -155,7 +155,7 @@ class _MeanOutcome(_NumberOutcome):
         return [Key(f"raises the prediction above the mean, {mean}", FOR), Key("lowers it", AGAINST)]
 
 
-_OUTCOMES: dict[type[Any], type[_Outcome]] = {
+_OUTCOMES: dict[type[Head], type[_Outcome]] = {
     WolfHead: _Outcome,
     SharesHead: _ClassOutcome,
     RawScoreHead: _ScoreOutcome,
@@ -178,7 +178,7 @@ class TreeDrawing:
         self, view: TreeView, room: tuple[float, float], n_features: int = 3, max_depth: int | None = None
     ) -> None:
         self.view, self._n_features = view, n_features
-        self._outcome = _OUTCOMES[type(view.head)](view)
+        self._outcome = view.head.choose(_OUTCOMES)(view)
         n_most = max(len(view.weights(block)) for block in range(view.n_blocks))
         n_lines = min(n_features, n_most) + (n_most > n_features)
         sizes = Sizes(

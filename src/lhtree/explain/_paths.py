@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.heads import Head, MeanHead, RawScoreHead, SharesHead, WolfHead
 from ..model.model import Model
 from ..model.shares import memberships_at, shares_at
 
@@ -363,7 +363,6 @@ _BLOCKS: dict[type[Head], type[_Blocks]] = {
     SharesHead: _SharesBlocks,
     MeanHead: _Blocks,
     RawScoreHead: _Blocks,
-    NumberScoreHead: _Blocks,
 }
 
 

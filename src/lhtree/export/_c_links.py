@@ -1,17 +1,49 @@
-"""Links in C: from sums over trees to the result of ``<name>_predict``."""
+"""Literals in C, and links: from sums over trees to the result of ``<name>_predict``."""
 
 from __future__ import annotations
 
+import re
+import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from string import Template
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..model.labels import check_text, find_labels
 from ..model.model import Model
 from . import _walks as e
-from ._c_parts import array, doubles, strings
 from ._walks import Walks, take_base
 
 Texts = dict[str, str]
+_MOST_TEXT = 4095  # bytes of a string that every C99 compiler takes
+
+
+def doubles(name: str, values: NDArray[np.float64]) -> str:
+    return array("double", name, map(repr, values.tolist()))
+
+
+def array(kind: str, name: str, values: Iterable[str]) -> str:
+    """An array; C does not allow empty ones, so these get an unused 0."""
+    lines = textwrap.wrap(", ".join(values) or "0", 100, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"static const {kind} {name}[] = {{", *(f"    {line}" for line in lines), "};"])
+
+
+def strings(texts: list[str]) -> str:
+    return "\n".join(f"    {quote(text)}," for text in texts)
+
+
+def quote(text: str) -> str:
+    """Text as a C string in UTF-8; bytes other than plain characters as octal escapes."""
+    data = text.encode()
+    if len(data) > _MOST_TEXT:
+        raise ValueError(
+            f"the name {text[:20]!r}... has {len(data)} bytes, but C99 allows {_MOST_TEXT}: shorten it."
+        )
+    # no quotes, backslashes and trigraphs
+    plain = re.compile(rb"[A-Za-z0-9 _.,:;=+*/()<>\[\]{}'!#$%&@^`|~-]")
+    return '"' + "".join(chr(b) if plain.match(bytes([b])) else f"\\{b:03o}" for b in data) + '"'
 
 
 @dataclass(frozen=True)
@@ -58,8 +90,7 @@ class Wolf:
     def write(self, fitted: Model, walks: Walks, known: Texts) -> Texts:
         """Return the parts of the file that depend on the link."""
         finish = DIVIDED if fitted.calibration is None else CALIBRATED_SHARES
-        add = ADD_SHARES if walks.leaf == "shares" else ADD_TWO if fitted.n_classes == 2 else ADD
-        predict = Template(WOLF).substitute(known, add=add, finish=Template(finish).substitute(known))
+        predict = Template(WOLF).substitute(known, finish=Template(finish).substitute(known))
         return _write_classes(fitted, known) | {
             "first_meaning": "the share of every class",
             "first": doubles("prior", fitted.prior),
@@ -128,23 +159,6 @@ DISTANCES = {
     "path": "if ((y < 0.0 ? -y : y) < *d) *d = y < 0.0 ? -y : y;",
     None: "(void)d; /* always 1 */",
 }
-
-ADD = """\
-            wolf[target] += d * mu;
-            membership[target] += mu;"""
-
-ADD_SHARES = """\
-            uint32_t s;
-            for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) {
-                wolf[share_class[s]] += d * share[s];
-                membership[share_class[s]] += share[s];
-            }"""
-
-ADD_TWO = """\
-            wolf[1] += d * mu;  /* one tree serves two classes */
-            wolf[0] += d * (1.0 - mu);
-            membership[1] += mu;
-            membership[0] += 1.0 - mu;"""
 
 RESULT = """\
    probabilities: receives ${macro}_N_CLASSES numbers, in the order of ${name}_classes; may be NULL.

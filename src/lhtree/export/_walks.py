@@ -24,6 +24,7 @@ EXP_ROUNDER = 1.5 * 2.0**52  # adding and subtracting it rounds to a whole numbe
 EXP_TAIL = [1.0 / factorial(n) for n in range(13, 1, -1)]
 EXP_LEAST = -746.0  # for smaller x the result is 0 …
 EXP_LARGEST = 710.0  # … and for larger x infinite
+EXP_MOST_HALF = 512  # half of the largest k
 
 
 def check_plain(fitted: Model, where: str) -> None:

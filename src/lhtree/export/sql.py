@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from .._parameters import refuse
+from ..model.calibration import Knots
 from ..model.labels import find_labels
 from ..model.model import Model, read
-from ._sql_case import score_case
-from ._sql_columns import score_columns
-from ._sql_joins import score_joins
-from ._sql_links import LINKS, Result
-from ._sql_rows import DIALECTS
-from ._sql_text import Query, find_twins, quote_name, write_label
+from . import _walks as e
+from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
+from ._sql_trees import Result, score_case, score_columns, score_joins
 from ._walks import find_walks
 
 _MOST_CHARACTERS = 5_000_000
-_MOST_COLUMNS = {
-    "sqlite": 2000,
-    "duckdb": 2000,
-    "postgresql": 1600,
-}  # DuckDB has no limit, but is slow with more
+# DuckDB has no limit of columns, but is slow with more.
+_MOST_COLUMNS = {"sqlite": 2000, "duckdb": 2000, "postgresql": 1600}
 _MOST_LEVELS = 200
 _MOST_JOINS = 60  # SQLite joins 64 tables
 _MOST_SECONDS = 60.0
-_SECONDS = (
-    1.2e-5  # per column squared and level, because engines look up every column among all at every level
-)
+# per column squared and level, because engines look up every column among all at every level
+_SECONDS = 1.2e-5
 _SECONDS_OF_A_BLOCK = 1.5e-4  # of a table of blocks
+_MOST_BITS = 10  # of half of the largest power of 1/2
+# PostgreSQL raises an error where a product or quotient becomes 0, so those are replaced before.
+_SMALL_X, _SMALL = -700.0, 1e-300
 _FEWER = "Fit fewer trees, or smaller ones (larger gamma, min_samples_leaf or beta, smaller max_depth)"
+
+Finish: TypeAlias = Callable[[Query, list[str], Model, Sequence[str]], Result]
 
 
 def export_sql(
@@ -94,19 +95,24 @@ def export_sql(
     outputs = ["prediction", *(f"probability_{label}" for label in labels)]
     _check_names(fitted, keys, outputs, dialect)
     walks = find_walks(fitted)
-    layout = _LAYOUTS["case" if walks.space == "units" else LINKS[fitted.head.link].layout]
-    layout.check(fitted, len(keys), dialect, force)
+    link = LINKS[fitted.head.link]
+    layout = "case" if walks.space == "units" else link.layout
+    _CHECKS[layout](fitted, len(keys), dialect, force)
 
     query = Query(table, dialect)
     written = [write_label(label, dialect) for label in labels]
-    prediction, probabilities = layout.score(query, fitted, walks, keys, written)
+    if layout == "case":
+        prediction, probabilities = score_case(query, fitted, walks, keys, written)
+    else:
+        passed = (score_columns if layout == "columns" else score_joins)(query, fitted, walks, keys)
+        prediction, probabilities = link.finish(query, passed, fitted, written)
     values = [prediction, *probabilities]
-    shown = [f"k{i} AS {quote_name(key, dialect)}" for i, key in enumerate(keys)] + [
-        f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name, dialect)}"
+    shown = [f"k{i} AS {quote_name(key)}" for i, key in enumerate(keys)] + [
+        f"CASE WHEN is_infinite=0 THEN {value} END AS {quote_name(name)}"
         for value, name in zip(values, outputs, strict=True)
     ]
     text = query.finish(shown)
-    if layout.is_long and len(text) > _MOST_CHARACTERS and not force:
+    if layout != "joins" and len(text) > _MOST_CHARACTERS and not force:
         raise _too_large(f"its SELECT would have {len(text):,} characters, more than {_MOST_CHARACTERS:,}")
     return text
 
@@ -121,7 +127,7 @@ def _too_large(reason: str, remedy: str = _FEWER, *, can_force: bool = True) -> 
 def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: str) -> None:
     """Raise ValueError if two names are the same in SQL."""
     for what, names in (("columns", fitted.column_names), ("output columns", [*keys, *outputs])):
-        twins = find_twins(names, 63 if dialect == "postgresql" else None)
+        twins = find_twins(names, dialect)
         if twins:
             reads = "reads 63 bytes of a name and " if dialect == "postgresql" else ""
             raise ValueError(
@@ -183,16 +189,188 @@ def _check_joins(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
         )
 
 
-class _Layout(NamedTuple):
-    """A way to evaluate trees in SQL: the check of the size, and the expressions of the result."""
-
-    check: Callable[[Model, int, str, bool], None]
-    score: Callable[..., Result]
-    is_long: bool  # whether the length of the text is limited, too
+_CHECKS = {"case": _check_case, "columns": _check_columns, "joins": _check_joins}
 
 
-_LAYOUTS = {
-    "case": _Layout(_check_case, score_case, True),
-    "columns": _Layout(_check_columns, score_columns, True),
-    "joins": _Layout(_check_joins, score_joins, False),
+class Link(NamedTuple):
+    """How trees are evaluated ("columns" or "joins"), and the function that turns their sums into a result.
+
+    Columns give the scores s0, s1, ... of the classes. Joins give the sums raw0, raw1, ... of the targets.
+    """
+
+    layout: str
+    finish: Finish
+
+
+def _finish_wolf(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    """Return the class of the largest score, and the shares of the scores."""
+    scores = [f"s{c}" for c in range(fitted.n_classes)]
+    parts = [f"{score}/({'+'.join(scores)})" for score in scores]
+    if fitted.calibration is None:
+        return find_largest(scores, labels), parts
+    own = parts[-fitted.calibration.n_maps :]
+    query.add("uncalibrated", [*passed, *(f"{share} AS f{i}" for i, share in enumerate(own))])
+    return _calibrate(query, passed, fitted, [f"f{i}" for i in range(len(own))], labels)
+
+
+def _finish_raw(link: Finish) -> Finish:
+    """Return a function that calibrates raw scores, or passes them through a link if there is no calibration."""
+
+    def finish(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+        if fitted.calibration is None:
+            return link(query, passed, fitted, labels)
+        raws = [f"raw{target}" for target in range(fitted.n_targets)]
+        return _calibrate(query, passed, fitted, raws, labels)
+
+    return finish
+
+
+def _softmax(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    """Return the class of the largest raw score, which needs no exponential, and the probabilities."""
+    raws = [f"raw{target}" for target in range(fitted.n_targets)]
+    query.add("largest", [*passed, *raws, f"{find_largest(raws, raws)} AS most"])
+    query.add("exponents", [*passed, *raws, *(f"{raw}-most AS x{i}" for i, raw in enumerate(raws))])
+    _add_exponentials(query, [*passed, *raws], len(raws))
+    powers = [f"e{i}" for i in range(len(raws))]
+    query.add("totals", [*passed, *raws, *powers, f"{'+'.join(powers)} AS total"])
+    return find_largest(raws, labels), [_divide(query, power) for power in powers]
+
+
+def _finish_mean(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    query.add("summed", [*passed, "raw0"])
+    return f"raw0/{query.number(float(fitted.n_estimators))}", []
+
+
+def _finish_identity(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    query.add("summed", [*passed, "raw0"])
+    return "raw0", []
+
+
+def _finish_log(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    query.add("summed", [*passed, "raw0"])
+    query.add("exponents", [*passed, "raw0 AS x0"])
+    _add_exponentials(query, passed, 1, is_signed=True)
+    return "e0", []
+
+
+def _logistic(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
+    """Return the class and the probabilities of two classes, from raw0."""
+    kept = [*passed, "raw0"]
+    query.add("exponents", [*kept, "-abs(raw0) AS x0"])
+    _add_exponentials(query, kept, 1)
+    large, small = "1/(1+e0)", "e0/(1+e0)"
+    first, second = [f"CASE WHEN raw0>0 THEN {a} ELSE {b} END" for a, b in ((small, large), (large, small))]
+    return f"CASE WHEN raw0>0 THEN {labels[1]} ELSE {labels[0]} END", [first, second]
+
+
+def _divide(query: Query, power: str) -> str:
+    """Return a column divided by total."""
+    small, up, more = (query.number(value) for value in (_SMALL, 2.0**537, 2.0**538))
+    quotient = f"{power}/total"
+    is_zero = f"{power}*{up}*{more}<=total"  # at most half of 2^-1074
+    return f"CASE WHEN {power}>{small} THEN {quotient} WHEN {is_zero} THEN {query.number(0.0)} ELSE {quotient} END"
+
+
+def _add_exponentials(query: Query, passed: list[str], n: int, *, is_signed: bool = False) -> None:
+    """Add e0, e1, ... = e^x of x0, x1, ... by the operations of the core: engines differ in the last digits.
+
+    x may be above 0 only if ``is_signed``.
+    """
+    number, least, largest = query.number, query.number(e.EXP_LEAST), query.number(e.EXP_LARGEST)
+    more = 2 * e.EXP_MOST_HALF if is_signed else 0  # so that no power of 1/2 is negative
+
+    def add(name: str, *columns: str) -> None:
+        query.add(name, [*passed, *(column.replace("#", str(i)) for i in range(n) for column in columns)])
+
+    above = f" WHEN x#>{largest} THEN {largest}" if is_signed else ""
+    add("bounded", f"CASE WHEN x#<{least} THEN {least}{above} ELSE x# END AS x#")
+    rounder = number(e.EXP_ROUNDER)
+    add("turns", "x#", f"(x#*{number(e.EXP_PER_LN2)}+{rounder})-{rounder} AS turn#")
+    add(
+        "parts",
+        "x#",
+        "turn#",
+        f"x#-turn#*{number(e.EXP_LN2_HIGH)} AS high#",
+        f"turn#*{number(e.EXP_LN2_LOW)} AS low#",
+    )
+    add("remainders", "x#", f"CAST({more}-turn# AS BIGINT) AS turn#", "high#", "low#", "high#-low# AS r#")
+    tail = number(e.EXP_TAIL[0])
+    for coefficient in e.EXP_TAIL[1:]:
+        tail = f"({tail}*r#+{number(coefficient)})"
+    add("series", "x#", "turn#", f"{number(1.0)}+(high#+(r#*r#*{tail}-low#)) AS e#")
+    # Times 2^-k in two steps: neither factor leaves the range, and only the last product is rounded.
+    add(
+        "steps",
+        "x#",
+        f"e#*{_power_of_half(query, '(turn#>>1)', more // 2)} AS e#",
+        f"{_power_of_half(query, '(turn#-(turn#>>1))', more // 2)} AS h#",
+    )
+    is_zero = f"(e#*{number(2.0**538)})*(h#*{number(2.0**537)})<=1"  # at most half of 2^-1074
+    add(
+        "powers",
+        f"CASE WHEN x#>{number(_SMALL_X)} THEN e#*h# WHEN {is_zero} THEN {number(0.0)} ELSE e#*h# END AS e#",
+    )
+
+
+def _power_of_half(query: Query, exponent: str, more: int) -> str:
+    """Return 2^(more - exponent), computed bit by bit."""
+    one = query.number(1.0)
+    bits = [
+        f"CASE WHEN ({exponent}&{2**bit})=0 THEN {one} ELSE {query.number(2.0 ** -(2**bit))} END"
+        for bit in range(_MOST_BITS + (more > 0))
+    ]
+    return f"({'*'.join([query.number(2.0**more)] * (more > 0) + bits)})"
+
+
+def _calibrate(
+    query: Query, passed: list[str], fitted: Model, scores: list[str], labels: Sequence[str]
+) -> Result:
+    """Return the class and calibrated probabilities from columns of scores, one per target."""
+    calibration = fitted.calibration
+    assert calibration is not None
+    n = len(scores)
+    if calibration.method == "sigmoid":
+        lines = zip(scores, calibration.x.tolist(), calibration.y.tolist(), strict=True)
+        raws = [f"{query.number(x)}*{score}+{query.number(y)}" for score, x, y in lines]
+        query.add("mapped", [*passed, *(f"{raw} AS raw{i}" for i, raw in enumerate(raws))])
+        if n == 1:
+            return _logistic(query, passed, fitted, labels)
+        kept = [*passed, *(f"raw{i}" for i in range(n))]
+        query.add("exponents", [*kept, *(f"-abs(raw{i}) AS x{i}" for i in range(n))])
+        _add_exponentials(query, kept, n)
+        own = [f"CASE WHEN raw{i}>0 THEN 1/(1+e{i}) ELSE e{i}/(1+e{i}) END" for i in range(n)]
+    else:
+        maps = zip(scores, calibration.knots, strict=True)
+        own = [_interpolate(query, score, knots) for score, knots in maps]
+    query.add("calibrated", [*passed, *(f"{value} AS p{i}" for i, value in enumerate(own))])
+    if n == 1:
+        one = query.number(1.0)
+        query.add("both", [*passed, f"{one}-p0 AS c0", "p0 AS c1"])
+        return find_largest(["c0", "c1"], labels), ["c0", "c1"]
+    shares = [f"p{i}" for i in range(n)]
+    query.add("totals", [*passed, *shares, f"{'+'.join(shares)} AS total"])
+    even = query.number(1.0 / n)
+    divided = [f"CASE WHEN total=0 THEN {even} ELSE {_divide(query, share)} END" for share in shares]
+    query.add("shares", [*passed, *(f"{value} AS c{i}" for i, value in enumerate(divided))])
+    columns = [f"c{i}" for i in range(n)]
+    return find_largest(columns, labels), columns
+
+
+def _interpolate(query: Query, score: str, knots: Knots) -> str:
+    """Return the isotonic map of a column."""
+    number = query.number
+    (x, y), whens = (values.tolist() for values in knots), []
+    for k, (width, rise) in enumerate(zip(np.diff(x).tolist(), np.diff(y).tolist(), strict=True)):
+        line = f"{number(y[k])}+({score}-{number(x[k])})/{number(width)}*{number(rise)}"
+        whens.append(f"WHEN {score}<{number(x[k + 1])} THEN {line}")
+    return f"CASE WHEN {score}<={number(x[0])} THEN {number(y[0])} {' '.join(whens)} ELSE {number(y[-1])} END"
+
+
+LINKS = {
+    "wolf": Link("columns", _finish_wolf),
+    "logistic": Link("joins", _finish_raw(_logistic)),
+    "softmax": Link("joins", _finish_raw(_softmax)),
+    "mean": Link("joins", _finish_mean),
+    "identity": Link("joins", _finish_identity),
+    "log": Link("joins", _finish_log),
 }

@@ -13,7 +13,7 @@ from ..draw.scene import INK, LINE, PALE
 from ..draw.tree import minus, name_class
 from ..explain import Explanation, LeafStep, Path, Step, Term, ValueLeaf, ValueStep
 from ..explain._text import CLIPPED, format_number
-from ..model.heads import MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, WolfHead
 from ..model.numbers import NumberFormat
 from ..model.views import TreeView, TreeViews
 from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
@@ -203,7 +203,7 @@ def plot_path(
     if target is not None:
         take_class(explanation.classes, target)
     target = explanation.prediction if target is None else target
-    total = _TOTALS[type(explanation._fitted.head)](explanation)
+    total = explanation._fitted.head.choose(_TOTALS)(explanation)
     if is_forest:
         ax = _draw_waterfall(explanation, total, target, n_features, ax)
     else:
@@ -338,9 +338,8 @@ class _NumberTotal(_Total):
         ax.set_xlabel(f"prediction{', on a logarithmic scale' * self.numbers.is_log}", fontsize=NORMAL)
 
 
-_TOTALS: dict[type[Any], type[_Total]] = {
+_TOTALS: dict[type[Head], type[_Total]] = {
     WolfHead: _Total,
-    SharesHead: _Total,
     RawScoreHead: _ScoreTotal,
     NumberScoreHead: _NumberTotal,
     MeanHead: _NumberTotal,
@@ -372,7 +371,7 @@ def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[R
     for label, value in added:
         rungs.append(Rung(label, at, at + value))
         at += value
-    return [*rungs, Rung(_TOTALS[type(head)].label, 0.0, total)]
+    return [*rungs, Rung(head.choose(_TOTALS).label, 0.0, total)]
 
 
 def _name_cell(name: str, value: Any) -> str:

@@ -18,8 +18,15 @@ from ..model.heads import WolfHead
 from ..model.model import Model, read
 from ..selection.sparsity import BETAS, sparsity_curve
 from ..tables.encoders import Levels, TargetStatistic
-from ._figures import MOST_IN_MATRIX, describe_confusions, describe_numbers, describe_thresholds
-from ._rows import Rows, check_labelled, choose_samples
+from ._figures import (
+    MOST_IN_MATRIX,
+    Rows,
+    check_labelled,
+    choose_samples,
+    describe_confusions,
+    describe_numbers,
+    describe_thresholds,
+)
 from ._trees import describe_effects, describe_trees
 from ._warnings import TURNS, find_warnings
 

@@ -14,7 +14,7 @@ from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
 from ..model.trees import Trees
-from ._rows import Rows, space
+from ._figures import Rows, space
 
 _ROWS_AT_ONCE = 4096
 _MOST_ROWS, _LEAST_ROWS = 1000, 100  # for effects

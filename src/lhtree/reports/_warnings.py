@@ -15,7 +15,7 @@ from ..evaluation.measures import write_number
 from ..model.heads import Head, MeanHead, RawScoreHead, WolfHead
 from ..model.model import Model
 from ..tables.encoders import Dropped, Numbers
-from ._rows import Rows
+from ._figures import Rows
 
 FEW_ROWS = 100
 FEW_ROWS_OF_CLASS = 20
@@ -66,9 +66,7 @@ _COMPACT = _Advice("so do a smaller max_leaf_nodes and a larger penalty.")
 
 
 def _advise(fitted: Model) -> _Advice:
-    if fitted.compact is not None:
-        return _COMPACT
-    return next(_ADVICE[kind] for kind in type(fitted.head).__mro__ if kind in _ADVICE)
+    return _COMPACT if fitted.compact is not None else fitted.head.choose(_ADVICE)
 
 
 def find_warnings(
