@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..describe.text import find_heaviest, list_slopes
