@@ -234,10 +234,13 @@ def test_parameters_that_are_refused(name, value):
     [
         (1000, lambda: LHBoostClassifier(**FEW), 2),
         (100, lambda: LHBoostClassifier(**FEW), 3),
+        (100, lambda: LHForestClassifier(3, max_samples=50, oob_score=True, random_state=0), 3),
         (
             100,
-            lambda: LHForestClassifier(3, max_samples=50, oob_score=True, min_samples_leaf=5, random_state=0),
-            4,
+            lambda: LHForestClassifier(
+                3, max_samples=50, oob_score=True, direction="mixed", min_samples_leaf="auto", random_state=0
+            ),
+            3,
         ),
         (100, lambda: LHForestClassifier(3, max_samples=50, min_samples_leaf=5, random_state=0), 3),
     ],

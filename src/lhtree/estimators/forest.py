@@ -161,9 +161,9 @@ class BaseForest(BaseLHT):
         """Fit the forest on a table larger than memory; the model is the same, to the bit, as that of ``fit``.
 
         Labels of all rows are kept in memory, features only of the rows that trees draw: ``max_samples`` must be a
-        number of rows. The table is read twice, and once more each for the pilot of ``min_samples_leaf="auto"`` and for
-        out-of-bag rows; a file is read once more at the start, to find its target and the types of its columns. Tables
-        of up to 200,000 rows are kept in memory and read once.
+        number of rows. The table is read twice; a file is read once more at the start, to find its target and the
+        types of its columns. If rows are needed again, for the pilot of ``min_samples_leaf="auto"`` or for out-of-bag
+        scores, the second read stores them in a temporary file. Tables of up to 200,000 rows are kept in memory.
         ``calibrate``, ``keep_prototypes`` and ``warm_start`` are not supported.
 
         Parameters
@@ -194,7 +194,9 @@ class BaseForest(BaseLHT):
             is_regression=self._is_regressor,
         )
         seed = draw_seed(self.random_state)
-        return self._fit(prepare(self, BatchedTable(self, passes, seed)), seed=seed)
+        reads_again = self._is_regressor or bool(self.oob_score) or self.min_samples_leaf == "auto"
+        table = BatchedTable(self, passes, seed, reads_again=reads_again)
+        return self._fit(prepare(self, table), seed=seed)
 
     def _progress(self, n_tasks: int) -> Any:
         return show_progress(n_tasks) if self.verbose else super()._progress(n_tasks)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import refuse
-from ..io.passes import Batch, Passes, open_scratch
+from ..io.passes import Batch, Passes, check_room, open_scratch
 from ..model.model import Model
 from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity, take_table
@@ -378,9 +378,12 @@ class BatchedTable(TableSource):
         seed: int,
         progress: Callable[[float], None] | None = None,
         folder: str | None = None,
+        *,
+        reads_again: bool = False,
     ) -> None:
         self._estimator, self._passes, self._progress = estimator, passes, progress
         self._sample, self._parts, self._store = KeyedSample(seed), list[PartValues](), _PartStore(folder)
+        self._reads_again = reads_again
         self._labels, self._weights = _BatchLabels(estimator), list[Any]()
         self.as_categories = passes.as_categories
         self.summary = TableSummary(Wanted(None))
@@ -428,13 +431,23 @@ class BatchedTable(TableSource):
         else:
             owner = type(self._estimator).__name__
             X = BatchedRows(
-                self._passes, owner, self.summary, self._store, self._sample.rows, sampled, encoding
+                self._passes,
+                owner,
+                self.summary,
+                self._store,
+                self._sample.rows,
+                sampled,
+                encoding,
+                reads_again=self._reads_again,
             )
         return X, Given(self._labels.finish(), weight, row, n_given)
 
 
 class BatchedRows(RowSource):
-    """Rows of a table that is read in batches; taking some of them, or coding all, reads the table once."""
+    """Rows of a table that is read in batches; taking some of them, or coding all, reads the table once.
+
+    With ``reads_again``, the first of these reads stores the encoded rows in a scratch file for the later ones.
+    """
 
     def __init__(
         self,
@@ -447,7 +460,10 @@ class BatchedRows(RowSource):
         numbers: Encoding,
         encoding: Encoding | None = None,
         statistics: dict[int, Statistics] | None = None,
+        *,
+        reads_again: bool = False,
     ) -> None:
+        self._reads_again, self._kept = reads_again, None if not reads_again else _RowStore()
         self._passes, self._owner, self._summary, self._store = passes, owner, summary, store
         self._sampled, self._sample = sampled, sample
         self._numbers, self._encoding = numbers, encoding or numbers
@@ -458,7 +474,18 @@ class BatchedRows(RowSource):
         return self._summary.n_rows
 
     def batches(self) -> Iterator[tuple[int, EncodedRows]]:
-        """Read the table: the number of the first row of every batch, and its rows that have weight."""
+        """Read the rows that have weight: the number of the first row of every batch, and its rows."""
+        if self._kept is None:
+            yield from self._parse()
+        elif self._kept.is_complete:
+            yield from self._kept.read()
+        else:
+            for first, X in self._parse():
+                self._kept.add(first, X, len(self))
+                yield first, X
+            self._kept.is_complete = True
+
+    def _parse(self) -> Iterator[tuple[int, EncodedRows]]:
         first = 0
         for batch in self._passes:
             X, kept = self._numbers.code(batch.X, owner=self._owner), find_weighted(batch)
@@ -502,7 +529,14 @@ class BatchedRows(RowSource):
         """The rows without some indicators."""
         sample = drop_numbers(before, after, self._sample)
         return BatchedRows(
-            self._passes, self._owner, self._summary, self._store, self._sampled, sample, after
+            self._passes,
+            self._owner,
+            self._summary,
+            self._store,
+            self._sampled,
+            sample,
+            after,
+            reads_again=self._reads_again,
         )
 
     def read_levels(self, numbers: Encoding) -> Iterator[tuple[int, Levels]]:
@@ -525,6 +559,7 @@ class BatchedRows(RowSource):
             numbers,
             encoding,
             learned,
+            reads_again=self._reads_again,
         )
 
     def ask(self, model: Model, method: str, n_threads: int) -> Any:
@@ -695,6 +730,34 @@ class _PartStore:
                 if column in gaps:
                     is_missing[first : first + n, place] = np.unpackbits(gaps[column], count=n)
         return is_missing
+
+
+class _RowStore:
+    """Encoded rows of all batches in a scratch file without a name."""
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._parts: list[tuple[int, NDArray[np.int32]]] = []  # first row and levels of every batch
+        self.is_complete = False
+
+    def add(self, first: int, X: EncodedRows, n_rows: int) -> None:
+        """Append the rows of a batch; the first batch starts the file again."""
+        if first == 0 or self._file is None:
+            n_bytes = (X.numbers.nbytes + X.codes.nbytes) * n_rows // max(1, len(X))
+            place = check_room(n_bytes, None, "set TMPDIR to a folder on a larger disk")
+            self._file = tempfile.TemporaryFile(dir=place, prefix="lhtree-")  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+            self._parts = []
+        self._parts.append((first, X.levels))
+        for values in (X.numbers, X.codes):
+            np.save(self._file, values, allow_pickle=False)
+
+    def read(self) -> Iterator[tuple[int, EncodedRows]]:
+        """Read the stored batches: the number of the first row, and the rows."""
+        self._file.seek(0)
+        for first, levels in self._parts:
+            numbers, codes = (np.load(self._file, allow_pickle=False) for _ in range(2))
+            yield first, EncodedRows(numbers, codes, levels)
 
 
 class _BatchLabels:
