@@ -102,10 +102,11 @@ def hash_models(name):
         hashes[title] = {
             "arrays": digest(
                 getattr(model._model.trees, array)
-                for array in ARRAYS + (VALUES if model._model.is_joint else ())
+                for array in ARRAYS + (VALUES if model._model.head.shares_classes else ())
             ),
             "scores": digest(
-                getattr(model, score)(X) for score in (BOOSTED_SCORES if model._model.is_boosted else SCORES)
+                getattr(model, score)(X)
+                for score in (BOOSTED_SCORES if model._model.head.adds_rounds else SCORES)
             ),
         }
     return hashes

@@ -25,7 +25,12 @@ def test_values_match_the_reference(link, n_slopes, dtype):
     np.testing.assert_array_equal(values, expected)
     np.testing.assert_array_equal(model.scorer.value(X, 3), expected)
     np.testing.assert_array_equal(np.concatenate([model.scorer.value(row[None]) for row in X]), expected)
-    assert (model.is_regression, model.n_targets, model.n_classes, model.n_estimators) == (True, 1, 0, 7)
+    assert (model.head.predicts_classes, model.n_targets, model.n_classes, model.n_estimators) == (
+        False,
+        1,
+        0,
+        7,
+    )
     assert model.target_of.tolist() == [0] * 7
     if link != "mean":
         raw = model.scorer.raw_score(X)

@@ -224,7 +224,7 @@ class BaseBoost(Predictor):
             target=target,
             sample_weight=sample_weight,
             batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            is_regression=self._is_regressor,
+            task="regression" if self._is_regressor else "classification",
         )
         self._fit_passes(passes, scratch_dir)
         return self

@@ -191,7 +191,7 @@ class BaseForest(BaseLHT):
             target=target,
             sample_weight=sample_weight,
             batch_rows=None if batch_rows is None else check_count("batch_rows", batch_rows, 1),
-            is_regression=self._is_regressor,
+            task="regression" if self._is_regressor else "classification",
         )
         seed = draw_seed(self.random_state)
         reads_again = self._is_regressor or bool(self.oob_score) or self.min_samples_leaf == "auto"

@@ -60,7 +60,7 @@ def calibrate(
 ) -> Model:
     """The model with a map learned from rows that were held out; ``build`` grows model i of those without a fold."""
     fold = assign_folds(training.codes, seed)
-    score = "raw_score" if model.is_boosted else "uncalibrated"
+    score = "raw_score" if model.head.adds_rounds else "uncalibrated"
     scores = np.empty((len(fold), training.n_targets))
     for number in range(N_FOLDS):
         held = np.flatnonzero(fold == number)

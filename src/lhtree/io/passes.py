@@ -63,13 +63,12 @@ def open_passes(
     target: str | None = None,
     sample_weight: str | None = None,
     batch_rows: int | None = None,
-    is_regression: bool = False,
+    task: str = "classification",
 ) -> Passes:
     """The passes over a source; ``target`` and ``sample_weight`` name columns of files, datasets and tables."""
     rows = batch_rows or _BATCH_ROWS
     if isinstance(source, (str, os.PathLike)):
         wanted = _need(target, source)
-        task = "regression" if is_regression else "classification"
         file = FilePasses(os.fspath(source), wanted, task=task, weight=sample_weight, batch_rows=batch_rows)
         return pass_over_file(file)
     if is_arrow(source) or hasattr(source, "to_batches"):

@@ -196,43 +196,23 @@ class Model:
         return make_head(self.link, self.labels, shares_classes=self.trees.is_joint)
 
     @property
-    def is_regression(self) -> bool:
-        """Whether the model predicts a number: it then has no classes, and one target."""
-        return not self.head.predicts_classes
-
-    @property
-    def is_boosted(self) -> bool:
-        """Whether trees add to raw scores, instead of giving memberships."""
-        return self.head.adds_rounds
-
-    @property
-    def has_values(self) -> bool:
-        """Whether blocks have values, which add up to raw scores or predictions, instead of shares of a class."""
-        return self.head.values_blocks
-
-    @property
     def has_wolf(self) -> bool:
         """Whether trees give memberships and confidences that overlap, as in the paper; a compact tree gives shares."""
-        return not (self.has_values or self.trees.has_units)
+        return "wolf" in self.head.scores and not self.trees.has_units
 
     @property
     def is_clipped(self) -> bool:
         """Whether blocks have values and leaves are linear: their ranges may take a part of estimates away."""
-        return self.has_values and self.trees.has_slopes
+        return self.head.values_blocks and self.trees.has_slopes
 
     @cached_property
     def amounts(self) -> NumberFormat:
-        """How what adds up to a prediction is written: by the range of the response, or in two decimals."""
+        """The number format of contributions and totals."""
         return self.head.amounts(self.response)
 
     @cached_property
     def outcome(self) -> NDArray[np.float64]:
-        """What every block says of its target, shape (n_blocks,): the share in its weight; its value, if boosted.
-
-        In a tree or forest of a regression it is the mean response, which linear models estimate at the means. The
-        share of a leaf is clipped like its membership (see ``smoothing.py``). A tree of all classes has no target: the
-        share of the heaviest class of the block.
-        """
+        """The outcome of every block, shape (n_blocks,): the share of its target, its value, or its mean response."""
         return self.head.block_outcome(self.trees)
 
     def count_class(self, block: int, code: int, share: float) -> float:
@@ -252,13 +232,8 @@ class Model:
 
     @property
     def n_outputs(self) -> int:
-        """Columns of what is predicted: one per class, and one of a regression."""
+        """Columns of the output: one per class, or one for a number."""
         return self.head.n_outputs
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether every tree is one of all classes."""
-        return self.trees.is_joint
 
     @property
     def n_targets(self) -> int:
@@ -315,12 +290,12 @@ class Model:
 
     @property
     def target_of(self) -> NDArray[np.int64]:
-        """Index of every tree's target among the targets, shape (n_trees,); 0 of trees of all classes."""
+        """Index of every tree's target among the targets, shape (n_trees,); 0 for trees of all classes."""
         return self.trees.target - np.int64(self.head.first_target)
 
     def name_target(self, tree: int) -> Any:
-        """The class of a tree; None of a regression."""
-        return None if self.is_regression else self.labels[int(self.trees.target[tree])]
+        """The class of a tree; None where a number is predicted."""
+        return self.labels[int(self.trees.target[tree])] if self.labels else None
 
     def predict(self, X: Any, n_threads: int = 1) -> list[Any]:
         """Predictions of rows in original units: labels, or numbers."""
@@ -337,7 +312,7 @@ class Model:
         """Membership μ and confidence d of every estimator and class, shape (n, n_estimators, K) each."""
         shape = (len(X), self.n_estimators, self.n_targets)
         membership, confidence = (values.reshape(shape) for values in self.ask("per_tree", X))
-        if self.is_joint:
+        if self.head.shares_classes:
             leaves = (self.trees.block_ptr[:-1] + self.ask("apply", X)).ravel()
             of_classes = memberships_at(self.trees, leaves, self.prior).reshape(*shape[:2], self.n_classes)
             return of_classes, np.broadcast_to(confidence, of_classes.shape)
@@ -456,6 +431,6 @@ def read(model: Any, *, takes_numbers: bool = False) -> Model:
             f"{_INSIDE.get(name, '')}."
         )
     learned: Model = model._read()
-    if learned.is_regression and not takes_numbers:
+    if not (takes_numbers or learned.head.labels):
         raise TypeError("model predicts a number: pass a classifier.")
     return learned
