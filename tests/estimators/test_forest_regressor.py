@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from lhtree import LHForestRegressor, LHTRegressor, _core
-from lhtree.model.response import ResponseRecord
+from lhtree.model.records import ResponseRecord
 
 
 @pytest.fixture(scope="module")

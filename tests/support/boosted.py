@@ -7,7 +7,7 @@ import numpy as np
 
 from lhtree import LHBoostClassifier
 from lhtree.model.model import Model
-from lhtree.model.response import ResponseRecord
+from lhtree.model.records import ResponseRecord
 from lhtree.model.trees import Trees
 from lhtree.tables.encoding import Encoding
 from lhtree.tables.normalise import Normalisation, Span

@@ -12,8 +12,7 @@ from sklearn.datasets import load_breast_cancer
 
 from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
 from lhtree.files.model_file import pack
-from lhtree.model.model import Drawn, ForestRecord, Prototypes
-from lhtree.model.response import ResponseRecord
+from lhtree.model.records import Drawn, ForestRecord, Prototypes, ResponseRecord
 from support.boosted import boosted_model
 from support.clouds import make_clouds
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
-from ..model.calibration import CALIBRATORS
+from ..model.records import CALIBRATORS
 from ._errors import ExitCode, Problem
 from ._options import TaskName
 

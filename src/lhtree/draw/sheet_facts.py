@@ -15,7 +15,7 @@ from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number
 from ..evaluation.regression import RegressionEvaluation
 from ..model.model import read
-from ..model.response import ResponseRecord
+from ..model.records import ResponseRecord
 
 
 @dataclass(frozen=True)

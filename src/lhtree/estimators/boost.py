@@ -20,7 +20,8 @@ from ..grow.labels import Progress
 from ..grow.sources import BatchedTable, MemoryTable, Sample, refuse_parameters
 from ..grow.training import Training, check_continued, prepare, shift
 from ..io.passes import Passes, open_passes
-from ..model.model import BoostRecord, Model
+from ..model.model import Model
+from ..model.records import BoostRecord
 from ..tables.learn import TableSummary
 from ..tables.normalise import Normalisation, Span
 from .base import Classifier, Predictor, Regressor, count_threads, normalise

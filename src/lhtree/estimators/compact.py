@@ -25,7 +25,8 @@ from ..grow.labels import Progress
 from ..grow.rounding import round_to_scale
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare, shift
-from ..model.model import CompactRecord, Model
+from ..model.model import Model
+from ..model.records import CompactRecord
 from ..tables.normalise import Normalisation
 from .base import Classifier, Predictor, Regressor, count_threads, normalise
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document

@@ -26,7 +26,8 @@ from ..grow.forest import count_rows
 from ..grow.sources import BatchedTable, refuse_parameters
 from ..grow.training import Training, prepare
 from ..io.passes import open_passes
-from ..model.model import Drawn, ForestRecord, Model
+from ..model.model import Model
+from ..model.records import Drawn, ForestRecord
 from .base import Predictor, Regressor
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 from .out_of_bag import add_values, add_votes, measure_out_of_bag, score_out_of_bag

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..grow.sources import LeftOut
 from ..grow.training import Training
-from ..model.model import ForestRecord, Model
-from ..model.response import ResponseRecord
+from ..model.model import Model
+from ..model.records import ForestRecord, ResponseRecord
 from ..tables.rows import EncodedRows
 
 

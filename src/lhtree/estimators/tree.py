@@ -16,11 +16,12 @@ from ..grow.automatic import Pilot, scale_draws
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.forest import ForestPlan, TreeLabels, count_kept, keep_rows, smooth_leaves
 from ..grow.labels import Progress
+from ..grow.objective import scale_up
 from ..grow.pruning import PrunedRows, prune
 from ..grow.sources import MemoryTable
 from ..grow.training import Training, check_continued, prepare, shift
-from ..model.model import ForestRecord, Model
-from ..model.response import scale_up
+from ..model.model import Model
+from ..model.records import ForestRecord
 from ..model.trees import Trees, join_trees
 from ..tables.normalise import Normalisation
 from .base import Classifier, Predictor, Regressor, count_threads, normalise

@@ -17,9 +17,9 @@ import numpy as np
 from .. import __version__
 from .._parameters import refuse
 from .._write import write_whole
-from ..model.calibration import Knots
 from ..model.labels import Label, check_text, find_labels
 from ..model.model import Model, read
+from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
 from . import _walks as e
 from ._onnx_graph import SPACES, Graph, Rows, as_shape

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._parameters import refuse
-from ..model.calibration import Knots
 from ..model.labels import find_labels
 from ..model.model import Model, read
+from ..model.records import Knots
 from . import _walks as e
 from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
 from ._sql_trees import Result, score_case, score_columns, score_joins

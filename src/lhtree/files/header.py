@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import UNSEEN
-from ..model.calibration import CALIBRATORS
 from ..model.heads import NUMBER_LINKS
 from ..model.model import CLIP, LINKS
+from ..model.records import CALIBRATORS
 from .container import check
 
 # Booleans, integers, floats and text; "object" is an array of str.

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from .._write import write_whole
-from ..model.calibration import Calibration
-from ..model.model import Bins, BoostRecord, CompactRecord, Drawn, ForestRecord, Model, Prototypes
-from ..model.response import ResponseRecord
+from ..model.model import Model
+from ..model.records import (
+    Bins,
+    BoostRecord,
+    Calibration,
+    CompactRecord,
+    Drawn,
+    ForestRecord,
+    Prototypes,
+    ResponseRecord,
+)
 from ..model.trees import SCHEMA, Trees
 from ..tables.encoding import Encoding
 from ..tables.normalise import Normalisation, Span

@@ -21,7 +21,8 @@ from .._parameters import (
     is_real,
     refuse,
 )
-from ..model.model import Bins, BoostRecord, Model
+from ..model.model import Model
+from ..model.records import Bins, BoostRecord
 from ..model.trees import Trees
 from ..tables.errors import find_nearest
 from ..tables.frames import refuse_infinity

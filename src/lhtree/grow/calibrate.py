@@ -16,8 +16,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from .. import _core
 from .._parameters import choose, refuse
-from ..model.calibration import CALIBRATORS, Calibration, Knots
 from ..model.model import Model
+from ..model.records import CALIBRATORS, Calibration, Knots
 from .training import Training
 
 N_FOLDS = 5

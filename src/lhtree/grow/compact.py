@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..model.model import Model
-from ..model.response import scale_down
+from ..model.records import scale_down
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
 from .calibrate import N_FOLDS, assign_folds

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.response import scale_down
+from ..model.records import scale_down
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
 from .compact import CompactPlan, round_means, weigh_penalty

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._parameters import Settled, is_integer, is_real, refuse
-from ..model.model import ForestRecord, Model, Prototypes
+from ..model.model import Model
+from ..model.records import ForestRecord, Prototypes
 from ..model.trees import Trees
 from ..tables.normalise import Normalisation
 from ..tables.rows import EncodedRows

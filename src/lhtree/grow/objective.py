@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import REGRESSION_LOSSES, choose, is_real, refuse
 from ..model.model import Model
-from ..model.response import scale_down, scale_up
+from ..model.records import scale_down
 from .training import Training
 
 Floats = NDArray[np.float64]
@@ -104,3 +104,24 @@ def check_signs(response: Floats, loss: str, name: str) -> None:
             f"{name} contains {least:.6g}, but loss={loss!r} is for positive numbers. "
             "Use loss='poisson' if 0 is possible, or loss='squared_error'."
         )
+
+
+# Arrays of trees in units of the response.
+_IN_UNITS = ("n_target", "intercept", "membership_slope", "low", "high")
+
+
+def scale_up(arrays: dict[str, NDArray[Any]], exponent: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of trees grown from the result of ``scale_down`` in units of the response."""
+    n_blocks = len(arrays["left"])
+    # If every response is 0, trees are grown like trees of classes, which have no range.
+    arrays = {"low": np.zeros(n_blocks), "high": np.zeros(n_blocks)} | arrays
+    with np.errstate(over="ignore"):
+        arrays |= {name: np.ldexp(arrays[name], exponent) for name in _IN_UNITS}
+    slope, intercept = arrays["membership_slope"], arrays["intercept"]
+    if not (np.isfinite(slope).all() and np.isfinite(intercept).all()):  # overflow
+        block = np.repeat(np.arange(n_blocks), np.diff(arrays["membership_ptr"]))
+        is_steep = ~np.isfinite(intercept)
+        is_steep[block[~np.isfinite(slope)]] = True
+        arrays["membership_slope"] = np.where(is_steep[block], 0.0, slope)
+        arrays["intercept"] = np.where(is_steep, arrays["n_target"] / arrays["weight"], intercept)
+    return arrays

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import Model
-from ..model.response import ResponseRecord, scale_down
+from ..model.records import ResponseRecord, scale_down
 from ..tables.encoders import TargetStatistic
 from ..tables.encoding import Encoding
 from ..tables.learn import Wanted

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .numbers import NumberFormat
 
 if TYPE_CHECKING:
-    from .response import ResponseRecord
+    from .records import ResponseRecord
     from .trees import Trees
 
 Floats = NDArray[np.float64]

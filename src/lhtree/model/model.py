@@ -16,10 +16,9 @@ from ..tables.encoding import Encoding
 from ..tables.frames import refuse_infinity
 from ..tables.normalise import Normalisation, Span
 from ..tables.rows import EncodedRows
-from .calibration import Calibration
 from .heads import Head, make_head
 from .numbers import NumberFormat
-from .response import ResponseRecord
+from .records import BoostRecord, Calibration, CompactRecord, ForestRecord, Prototypes, ResponseRecord
 from .shares import memberships_at
 from .trees import Trees
 
@@ -29,71 +28,6 @@ from .trees import Trees
 LINKS = _core.LINKS
 CLIP = _core.CLIP  # bound of normalised values
 _STAGED_VALUES = 1 << 22  # raw scores that are computed at a time
-
-
-@dataclass(frozen=True)
-class Prototypes:
-    """Rows in original units, shape (n, m), the index of each row's class, and its row number in fit.
-
-    Of a regression, the indices are 0, and there is the response of every row.
-    """
-
-    X: NDArray[Any]
-    codes: NDArray[np.int32]
-    given: NDArray[np.int64]
-    response: NDArray[np.float64] | None = None
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What some estimators of a forest drew: rows of each class (None: all rows), with replacement or without."""
-
-    n_estimators: int
-    counts: NDArray[np.int64] | None
-    bootstrap: bool
-
-
-@dataclass(frozen=True)
-class ForestRecord:
-    """How the estimators of a forest were grown, for warm starts, out-of-bag scores and single estimators."""
-
-    betas: NDArray[np.float64]  # of every estimator
-    tree_parameters: dict[str, Any]  # with which a tree would be fitted by itself, beta aside
-    sizes: NDArray[np.int64]  # rows of every class; of a regression, the number of rows
-    draws: tuple[Drawn, ...]
-    oob_score: float | None = None
-    oob_decision_function: NDArray[np.float64] | None = None
-    oob_prediction: NDArray[np.float64] | None = None  # of a regression, instead
-
-
-@dataclass(frozen=True)
-class Bins:
-    """How boosting cuts features into bins (see ``bins.hpp``); the last bin of a feature is for missing values."""
-
-    ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
-    edge: NDArray[np.float64]  # upper edge of every bin, as z
-    value: NDArray[np.int32]  # what stands for a bin, in units of 2**-12
-    missing: NDArray[np.int8]  # whether a value of the feature was missing, shape (m,)
-
-
-@dataclass(frozen=True)
-class BoostRecord:
-    """How a boosted model was fitted, for warm starts."""
-
-    learning_rate: float
-    bins: Bins
-    # Minus the loss, before the first round and after each; empty: not taken.
-    train_score: NDArray[np.float64]
-    validation_score: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class CompactRecord:
-    """How a compact tree was fitted."""
-
-    penalty: float  # in use: given, or chosen by cross-validation
-    rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
-    objective: tuple[float, ...]  # of every tree that was kept, in turn
 
 
 @dataclass(frozen=True, eq=False)

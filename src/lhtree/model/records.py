@@ -1,0 +1,181 @@
+"""Records of a fit that a model keeps besides its trees: forest, boosting, compact tree, response, calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._parameters import is_real, refuse
+
+CALIBRATORS = _core.CALIBRATORS
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """Rows in original units, shape (n, m), the index of each row's class, and its row number in fit.
+
+    Of a regression, the indices are 0, and there is the response of every row.
+    """
+
+    X: NDArray[Any]
+    codes: NDArray[np.int32]
+    given: NDArray[np.int64]
+    response: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What some estimators of a forest drew: rows of each class (None: all rows), with replacement or without."""
+
+    n_estimators: int
+    counts: NDArray[np.int64] | None
+    bootstrap: bool
+
+
+@dataclass(frozen=True)
+class ForestRecord:
+    """How the estimators of a forest were grown, for warm starts, out-of-bag scores and single estimators."""
+
+    betas: NDArray[np.float64]  # of every estimator
+    tree_parameters: dict[str, Any]  # with which a tree would be fitted by itself, beta aside
+    sizes: NDArray[np.int64]  # rows of every class; of a regression, the number of rows
+    draws: tuple[Drawn, ...]
+    oob_score: float | None = None
+    oob_decision_function: NDArray[np.float64] | None = None
+    oob_prediction: NDArray[np.float64] | None = None  # of a regression, instead
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How boosting cuts features into bins (see ``bins.hpp``); the last bin of a feature is for missing values."""
+
+    ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
+    edge: NDArray[np.float64]  # upper edge of every bin, as z
+    value: NDArray[np.int32]  # what stands for a bin, in units of 2**-12
+    missing: NDArray[np.int8]  # whether a value of the feature was missing, shape (m,)
+
+
+@dataclass(frozen=True)
+class BoostRecord:
+    """How a boosted model was fitted, for warm starts."""
+
+    learning_rate: float
+    bins: Bins
+    # Minus the loss, before the first round and after each; empty: not taken.
+    train_score: NDArray[np.float64]
+    validation_score: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CompactRecord:
+    """How a compact tree was fitted."""
+
+    penalty: float  # in use: given, or chosen by cross-validation
+    rounding_loss: float  # training accuracy (R² of a regression) that rounding cost
+    objective: tuple[float, ...]  # of every tree that was kept, in turn
+
+
+@dataclass(frozen=True)
+class ResponseRecord:
+    """Summary of the training responses, and the errors on rows that trees were not grown from."""
+
+    low: float  # least, largest and weighted mean response
+    high: float
+    mean: float
+    # Errors of a forest on rows that some trees leave out: |response - prediction of these trees|, times a factor for
+    # their number, ascending; and the weights of the rows (None: 1 each).
+    residual: NDArray[np.float64] | None = None
+    residual_weight: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, response: NDArray[np.float64], weight: NDArray[np.float64] | None) -> ResponseRecord:
+        """Return the record of training responses."""
+        low, high = float(response.min()), float(response.max())
+        scaled, exponent = scale_down(response)
+        mean = float(np.ldexp(np.average(scaled, weights=weight), exponent))
+        return cls(low, high, min(max(mean, low), high))
+
+    def interval(self, prediction: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
+        """Return intervals around predictions that contain a share ``coverage`` of new responses, shape (n, 2).
+
+        Split-conformal: half of the width is the quantile of the residuals at ``coverage``.
+        """
+        if self.residual is None:
+            raise AttributeError(
+                "there are no intervals: fit an LHForestRegressor whose trees leave rows out (max_samples < 1, "
+                "and more than two rows)."
+            )
+        if not is_real(coverage) or not 0.0 < coverage < 1.0:
+            raise refuse("coverage", coverage, "a number between 0 and 1")
+        n = len(self.residual)
+        weight = np.ones(n) if self.residual_weight is None else self.residual_weight
+        reached = np.cumsum(weight)
+        needed = coverage * (reached[-1] + reached[-1] / n)  # the new row is one of them
+        place = int(np.searchsorted(reached, needed * (1.0 - 1e-12)))
+        if place == n:
+            raise refuse(
+                "coverage", coverage, f"at most {n / (n + 1):.4g}, or fit more rows: there are {n} residuals"
+            )
+        half = self.residual[place]
+        return np.column_stack([prediction - half, prediction + half])
+
+
+def scale_down(response: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Scale the response by a power of two so that its largest value is from 1/2 to 1, and return the exponent.
+
+    So squares of 1e300 do not overflow, and a response times a power of two grows the same trees.
+    """
+    exponent = int(np.frexp(np.abs(response).max())[1])
+    return np.ldexp(response, -exponent), exponent
+
+
+class Knots(NamedTuple):
+    """The map of one target: slope and intercept of a sigmoid, or the corners of an isotonic map."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A map of the second of two classes, or of every class.
+
+    It maps the raw score of a boosted model, else the uncalibrated probability.
+
+    A sigmoid is 1 / (1 + exp(-(x·score + y))). An isotonic map has lines between its corners and is constant beyond
+    them. Of two classes the first has the rest; of more, the probabilities are divided by their sum.
+    """
+
+    method: str  # one of CALIBRATORS
+    ptr: NDArray[np.int64]  # first knot of every map, shape (n_maps + 1,)
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, method: str, knots: list[Knots]) -> Calibration:
+        """From the maps of the targets."""
+        ptr = np.cumsum([0, *(len(one.x) for one in knots)], dtype=np.int64)
+        return cls(
+            method, ptr, np.concatenate([one.x for one in knots]), np.concatenate([one.y for one in knots])
+        )
+
+    @property
+    def n_maps(self) -> int:
+        """Number of maps: one for two classes, else one per class."""
+        return len(self.ptr) - 1
+
+    @property
+    def knots(self) -> list[Knots]:
+        """The corners of every map."""
+        bounds = self.ptr.tolist()
+        return [Knots(self.x[a:b], self.y[a:b]) for a, b in pairwise(bounds)]
+
+    @property
+    def parts(self) -> tuple[str, Any, Any, Any]:
+        """As the core takes it."""
+        return self.method, self.ptr, self.x, self.y
