@@ -13,11 +13,12 @@ from .. import _core
 from .._core import Scorer
 from .._extras import show_progress
 from .._parameters import REGRESSION_LOSSES, check_count, check_flag, check_verbose, draw_seed
+from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.boosting import Boosted, BoostSettings, CodedFit, boost_rounds, code_fit
 from ..grow.calibrate import N_FOLDS, calibrate, check_calibrate
 from ..grow.holdout import hold_out, take_validation
 from ..grow.labels import Progress
-from ..grow.sources import BatchedTable, MemoryTable, Sample, refuse_parameters
+from ..grow.sources import MemoryTable, Sample
 from ..grow.training import Training, check_continued, prepare, shift
 from ..io.passes import Passes, open_passes
 from ..model.model import Model

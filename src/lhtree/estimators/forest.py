@@ -22,8 +22,8 @@ from .._parameters import (
     refuse,
     settle_multi_class,
 )
+from ..grow.batched import BatchedTable, refuse_parameters
 from ..grow.forest import count_rows
-from ..grow.sources import BatchedTable, refuse_parameters
 from ..grow.training import Training, prepare
 from ..io.passes import open_passes
 from ..model.model import Model
