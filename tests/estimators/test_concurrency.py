@@ -168,7 +168,7 @@ needs_timers = pytest.mark.skipif(
 def test_fits_can_be_interrupted(name, n_jobs):
     """After 0.3 seconds of CPU time, which do not depend on the load of the machine."""
     shape, setting = LONG_FITS[name]
-    kind, grow = ("LHBoostClassifier", "boost") if name == "boost" else ("LHTClassifier", "grow_forest")
+    kind, grow = ("LHBoostClassifier", "boost_rows") if name == "boost" else ("LHTClassifier", "grow_forest")
     code = INTERRUPTED.format(shape=shape, setting={**setting, "n_jobs": n_jobs}, kind=kind, grow=grow)
     assert run(code) == "interrupted"
 
