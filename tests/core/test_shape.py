@@ -1,4 +1,4 @@
-"""Imports of the package point one way, lazy ones included, and what reads a model needs no scikit-learn."""
+"""Imports of the package point one way, including lazy imports; readers of a model do not need scikit-learn."""
 
 import ast
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from support.fresh import loaded_after
 
 ROOT = Path(__file__).parents[2] / "src" / "lhtree"
-# A room may import those before it. CONTRIBUTING.md draws the same map.
+# A folder may import the folders before it. CONTRIBUTING.md shows the same order.
 ROOMS = (
     *("_core", "_extras", "_parameters", "_write", "versions", "tables", "io", "model", "files", "describe"),
     *("export", "explain", "evaluation", "draw", "plot", "interpret", "scorer"),
@@ -61,7 +61,7 @@ def test_modules_import_in_no_circle():
     names = {".".join(("lhtree", *path.relative_to(ROOT).with_suffix("").parts)): path for path in FILES}
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
     left = {}
-    for name, path in names.items():  # what is imported is a module, or is in one
+    for name, path in names.items():  # an imported name is a module, or is defined in one
         found = {one if one in names else one.rpartition(".")[0] for one in find_imports(path)}
         left[name] = {one for one in found if one in names and one != name}
     while free := [name for name, others in left.items() if not others]:

@@ -17,7 +17,7 @@ class Cluster:
         self._cluster, self.client = cluster, client
 
     def use(self, n_workers):
-        """Have so many workers; their addresses.
+        """Start or stop workers until there are ``n_workers``; return their addresses.
 
         The nanny of a worker that was killed starts it again. That of one that was retired is closed, but the cluster
         goes on counting it. None is about to come or to go when this returns.

@@ -1,4 +1,4 @@
-"""Tables to read: a frame, files of it in every format, and what is said where reading fails."""
+"""Tables to read: a frame, its files in every format, and messages of failed reads."""
 
 import numpy as np
 import pytest

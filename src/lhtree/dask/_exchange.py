@@ -84,9 +84,9 @@ class Holder:
         return self._n_bytes  # Dask does not move tasks away from large results
 
     def answer(self, number: int, n_changes: int, requests: list[bytes]) -> list[bytes] | None:
-        """The answers to messages; to those that are repeated, with the same number, what was answered before.
+        """Return the answers to messages; a repeated message, with the same number, gets its first answer.
 
-        None if it cannot answer messages that follow so many changes: Dask made it again, and it missed some.
+        Return None if changes are missing because Dask created the object again.
         """
         with self._lock:
             if number != self._number:

@@ -23,7 +23,7 @@ MOST_WEIGHT = 1e200  # relative to the leading one: beyond, columns differ too m
 
 @dataclass(frozen=True)
 class CompactRows:
-    """Training rows in the user's units, without gaps, and what they say: classes, or numbers."""
+    """Training rows in the user's units, without gaps, and their classes or responses."""
 
     X: Floats
     weight: Floats
@@ -287,7 +287,7 @@ def shorten_between(low: float, high: float) -> float:
 
 
 def round_to_scale(values: Floats, scale: Floats | float, digits: int) -> Floats:
-    """Every value rounded to so many digits of its scale: 3 digits of 77 are tenths."""
+    """Round every value to ``digits`` digits of its scale: 3 digits of 77 are tenths."""
     rounded = values.copy()
     for place, (value, unit) in enumerate(np.broadcast(values, scale)):
         exact, last = Decimal(value), math.floor(math.log10(unit)) - digits + 1

@@ -51,7 +51,7 @@ class Head:
     estimator_noun: ClassVar[str] = "tree"
     # Attributes of explanations, for messages about attributes that do not exist.
     remedy: ClassVar[str] = "membership, or proba for probabilities"
-    # Columns of a table of blocks that depend on the head, and those that only linear leaves need.
+    # Columns of a table of blocks that depend on the head, and columns that only linear leaves need.
     block_columns: ClassVar[tuple[str, ...]] = ("n_target", "offset", "intercept")
     linear_columns: ClassVar[tuple[str, ...]] = ()
     # Whether trees are added to a base score (boosting) instead of averaged.
@@ -138,7 +138,7 @@ class Head:
         return number_format.sign(value)
 
     def reference_value(self, outcome: Floats) -> float:
-        """Return the value with which those of the other blocks of a tree are compared."""
+        """Return the value with which the values of other blocks of a tree are compared."""
         return 0.0
 
     def block_outcome(self, trees: Trees) -> Floats:

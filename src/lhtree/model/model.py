@@ -1,4 +1,4 @@
-"""Everything that a fit learns, in one frozen object, which predictions, explanations, files and exports read."""
+"""The frozen result of a fit, which predictions, explanations, files and exports read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Model:
 
     @cached_property
     def scorer(self) -> _core.Scorer:
-        """The scorer of the core, built on first use; it raises ValueError if the arrays are not those of a model."""
+        """The scorer of the core, built on first use; raises ValueError if the arrays are invalid."""
         return _core.Scorer(
             self.trees.arrays(),
             centre=self.normalisation.centre,
@@ -161,7 +161,7 @@ class Model:
 
     @cached_property
     def without_calibration(self) -> Model:
-        """The same model with uncalibrated probabilities."""
+        """This model with uncalibrated probabilities."""
         return self if self.calibration is None else replace(self, calibration=None)
 
     @property
@@ -343,7 +343,7 @@ def choose_trees(tree: Any, n_trees: int) -> range:
     return range(first, first + 1)
 
 
-# Where scikit-learn's wrappers keep the model inside.
+# Attributes of scikit-learn's wrappers that hold the model.
 _INSIDE = {
     "Pipeline": ", here its last step, pipeline[-1]; use pickle or joblib to save the whole pipeline",
     "CalibratedClassifierCV": ", here calibrated.calibrated_classifiers_[0].estimator, whose probabilities are not "
@@ -354,7 +354,7 @@ _INSIDE = {
 
 
 def read(model: Any, *, takes_numbers: bool = False) -> Model:
-    """The Model of a fitted estimator or a Scorer; one of a regression only for those who can use it."""
+    """Return the Model of a fitted estimator or Scorer; regression models only with ``takes_numbers``."""
     if isinstance(model, Model):
         return model
     if isinstance(model, type) or not hasattr(type(model), "_read"):

@@ -19,7 +19,7 @@ CALIBRATORS = _core.CALIBRATORS
 class Prototypes:
     """Rows in original units, shape (n, m), the index of each row's class, and its row number in fit.
 
-    Of a regression, the indices are 0, and there is the response of every row.
+    In a regression, the indices are 0, and every row has its response.
     """
 
     X: NDArray[Any]
@@ -30,7 +30,7 @@ class Prototypes:
 
 @dataclass(frozen=True)
 class Drawn:
-    """What some estimators of a forest drew: rows of each class (None: all rows), with replacement or without."""
+    """Row draws of some estimators of a forest: rows per class (None: all rows), with or without replacement."""
 
     n_estimators: int
     counts: NDArray[np.int64] | None
@@ -56,7 +56,7 @@ class Bins:
 
     ptr: NDArray[np.int64]  # first bin of every feature, shape (m + 1,)
     edge: NDArray[np.float64]  # upper edge of every bin, as z
-    value: NDArray[np.int32]  # what stands for a bin, in units of 2**-12
+    value: NDArray[np.int32]  # representative of every bin, in units of 2**-12
     missing: NDArray[np.int8]  # whether a value of the feature was missing, shape (m,)
 
 

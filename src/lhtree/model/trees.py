@@ -15,7 +15,7 @@ Ints = NDArray[np.int32]
 Pointers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Of trees in the user's units: values beyond the first count as that, those below the second as 0.
+# Trees in the user's units clip values to MOST_VALUE and treat values below LEAST_VALUE as 0.
 MOST_VALUE, LEAST_VALUE = 1e100, 1e-100
 
 
@@ -23,10 +23,10 @@ class Array(NamedTuple):
     """One array of the schema."""
 
     dtype: str
-    axis: str  # what has one value each: "tree", "block", "weight", "slope" or "value"
+    axis: str  # items with one value each: "tree", "block", "weight", "slope" or "value"
     about: str  # for the documentation
     points_to: str | None = None  # the axis into which it points, with one entry more than its own axis has
-    default: float | None = None  # what every value is where the array is not given; None: it has to be given
+    default: float | None = None  # value of an array that is not given; None: it must be given
     since: str = "0.2.0"  # the first version of lhtree that reads it
     is_scored: bool = True  # whether predictions depend on it; else explanations only
 
@@ -170,7 +170,7 @@ class Trees:
         return sum(values.nbytes for values in self.arrays().values())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, without those that hold their default everywhere."""
+        """Return the arrays by name, without arrays that hold their default everywhere."""
         given = {}
         for name, array in SCHEMA.items():
             values = getattr(self, name)
@@ -257,7 +257,7 @@ class Trees:
 
     @cached_property
     def values(self) -> Floats:
-        """What every block estimates where its features have their means, shape (n_blocks,)."""
+        """Estimate of every block at the means of its features, shape (n_blocks,)."""
         if not self.has_slopes:
             return self.intercept
         block = np.repeat(np.arange(self.n_blocks), np.diff(self.membership_ptr))
@@ -272,7 +272,7 @@ class Trees:
 
     @cached_property
     def parts(self) -> Floats:
-        """What every weight gets of a change of value at its block: its share of the gain, as a part of their sum.
+        """Part of every weight in a change of value at its block: its share of the gain, divided by the sum of shares.
 
         Where no weight has a share, because chance alone could have earned it, they are divided by |weight|.
         """
@@ -283,7 +283,7 @@ class Trees:
         return size / np.bincount(block, weights=size, minlength=self.n_blocks)[block]
 
     def importances(self, n_features: int) -> Floats:
-        """What every feature earns of the gain of all blocks, as shares of the sum, shape (n_features,)."""
+        """Return the share of every feature in the gain of all blocks, shape (n_features,)."""
         earned = self.shares * np.repeat(self._measure_gains()[0], np.diff(self.hyperplane_ptr))
         importance = np.bincount(self.hyperplane_feature, weights=earned, minlength=n_features)
         return importance / importance.sum() if importance.sum() > 0.0 else np.zeros(n_features)
@@ -349,7 +349,7 @@ def _pack(values: NDArray[Any], array: Array) -> tuple[str, bytes]:
 
 
 def _unpack(dtype: str, packed: bytes, array: Array) -> NDArray[Any]:
-    """What ``_pack`` packed, bit by bit."""
+    """Unpack an array that ``_pack`` packed."""
     values = np.frombuffer(zlib.decompress(packed), dtype)
     if array.points_to is not None:
         values = np.concatenate([[0], np.cumsum(values, dtype=array.dtype)])
