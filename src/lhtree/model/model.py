@@ -161,7 +161,7 @@ class Model:
 
     @cached_property
     def without_calibration(self) -> Model:
-        """This model with uncalibrated probabilities."""
+        """A copy of the model with uncalibrated probabilities."""
         return self if self.calibration is None else replace(self, calibration=None)
 
     @property
