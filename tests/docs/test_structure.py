@@ -1,5 +1,6 @@
 """The site has every page, every public name and every example, and links between pages are valid."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -64,6 +65,9 @@ def test_every_public_name_is_in_the_reference():
     public = {name for name in lhtree.__all__ if name != "__version__"}
     assert public == {name for name in listed if "." not in name}
     assert {f"dask.{name}" for name in dask.__all__} <= set(listed)
+    for name in listed:
+        module, _, attribute = f"lhtree.{name}".rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
 
 
 def test_parameters_of_other_libraries_are_mapped_to_ours():
