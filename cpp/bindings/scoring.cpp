@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "lhtree/score/contributions.hpp"
 #include "lhtree/score/scorer.hpp"
 #include "shared.hpp"
 
@@ -245,6 +246,51 @@ Floats<2> bound_link(const Scorer& scorer, const Matrix<double>& raw_score) {
     return out;
 }
 
+using Table = nb::ndarray<double, nb::numpy, nb::ndim<3>, nb::device::cpu>;
+Floats<2> bound_add_contributions(const nb::dict& arrays, const Vector<std::int64_t>& parent,
+                                  const Matrix<double>& outcome, const std::optional<Vector<double>>& parts,
+                                  double clip, const Vector<std::int64_t>& target,
+                                  const Matrix<std::int64_t>& leaf,
+                                  const std::optional<Matrix<double>>& membership, const Matrix<float>& Z,
+                                  Table out) {
+    const ForestView forest = view_arrays(arrays);
+    const std::size_t n_rows = Z.shape(0), n_targets = out.shape(1), n_outcomes = outcome.shape(1);
+    require(parent.size() == forest.n_blocks() && outcome.shape(0) == forest.n_blocks(),
+            "parent and outcome need a value per block");
+    require(!parts || (parts->size() == forest.hyperplane_weight.size() && n_outcomes == 1),
+            "parts needs a value per weight, and outcome one column");
+    require(target.size() == forest.n_trees(), "target needs a value per tree");
+    for (std::size_t tree = 0; tree < target.size(); ++tree)
+        require(target(tree) >= 0 && static_cast<std::size_t>(target(tree)) + n_outcomes <= n_targets,
+                "a target is out of range");
+    require(leaf.shape(0) == n_rows && leaf.shape(1) == forest.n_trees(),
+            "leaf needs a value per row and tree");
+    require(forest.membership_slope.empty() || parts || (membership && n_outcomes == 1),
+            "slopes need parts, or membership and one outcome");
+    require(!membership || (membership->shape(0) == n_rows && membership->shape(1) == forest.n_trees()),
+            "membership needs a value per row and tree");
+    require(out.shape(0) == n_rows && out.shape(2) == Z.shape(1) && (out.stride(2) == 1 || out.shape(2) < 2),
+            "out needs the rows and features of Z, features side by side");
+    const Floats<2> clipped({n_rows, n_targets});
+    std::fill_n(clipped.values(), n_rows * n_targets, 0.0);
+    const LeafPaths paths{forest,
+                          parent.data(),
+                          outcome.data(),
+                          n_outcomes,
+                          parts ? parts->data() : nullptr,
+                          clip,
+                          target.data(),
+                          leaf.data(),
+                          membership ? membership->data() : nullptr,
+                          Z.data(),
+                          n_rows,
+                          Z.shape(1)};
+    const ContributionSums sums{out.data(), out.stride(0), out.stride(1), clipped.values(), n_targets};
+    const nb::gil_scoped_release no_gil;
+    add_contributions(paths, sums);
+    return clipped;
+}
+
 }  // namespace
 
 void bind_scoring(nb::module_& m) {
@@ -254,6 +300,12 @@ void bind_scoring(nb::module_& m) {
     m.attr("LINKS") = nb::tuple(links);
     m.attr("CALIBRATORS") = names(calibrator_names);
     m.attr("CLIP") = Planes::largest;
+    m.def(
+        "add_contributions", &bound_add_contributions, "arrays"_a, nb::kw_only(), "parent"_a, "outcome"_a,
+        "parts"_a.none(), "clip"_a, "target"_a, "leaf"_a, "membership"_a.none(), "Z"_a, "out"_a.noconvert(),
+        "Add the contributions of features, summed over all trees, to out, (n_rows, n_targets, n_features). "
+        "Returns the changes by the ranges of leaves with values, (n_rows, n_targets). See "
+        "contributions.hpp.");
     nb::class_<Scorer> scorer(m, "Scorer",
                               "Scores rows in the user's units. Methods return None if X holds an infinity.");
     scorer.def(
