@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import CLIP, Model
@@ -50,6 +49,10 @@ class Graph:
             array = array.astype(object)
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
+
+    def shape(self, values: Sequence[int]) -> str:
+        """Add a shape, axes or indices and return the name."""
+        return self.constant(values, np.int64)
 
     def cast(self, values: str, dtype: Any) -> str:
         """Add a node that changes the type."""
@@ -133,11 +136,6 @@ class Graph:
 Step = Callable[[Graph, list[str]], tuple[str, list[str]]]
 
 
-def as_shape(values: Sequence[int]) -> NDArray[np.int64]:
-    """Return a shape, or axes, in the type of ONNX."""
-    return np.array(values, dtype=np.int64)
-
-
 class Rows:
     """Normalised rows in planes, and the walks of every row through every tree: all trees of a row in turn."""
 
@@ -145,9 +143,9 @@ class Rows:
         self.fitted, self.walks = fitted, walks
         z = self._read(graph, x)
         self.n_rows = graph.add("Shape", "X", start=0, end=1)
-        self._flat = graph.add("Reshape", z, graph.constant(as_shape([-1])))
-        self._width = graph.constant(as_shape([len(walks.planes) * fitted.n_features]))
-        self._n_trees = graph.constant(as_shape([fitted.trees.n_trees]))
+        self._flat = graph.add("Reshape", z, graph.shape([-1]))
+        self._width = graph.shape([len(walks.planes) * fitted.n_features])
+        self._n_trees = graph.shape([fitted.trees.n_trees])
         self.n_walks = graph.add("Mul", self.n_rows, self._n_trees)
 
     def _read(self, graph: Graph, x: str) -> str:
@@ -174,7 +172,7 @@ class Rows:
         clipped = graph.add("Clip", quotient, graph.constant(-CLIP), graph.constant(CLIP))
         known = graph.add("Where", graph.add("IsNaN", x), x, clipped)
         if n_features == 1:
-            known = graph.add("Gather", known, graph.constant(as_shape([0])), axis=1)
+            known = graph.add("Gather", known, graph.shape([0]), axis=1)
         return graph.cast(known, np.float32)
 
     def fill(self, graph: Graph, shape: str, value: float) -> str:
@@ -184,7 +182,7 @@ class Rows:
 
     def by_target(self, graph: Graph, values: str, width: int) -> str:
         """Return values of all walks, shape (n, n_estimators, width)."""
-        shape = graph.constant(as_shape([self.fitted.n_estimators, width]))
+        shape = graph.shape([self.fitted.n_estimators, width])
         return graph.add("Reshape", values, graph.add("Concat", self.n_rows, shape, axis=0), allowzero=1)
 
     @staticmethod
@@ -198,14 +196,18 @@ class Rows:
         feature, value = terms.pad(width)
         return graph.constant(feature, name=f"{name}_feature"), graph.constant(value, name=name), width
 
-    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
-        """Return feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,)."""
+    def add_terms(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str | None = None
+    ) -> str:
+        """Return feature sums of some walks, each with its row of ``terms``, in the order of the core; shape (n,).
+
+        ``first`` are intercepts to which the sums are added.
+        """
         lanes, width = self._multiply(graph, terms, number, walk), terms[2]
         if width > 8:
-            first, *others = graph.add_many(
+            lanes, *others = graph.add_many(
                 "Split", lanes, n_outputs=width // 8, axis=1, num_outputs=width // 8
             )
-            lanes = first
             for more in others:
                 lanes = graph.add("Add", lanes, more)
         n_lanes = min(width, 8)
@@ -213,18 +215,13 @@ class Rows:
             low, high = graph.add_many("Split", lanes, n_outputs=2, axis=1, num_outputs=2)
             lanes = graph.add("Add", low, high)
             n_lanes //= 2
-        return graph.add("Squeeze", lanes, graph.constant(as_shape([1])))
-
-    def add_slopes(
-        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str
-    ) -> str:
-        """Return intercepts (``first``) plus slopes times values."""
-        return graph.add("Add", first, self.add_terms(graph, terms, number, walk))
+        total = graph.add("Squeeze", lanes, graph.shape([1]))
+        return total if first is None else graph.add("Add", first, total)
 
     def _multiply(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
         feature, value, _ = terms
         row = graph.add("Div", walk, self._n_trees)
-        start = graph.add("Unsqueeze", graph.add("Mul", row, self._width), graph.constant(as_shape([1])))
+        start = graph.add("Unsqueeze", graph.add("Mul", row, self._width), graph.shape([1]))
         at = graph.add("Add", graph.cast(graph.add("Gather", feature, number), np.int64), start)
         z = graph.cast(graph.add("Gather", self._flat, at), np.float64)
         return graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
@@ -246,28 +243,18 @@ class UnitRows(Rows):
         """Return the number of terms with which a sum is padded."""
         return max(1, n_terms)
 
-    def add_terms(self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str) -> str:
-        """Return feature sums of some walks, each with its row of ``terms``; shape (n,)."""
-        return self._add(graph, terms, number, walk)
-
-    def add_slopes(
-        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str
+    def add_terms(
+        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, first: str | None = None
     ) -> str:
-        """Return sums of slopes times values that begin with the intercepts (``first``)."""
-        return self._add(graph, terms, number, walk, first)
-
-    def _add(
-        self, graph: Graph, terms: tuple[str, str, int], number: str, walk: str, total: str | None = None
-    ) -> str:
+        """Return feature sums of some walks, each with its row of ``terms``, that begin with ``first``; shape (n,)."""
         product, width = self._multiply(graph, terms, number, walk), terms[2]
         columns = [product]
         if width > 1:
             columns = graph.add_many("Split", product, n_outputs=width, axis=1, num_outputs=width)
-        axis = graph.constant(as_shape([1]))
+        axis, total = graph.shape([1]), first or ""
         for column in columns:
             term = graph.add("Squeeze", column, axis)
-            total = term if total is None else graph.add("Add", total, term)
-        assert total is not None  # there is at least one column
+            total = graph.add("Add", total, term) if total else term
         return total
 
 

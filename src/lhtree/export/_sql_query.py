@@ -56,8 +56,7 @@ def write_number(value: float, dialect: str) -> str:
 def write_short(value: float, dialect: str) -> str:
     """Return a decimal number that an operation with a float64 turns into exactly this float64."""
     text = repr(value).removesuffix(".0")
-    n_digits = sum(sign.isdigit() for sign in text.lstrip("-0."))
-    return text if n_digits <= _MOST_DIGITS and "e" not in text else write_real(value, dialect)
+    return text if _is_short(text) else write_real(value, dialect)
 
 
 def write_real(value: float, dialect: str) -> str:
@@ -67,8 +66,11 @@ def write_real(value: float, dialect: str) -> str:
         return f"{text}::float8"
     if dialect == "duckdb":
         return text if "e" in text else f"{text}e0"
-    n_digits = sum(sign.isdigit() for sign in text.lstrip("-0."))
-    return text if n_digits <= _MOST_DIGITS and "e" not in text else write_number(value, dialect)
+    return text if _is_short(text) else write_number(value, dialect)
+
+
+def _is_short(text: str) -> bool:
+    return "e" not in text and sum(sign.isdigit() for sign in text.lstrip("-0.")) <= _MOST_DIGITS
 
 
 def quote_name(name: str) -> str:
@@ -233,27 +235,22 @@ def normalise(query: Query, fitted: Model, keys: Sequence[str], missing: str | N
         quotients = [f"(x{f}-{number(centre[f])})/{number(scale[f])} AS q{f}" for f in features]
     query.add("moved", [*passed, is_infinite, *quotients])
     passed.append("is_infinite")
-
-    def fill(z: str) -> str:
-        return z if missing is None else f"COALESCE({z},{missing})"
-
     query.add("clipped", [*passed, *(f"{_clip(f'q{f}', CLIP, dialect)} AS q{f}" for f in features)])
     if dialect == "duckdb":
-        query.add(
-            "rounded",
-            [*passed, *(f"{fill(f'CAST(CAST(q{f} AS FLOAT) AS DOUBLE)')} AS z{f}" for f in features)],
-        )
-        return passed
-    if dialect == "postgresql":
-        query.add("rounded", [*passed, *(f"{fill(_round(f'q{f}'))} AS z{f}" for f in features)])
-        return passed
-    # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, except at ties:
-    # then o = 2q - h, the neighbour on the other side, has 24 bits as well, and the one with an even last bit is right.
-    query.add("halves", [*passed, *(f"q{f}, {_split(f'q{f}', _SPLIT_24)} AS h{f}" for f in features)])
-    query.add("others", [*passed, *(f"q{f}, h{f}, h{f}+(q{f}-h{f})+(q{f}-h{f}) AS o{f}" for f in features)])
-    query.add(
-        "rounded", [*passed, *(f"{fill(_settle(f'q{f}', f'h{f}', f'o{f}'))} AS z{f}" for f in features)]
-    )
+        rounded = [f"CAST(CAST(q{f} AS FLOAT) AS DOUBLE)" for f in features]
+    elif dialect == "postgresql":
+        rounded = [_round(f"q{f}") for f in features]
+    else:
+        # SQLite has no float32. Veltkamp's h = c·q - (c·q - q) with c = 2^29 + 1 is q rounded to 24 bits, except at
+        # ties: then o = 2q - h, the neighbour on the other side, has 24 bits, too, and the one with an even last bit
+        # is right.
+        query.add("halves", [*passed, *(f"q{f}, {_split(f'q{f}', _SPLIT_24)} AS h{f}" for f in features)])
+        others = (f"q{f}, h{f}, h{f}+(q{f}-h{f})+(q{f}-h{f}) AS o{f}" for f in features)
+        query.add("others", [*passed, *others])
+        rounded = [_settle(f"q{f}", f"h{f}", f"o{f}") for f in features]
+    if missing is not None:
+        rounded = [f"COALESCE({z},{missing})" for z in rounded]
+    query.add("rounded", [*passed, *(f"{z} AS z{f}" for f, z in enumerate(rounded))])
     return passed
 
 

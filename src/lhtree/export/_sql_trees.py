@@ -33,7 +33,7 @@ from ._sql_query import (
     write_real,
     write_short,
 )
-from ._walks import Terms, Walks, check_plain, find_planes, has_bounds, take_base
+from ._walks import Terms, Walks, check_plain, has_bounds, take_base
 
 Result: TypeAlias = tuple[str, list[str]]  # expressions of the prediction and of the probabilities
 
@@ -223,7 +223,7 @@ class _Tree:
         self._left = trees.left[blocks].tolist()
         self._offset, self._intercept = trees.offset[blocks].tolist(), trees.intercept[blocks].tolist()
         self._bounds = [ends[blocks].tolist() for ends in (trees.low, trees.high)]
-        _, self._weights = find_planes(fitted)
+        self._weights = Terms(trees.hyperplane_ptr, trees.hyperplane_feature, trees.hyperplane_weight)
         self._slopes = Terms(trees.membership_ptr, trees.membership_feature, trees.membership_slope)
         self._shares = shares
         self._starts = np.searchsorted(depth[blocks], np.arange(depth[blocks].max() + 2))

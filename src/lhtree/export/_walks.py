@@ -88,7 +88,7 @@ class Terms(NamedTuple):
         return feature, value
 
 
-def find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
+def _find_planes(fitted: Model) -> tuple[tuple[str, ...], Terms]:
     """Return the planes in use, "clipped" first, and all weights, with plane · n_features + feature as feature."""
     trees = fitted.trees
     n_terms = np.diff(trees.hyperplane_ptr)
@@ -119,9 +119,7 @@ class Walks(NamedTuple):
     intercept: NDArray[np.float64]  # of every leaf
     slopes: Terms
     shares: Terms | None  # by class, of every leaf
-    bounds: (
-        tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    )  # low and high of every leaf; None: 0 and 1
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None  # of every leaf; None: 0 and 1
 
 
 def find_walks(fitted: Model) -> Walks:
@@ -139,7 +137,7 @@ def find_walks(fitted: Model) -> Walks:
         slope, intercept = trees.unit_slope, trees.unit_intercept if trees.has_slopes else trees.intercept
     else:
         space, offset, slope, intercept = "normalised", trees.offset, trees.membership_slope, trees.intercept
-        planes, weights = find_planes(fitted)
+        planes, weights = _find_planes(fitted)
     has_shares = fitted.head.shares_classes
     return Walks(
         space=space,

@@ -22,7 +22,7 @@ from ..model.model import Model, read
 from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
 from . import _walks as e
-from ._onnx_graph import SPACES, Graph, Rows, as_shape
+from ._onnx_graph import SPACES, Graph, Rows
 from ._walks import Walks, find_walks, take_base
 
 CATEGORIES = "categories"  # input of text, with one column for each that has target statistics
@@ -104,7 +104,7 @@ def _take_rows(graph: Graph, fitted: Model, dtype: str) -> str:
     x = "X" if dtype == "float64" else graph.cast("X", np.float64)
     # An index out of range is the only way to make a run fail, as it must if a value is infinite.
     is_infinite = graph.cast(graph.add("IsInf", x), np.int64)
-    worst = graph.add("ReduceMax", is_infinite, graph.constant(as_shape([1])), keepdims=1)
+    worst = graph.add("ReduceMax", is_infinite, graph.shape([1]), keepdims=1)
     nothing = graph.add("Gather", graph.constant([0.0]), worst, name="X_must_not_hold_infinities")
     return _complete(graph, graph.add("Add", x, nothing), fitted)
 
@@ -119,7 +119,7 @@ def _complete(graph: Graph, x: str, fitted: Model) -> str:
     n_looked_up = 0
 
     def pick(features: list[int]) -> str:
-        return graph.add("Gather", x, graph.constant(as_shape(features)), axis=1)
+        return graph.add("Gather", x, graph.shape(features), axis=1)
 
     for column, encoder in enumerate(encoding.encoders):
         features = list(range(*encoding.features_of(column).indices(fitted.n_features)))
@@ -156,12 +156,12 @@ def _look_up(graph: Graph, encoder: TargetStatistic, number: int) -> str:
 
 def _find(graph: Graph, condition: str) -> str:
     """Return the indices where a vector is true."""
-    return graph.add("Squeeze", graph.add("NonZero", condition), graph.constant(as_shape([0])))
+    return graph.add("Squeeze", graph.add("NonZero", condition), graph.shape([0]))
 
 
 def _walk(graph: Graph, rows: Rows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
     """Return the leaf of every walk, as -1 - its number, and d(x) (None if it is always 1)."""
-    shape = graph.add("Concat", rows.n_rows, graph.constant(as_shape([len(walks.root)])), axis=0)
+    shape = graph.add("Concat", rows.n_rows, graph.shape([len(walks.root)]), axis=0)
     roots = graph.add("Expand", graph.constant(walks.root, np.int64, "root"), shape)
     place = graph.add("Reshape", roots, rows.n_walks, allowzero=1)
     distance = None if confidence is None else rows.fill(graph, rows.n_walks, 1.0)
@@ -221,7 +221,7 @@ def _estimate(graph: Graph, rows: Rows, walks: Walks, place: str) -> str:
         walk = _find(graph, graph.add("GreaterOrEqual", own, graph.constant(0, np.int64)))
         slopes = rows.store(graph, walks.slopes.take(sloped), "slope")
         number_of, first = graph.add("Gather", own, walk), graph.add("Gather", estimate, walk)
-        moved = rows.add_slopes(graph, slopes, number_of, walk, first)
+        moved = rows.add_terms(graph, slopes, number_of, walk, first)
         estimate = graph.add("ScatterElements", estimate, walk, moved)
     if walks.bounds is None:
         return graph.add("Clip", estimate, graph.constant(0.0), graph.constant(1.0))
@@ -242,7 +242,7 @@ class NumberLink:
         self, graph: Graph, rows: Rows, leaves: str, confidence: str | None, labels: list[Label]
     ) -> Any:
         """Return the outputs of the graph."""
-        raw = graph.add("Squeeze", _add_values(graph, rows, leaves), graph.constant(as_shape([1])))
+        raw = graph.add("Squeeze", _add_values(graph, rows, leaves), graph.shape([1]))
         return {"prediction": (self.finish(graph, rows, raw), np.float64, ["n"])}
 
 
@@ -281,13 +281,13 @@ def _raw_scores(finish: Callable[[Graph, Rows, str], tuple[str, str]]) -> ClassL
 def _take_shares(graph: Graph, rows: Rows, scores: str) -> str:
     """Return scores by row and class, divided by their sum."""
     total = graph.add_up(scores, rows.fill(graph, rows.n_rows, 0.0), 2, 1)
-    return graph.add("Div", scores, graph.add("Unsqueeze", total, graph.constant(as_shape([1]))))
+    return graph.add("Div", scores, graph.add("Unsqueeze", total, graph.shape([1])))
 
 
 def _score_wolf(graph: Graph, rows: Rows, membership: str, confidence: str | None) -> tuple[str, str]:
     """Return class numbers and probabilities: shares of the WOLF values with their fall-backs, shape (n, K)."""
     fitted = rows.fitted
-    n_classes = graph.constant(as_shape([fitted.n_classes]))
+    n_classes = graph.shape([fitted.n_classes])
     zeros = rows.fill(graph, graph.add("Concat", rows.n_rows, n_classes, axis=0), 0.0)
 
     def average(values: str) -> str:
@@ -295,7 +295,7 @@ def _score_wolf(graph: Graph, rows: Rows, membership: str, confidence: str | Non
         return graph.add("Div", mean, graph.constant(float(fitted.n_estimators)))
 
     def fall_back(scores: str, on: str) -> str:
-        largest = graph.add("ReduceMax", scores, graph.constant(as_shape([1])), keepdims=1)
+        largest = graph.add("ReduceMax", scores, graph.shape([1]), keepdims=1)
         return graph.add("Where", graph.add("Equal", largest, graph.constant(0.0)), on, scores)
 
     width = fitted.n_classes if rows.walks.leaf == "shares" else fitted.n_targets
@@ -317,7 +317,7 @@ def _score_wolf(graph: Graph, rows: Rows, membership: str, confidence: str | Non
 def _add_values(graph: Graph, rows: Rows, values: str) -> str:
     """Return the sums over the trees of every target, shape (n, n_targets)."""
     base = take_base(rows.fitted)
-    shape = graph.add("Concat", rows.n_rows, graph.constant(as_shape([len(base)])), axis=0)
+    shape = graph.add("Concat", rows.n_rows, graph.shape([len(base)]), axis=0)
     first = graph.add("Expand", graph.constant(base, name="base"), shape)
     return graph.add_up(rows.by_target(graph, values, rows.fitted.n_targets), first, 3, 1)
 
@@ -329,7 +329,7 @@ def _divide(graph: Graph, rows: Rows, raw: str) -> str:
 
 def _softmax(graph: Graph, rows: Rows, raw: str) -> tuple[str, str]:
     """Return class numbers, which need no exponential, and probabilities, shape (n, K)."""
-    largest = graph.add("ReduceMax", raw, graph.constant(as_shape([1])), keepdims=1)
+    largest = graph.add("ReduceMax", raw, graph.shape([1]), keepdims=1)
     powers = _exponential(graph, graph.add("Sub", raw, largest))
     return graph.add("ArgMax", raw, axis=1, keepdims=0), _take_shares(graph, rows, powers)
 
@@ -337,7 +337,7 @@ def _softmax(graph: Graph, rows: Rows, raw: str) -> tuple[str, str]:
 def _logistic(graph: Graph, rows: Rows, raw: str) -> tuple[str, str]:
     """Return class numbers and probabilities of two classes, shape (n, 2)."""
     is_second, small, large = _take_logistic(graph, raw)
-    number = graph.cast(graph.add("Squeeze", is_second, graph.constant(as_shape([1]))), np.int64)
+    number = graph.cast(graph.add("Squeeze", is_second, graph.shape([1])), np.int64)
     both = graph.add("Concat", large, small, axis=1), graph.add("Concat", small, large, axis=1)
     return number, graph.add("Where", is_second, both[1], both[0])
 
@@ -402,7 +402,7 @@ def _calibrate(graph: Graph, rows: Rows, scores: str) -> tuple[str, str]:
     if fitted.n_classes == 2:
         proba = graph.add("Concat", rest, own, axis=1)
     else:
-        largest = graph.add("ReduceMax", own, graph.constant(as_shape([1])), keepdims=1)
+        largest = graph.add("ReduceMax", own, graph.shape([1]), keepdims=1)
         even = graph.constant(np.full(fitted.n_classes, 1.0 / fitted.n_classes))
         is_zero = graph.add("Equal", largest, graph.constant(0.0))
         proba = graph.add("Where", is_zero, even, _take_shares(graph, rows, own))
@@ -411,7 +411,7 @@ def _calibrate(graph: Graph, rows: Rows, scores: str) -> tuple[str, str]:
 
 def _column(graph: Graph, values: str, number: int) -> str:
     """Return one column, shape (n, 1)."""
-    return graph.add("Gather", values, graph.constant(as_shape([number])), axis=1)
+    return graph.add("Gather", values, graph.shape([number]), axis=1)
 
 
 def _interpolate(graph: Graph, score: str, knots: Knots) -> str:
@@ -422,7 +422,7 @@ def _interpolate(graph: Graph, score: str, knots: Knots) -> str:
     # Scores are clipped to the ends.
     inside = graph.add("Max", graph.add("Min", score, graph.constant(x[-1])), graph.constant(x[0]))
     is_passed = graph.cast(graph.add("GreaterOrEqual", inside, graph.constant(x[None])), np.int64)
-    n_passed = graph.add("ReduceSum", is_passed, graph.constant(as_shape([1])), keepdims=1)
+    n_passed = graph.add("ReduceSum", is_passed, graph.shape([1]), keepdims=1)
     k = graph.add("Sub", n_passed, graph.constant(1, np.int64))
     starts, ends = np.append(x[:-1], x[-1]), np.append(np.diff(x), 1.0)
     low = graph.add("Gather", graph.constant(starts, name="knot"), k)

@@ -119,11 +119,11 @@ def _check_held_out(fitted: Model, given: Measured, test: Measured | None) -> It
             "All figures are measured on the supplied rows. If the model was trained on them, it will be less "
             "accurate on new data. Pass X_test and y_test to measure by how much.",
         )
-    elif _find_score(given) - _find_score(test) > 0.1:
+    elif (score := _find_score(given)).value - _find_score(test).value > 0.1:
         yield _warn(
             "gap",
             "Overfitting",
-            f"{_name_score(given)} is {_write_score(given)} on the supplied rows and {_write_score(test)} on the "
+            f"{score.name} is {score.text} on the supplied rows and {_find_score(test).text} on the "
             f"held-out rows. A larger min_samples_leaf reduces overfitting; {_advise(fitted).overfitting}",
         )
 
@@ -155,26 +155,21 @@ def _check_baseline(shown: Measured) -> Iterator[Warned]:
         )
 
 
-def _find_score(measured: Measured) -> float:
-    """Return accuracy, R², or the share of the baseline's pinball loss that a quantile model avoids."""
+class _Score(NamedTuple):
+    """Accuracy, R² or pinball loss; the value of the last is the share of the baseline's loss that is avoided."""
+
+    name: str
+    value: float
+    text: str
+
+
+def _find_score(measured: Measured) -> _Score:
     if isinstance(measured, Evaluation):
-        return measured.accuracy
+        return _Score("Accuracy", measured.accuracy, f"{100 * measured.accuracy:.1f} %")
     if measured.quantile is None:
-        return measured.r2
-    baseline = measured.quantile.baseline
-    return 1.0 - measured.quantile.pinball / baseline if baseline > 0.0 else 0.0
-
-
-def _name_score(measured: Measured) -> str:
-    if isinstance(measured, Evaluation):
-        return "Accuracy"
-    return "R²" if measured.quantile is None else "The pinball loss"
-
-
-def _write_score(measured: Measured) -> str:
-    if isinstance(measured, Evaluation):
-        return f"{100 * measured.accuracy:.1f} %"
-    return f"{measured.r2:.3f}" if measured.quantile is None else write_number(measured.quantile.pinball)
+        return _Score("R²", measured.r2, f"{measured.r2:.3f}")
+    loss, baseline = measured.quantile.pinball, measured.quantile.baseline
+    return _Score("The pinball loss", 1.0 - loss / baseline if baseline > 0.0 else 0.0, write_number(loss))
 
 
 def _check_size(n_rows: int) -> Iterator[Warned]:
