@@ -45,7 +45,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^serve\.py$",
+    "ignore_pattern": r"^(demo|serve)\.py$",
     "within_subsection_order": "ExampleTitleSortKey",
     "subsection_order": [f"../examples/{name}" for name in ("models", "reading", "decisions", "use")],
     "backreferences_dir": "gallery/backreferences",
