@@ -140,7 +140,7 @@ class Interpretable:
         proline        0.08    0.03
         alcohol        0.07    0.01
         """
-        from .explain._importances import find_importances
+        from .explain._columns import find_importances
         from .tables.labels import encode_known, take_numbers
 
         fitted = read(self, takes_numbers=True)
@@ -182,7 +182,7 @@ class Interpretable:
         >>> effects["proline"].labels
         ['278 to 500', '502 to 672', '675 to 985', '990 to 1680']
         """
-        from .explain._effects import find_effects
+        from .explain._columns import find_effects
 
         fitted = read(self, takes_numbers=True)
         check_count("n_groups", n_groups, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..describe.palette import ACCENT
-from ..explain._importances import find_importances
+from ..explain._columns import find_importances
 from ..model.model import Model
 from ..model.views import TreeView, TreeViews
 from .scene import Scene, fit_text

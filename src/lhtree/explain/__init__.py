@@ -1,9 +1,8 @@
 """Explanations of predictions: the facts of every decision on the path of a row."""
 
+from ._columns import Effect, Effects, Importances
 from ._counterfactual import Counterfactual
-from ._effects import Effect, Effects
 from ._explanation import Explanation
-from ._importances import Importances
 from ._paths import LeafStep, Neighbour, Path, Step, Term, ValueLeaf, ValueStep
 
 __all__ = [

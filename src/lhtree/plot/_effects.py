@@ -11,7 +11,7 @@ from ..describe.palette import ACCENT, AGAINST, FOR, class_colour
 from ..draw.figure import fit, fit_all, letters
 from ..draw.scene import INK, LINE
 from ..draw.tree import name_class
-from ..explain._effects import Effect, Effects
+from ..explain._columns import Effect, Effects
 from ..model.model import read
 from ._axes import (
     NORMAL,

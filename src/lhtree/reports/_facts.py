@@ -13,7 +13,7 @@ from .._parameters import refuse
 from ..evaluation import Evaluation, Measured, RegressionEvaluation, find_quantile
 from ..evaluation.classification import ClassPart
 from ..evaluation.regression import NumberPart
-from ..explain._importances import find_importances
+from ..explain._columns import find_importances
 from ..model.heads import WolfHead
 from ..model.model import Model, read
 from ..selection.sparsity import BETAS, sparsity_curve

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._parameters import refuse
-from ..explain._effects import Effect, find_effects
+from ..explain._columns import Effect, find_effects
 from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
