@@ -2,8 +2,6 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -41,27 +39,20 @@ LossInfo describe(const boost::Loss& loss) {
 }
 
 NewVector<double> bound_loss(const std::string& name, const Matrix<double>& raw,
-                             const std::optional<Vector<std::int32_t>>& classes,
-                             const std::optional<Vector<double>>& response, double quantile) {
+                             const MaybeVector<std::int32_t>& classes, const MaybeVector<double>& response,
+                             double quantile) {
     const boost::Loss loss = boost::make_loss(name, quantile);
     const std::size_t n_rows = raw.shape(0), n_scores = raw.shape(1);
     require(n_scores == 1 || std::holds_alternative<boost::Softmax>(loss), "the loss has one raw score");
     if (is_of_classes(loss)) {
         require(classes && classes->size() == n_rows, "classes needs a value per row");
-        for (std::size_t row = 0; row < n_rows; ++row)
-            require(classes->data()[row] >= 0 &&
-                        static_cast<std::size_t>(classes->data()[row]) < std::max<std::size_t>(n_scores, 2),
-                    "a class is out of range");
+        check_classes(classes->data(), n_rows, std::max<std::size_t>(n_scores, 2));
     } else {
         require(response && response->size() == n_rows, "response needs a value per row");
     }
     std::vector<double> losses(n_rows);
-    const boost::Scored rows{classes ? classes->data() : nullptr,
-                             response ? response->data() : nullptr,
-                             raw.data(),
-                             n_rows,
-                             n_scores,
-                             nullptr};
+    const boost::Scored rows{
+        data_or_null(classes), data_or_null(response), raw.data(), n_rows, n_scores, nullptr};
     each_row_loss(
         loss, rows, [](std::size_t) { return true; },
         [&](std::size_t row, double value) { losses[row] = value; });
@@ -93,23 +84,20 @@ void bind_losses(nb::module_& m) {
           "responses.");
 }
 
-std::vector<std::int32_t> copy_levels(const LevelCounts& levels) {
-    if (!levels) return {};
-    std::vector<std::int32_t> n_levels = copy(*levels);
-    for (const std::int32_t n : n_levels) require(n >= 0, "a number of levels is below 0");
-    return n_levels;
-}
-
 // Bins and normalisation, from which the codes of rows follow.
 struct BoostBins {
     Bins bins;
     std::vector<double> centre, scale;
     std::vector<std::int32_t> n_levels;  // of every column; empty: a column per feature
+    std::vector<std::int32_t> coded;     // of the columns of categories
     std::optional<Levels> levels;
 
     BoostBins(const Vector<double>& centre_given, const Vector<double>& scale_given,
               const LevelCounts& levels_given)
-        : centre(copy(centre_given)), scale(copy(scale_given)), n_levels(copy_levels(levels_given)) {
+        : centre(copy(centre_given)),
+          scale(copy(scale_given)),
+          n_levels(levels_given ? copy(*levels_given) : std::vector<std::int32_t>()),
+          coded(find_coded(n_levels)) {
         require(centre.size() == scale.size() &&
                     (n_levels.empty() || count_features(n_levels.size(), n_levels) == centre.size()),
                 "centre and scale need a value per feature");
@@ -117,10 +105,7 @@ struct BoostBins {
     }
 
     std::size_t n_features() const { return centre.size(); }
-    std::size_t n_numbers() const {
-        if (n_levels.empty()) return n_features();
-        return static_cast<std::size_t>(std::count(n_levels.begin(), n_levels.end(), 0));
-    }
+    std::size_t n_numbers() const { return n_levels.empty() ? n_features() : n_levels.size() - coded.size(); }
     const Levels* levels_or_null() const { return levels ? &*levels : nullptr; }
 };
 
@@ -162,13 +147,9 @@ boost::Table<Value> take_table(const BoostBins& bins, const AnyMatrix<Value>& X,
     require(X.shape(1) == bins.n_numbers(), "X needs the columns of the bins");
     require(codes.has_value() == bins.levels.has_value(), "codes are given where there are levels");
     if (codes) {
-        std::vector<std::int32_t> coded;
-        for (const std::int32_t n : bins.n_levels)
-            if (n > 0) coded.push_back(n);
-        require(codes->shape(0) == X.shape(0) && codes->shape(1) == coded.size(),
+        require(codes->shape(0) == X.shape(0) && codes->shape(1) == bins.coded.size(),
                 "codes needs a row per row of X and a column per column of levels");
-        for (std::size_t i = 0; i < codes->size(); ++i)
-            require(codes->data()[i] < coded[i % coded.size()], "a code is out of range");
+        check_codes(*codes, bins.coded);
     }
     return {strided(X), bins.centre.data(), bins.scale.data(), codes ? codes->data() : nullptr,
             bins.levels_or_null()};
@@ -177,11 +158,10 @@ boost::Table<Value> take_table(const BoostBins& bins, const AnyMatrix<Value>& X,
 template <class Value>
 std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, const Vector<double>& centre,
                                                      const Vector<double>& scale,
-                                                     const std::optional<Vector<double>>& weight,
-                                                     double weight_unit, std::size_t max_bins,
-                                                     std::size_t n_threads, const Coded& codes,
-                                                     const LevelCounts& levels,
-                                                     const std::optional<Vector<std::int64_t>>& chosen) {
+                                                     const MaybeVector<double>& weight, double weight_unit,
+                                                     std::size_t max_bins, std::size_t n_threads,
+                                                     const Coded& codes, const LevelCounts& levels,
+                                                     const MaybeVector<std::int64_t>& chosen) {
     auto made = std::make_shared<BoostBins>(centre, scale, levels);
     const boost::Table<Value> table = take_table(*made, X, codes);
     const std::size_t n = X.shape(0);
@@ -211,10 +191,8 @@ std::optional<std::shared_ptr<BoostBins>> learn_bins(const AnyMatrix<Value>& X, 
 
 // Codes of rows, an array of shape (n, n_slots); None if they hold an infinity.
 template <class Value>
-std::optional<nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>> encode_rows(const BoostBins& bins,
-                                                                             const AnyMatrix<Value>& X,
-                                                                             const Coded& codes,
-                                                                             std::size_t n_threads) {
+std::optional<NewMatrix<std::uint8_t>> encode_rows(const BoostBins& bins, const AnyMatrix<Value>& X,
+                                                   const Coded& codes, std::size_t n_threads) {
     const boost::Table<Value> table = take_table(bins, X, codes);
     auto made = std::make_unique<std::vector<std::uint8_t>>();
     const bool is_finite = watched(
@@ -222,18 +200,7 @@ std::optional<nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>> encode_rows(con
     if (!is_finite) return std::nullopt;
     std::vector<std::uint8_t>* const owned = made.release();
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
-    return nb::ndarray<std::uint8_t, nb::numpy, nb::ndim<2>>(owned->data(),
-                                                             {X.shape(0), bins.bins.slots.size()}, owner);
-}
-
-void check_classes(const boost::RowData& data) {
-    require(data.n_classes >= 2, "there are fewer than two classes");
-    require((data.n_classes == 2) == std::holds_alternative<boost::Logistic>(data.loss),
-            "two classes need the logistic loss, more the softmax loss");
-    for (std::size_t row = 0; row < data.labels.n_rows; ++row) {
-        const std::int32_t cls = data.labels.classes[row];
-        require(cls >= 0 && static_cast<std::size_t>(cls) < data.n_classes, "a class is out of range");
-    }
+    return NewMatrix<std::uint8_t>(owned->data(), {X.shape(0), bins.bins.slots.size()}, owner);
 }
 
 // Derivatives are kept as float32: responses of any size have to be scaled before.
@@ -255,6 +222,13 @@ void check_response(const boost::Loss& loss, const boost::Labels& labels) {
         loss);
 }
 
+std::string read_bytes(const nb::bytes& bytes) {
+    return {bytes.c_str(), bytes.size()};
+}
+nb::bytes give_bytes(const std::string& text) {
+    return nb::bytes(text.data(), text.size());
+}
+
 // A partition of the rows, and the arrays that it refers to.
 struct BoostRows {
     nb::object kept;
@@ -270,22 +244,21 @@ struct BoostRows {
           partition(given, n_threads) {}
 
     nb::bytes answer(const nb::bytes& request) {
-        const std::string message(request.c_str(), request.size());
+        const std::string message = read_bytes(request);
         std::string answer;
         {
             const nb::gil_scoped_release no_gil;
             answer = partition.answer(message);
         }
-        return nb::bytes(answer.data(), answer.size());
+        return give_bytes(answer);
     }
 };
 
 std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::shared_ptr<BoostBins> bins,
                                      const std::string& loss, double quantile, std::size_t n_classes,
-                                     const std::optional<Vector<std::int32_t>>& classes,
-                                     const std::optional<Vector<double>>& response,
-                                     const std::optional<Vector<double>>& weight,
-                                     const std::optional<Vector<std::uint8_t>>& held, std::uint64_t first_row,
+                                     const MaybeVector<std::int32_t>& classes,
+                                     const MaybeVector<double>& response, const MaybeVector<double>& weight,
+                                     const MaybeVector<std::uint8_t>& held, std::uint64_t first_row,
                                      std::size_t n_threads) {
     const boost::Slots& slots = bins->bins.slots;
     const std::size_t n_rows = codes.shape(0);
@@ -303,14 +276,16 @@ std::unique_ptr<BoostRows> make_rows(const Matrix<std::uint8_t>& codes, std::sha
     for (std::size_t row = 0; weight && row < n_rows; ++row)
         require(weight->data()[row] >= 0.0 && std::isfinite(weight->data()[row]),
                 "a weight is negative or not finite");
-    const boost::Labels labels{classes ? classes->data() : nullptr, response ? response->data() : nullptr,
-                               held ? held->data() : nullptr, n_rows};
+    const boost::Labels labels{data_or_null(classes), data_or_null(response), data_or_null(held), n_rows};
     const boost::RowData data{
-        bins->bins, codes.data(), labels, weight ? weight->data() : nullptr, boost::make_loss(loss, quantile),
+        bins->bins, codes.data(), labels, data_or_null(weight), boost::make_loss(loss, quantile),
         n_classes,  first_row};
     if (is_of_classes(data.loss)) {
         require(classes && classes->size() == n_rows, "classes needs a value per row");
-        check_classes(data);
+        require(n_classes >= 2, "there are fewer than two classes");
+        require((n_classes == 2) == std::holds_alternative<boost::Logistic>(data.loss),
+                "two classes need the logistic loss, more the softmax loss");
+        check_classes(classes->data(), n_rows, n_classes);
     } else {
         require(response && response->size() == n_rows, "response needs a value per row");
         require(quantile > 0.0 && quantile < 1.0, "quantile is not between 0 and 1");
@@ -324,14 +299,13 @@ std::vector<std::vector<std::string>> ask_python(const nb::callable& exchange,
                                                  const std::vector<std::string>& requests) {
     const nb::gil_scoped_acquire gil;
     nb::list given;
-    for (const std::string& request : requests) given.append(nb::bytes(request.data(), request.size()));
+    for (const std::string& request : requests) given.append(give_bytes(request));
     std::vector<std::vector<std::string>> answers;
     for (const nb::handle part : exchange(given)) {
         answers.emplace_back();
         for (const nb::handle answer : part) {
             require(nb::isinstance<nb::bytes>(answer), "exchange returns something other than bytes");
-            const auto bytes = nb::borrow<nb::bytes>(answer);
-            answers.back().emplace_back(bytes.c_str(), bytes.size());
+            answers.back().push_back(read_bytes(nb::borrow<nb::bytes>(answer)));
         }
     }
     return answers;
@@ -351,16 +325,10 @@ void check_boosted(const ForestView& trees) {
 nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOptions& options,
                     const std::string& loss, double quantile, std::size_t n_classes, std::size_t n_rounds,
                     std::uint64_t seed, std::size_t patience, double tol,
-                    const std::optional<nb::dict>& earlier, const std::optional<Vector<double>>& first,
+                    const std::optional<nb::dict>& earlier, const MaybeVector<double>& first,
                     std::size_t n_threads, const std::optional<nb::callable>& progress) {
-    boost::Plan plan;
-    plan.loss = boost::make_loss(loss, quantile);
-    plan.n_rounds = n_rounds;
-    plan.seed = seed;
-    plan.tree = options;
-    plan.patience = patience;
-    plan.tol = tol;
-    const std::vector<std::int8_t>& monotonic = options.rules.monotonic;
+    boost::Plan plan{boost::make_loss(loss, quantile), n_rounds, seed, options, patience, tol, nullptr, {}};
+    const auto& monotonic = options.rules.monotonic;
     require(monotonic.empty() || monotonic.size() == bins.n_features(),
             "monotonic needs a value per feature");
     require(!options.has_linear_leaves || !boost::selects(plan.loss), "the loss needs constant leaves");
@@ -407,9 +375,8 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
 
 nb::bytes merge_answers(const std::vector<nb::bytes>& answers) {
     std::vector<std::string> given;
-    for (const nb::bytes& answer : answers) given.emplace_back(answer.c_str(), answer.size());
-    const std::string merged = boost::merge_answers(given);
-    return nb::bytes(merged.data(), merged.size());
+    for (const nb::bytes& answer : answers) given.push_back(read_bytes(answer));
+    return give_bytes(boost::merge_answers(given));
 }
 
 NewVector<std::uint64_t> bound_draw_keys(std::uint64_t seed, Stream stream, std::size_t n,
@@ -450,9 +417,8 @@ void bind_boosting(nb::module_& m) {
         .def(
             "__init__",
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
-               const std::optional<Vector<std::int8_t>>& monotonic, std::size_t max_depth,
-               double max_features, std::size_t n_directed, double learning_rate, double subsample,
-               const std::string& leaf) {
+               const MaybeVector<std::int8_t>& monotonic, std::size_t max_depth, double max_features,
+               std::size_t n_directed, double learning_rate, double subsample, const std::string& leaf) {
                 require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
                 new (self) boost::TreeOptions{{l2_regularization, min_samples_leaf, shrinkage,
                                                monotonic ? copy(*monotonic) : std::vector<std::int8_t>()},
@@ -508,10 +474,7 @@ void bind_boosting(nb::module_& m) {
     m.def("merge_answers", &merge_answers, "answers"_a,
           "Merge the answers of some partitions to the same message.");
     m.def(
-        "changes_rows",
-        [](const nb::bytes& request) {
-            return boost::changes_rows(std::string(request.c_str(), request.size()));
-        },
+        "changes_rows", [](const nb::bytes& request) { return boost::changes_rows(read_bytes(request)); },
         "request"_a,
         "Return whether a message changes the state of BoostRows. A partition that is replaced has to repeat "
         "these messages, in their order.");
@@ -522,8 +485,7 @@ void bind_boosting(nb::module_& m) {
         },
         "n_rows"_a, "seed"_a, "most"_a = boost::most_sampled,
         "Return the numbers of the rows from which bins and scales are learned, ascending: all, or the "
-        "`most` "
-        "rows with the smallest hash of seed and number.");
+        "`most` rows with the smallest hash of seed and number.");
     m.attr("MOST_SAMPLED") = boost::most_sampled;
     m.def("find_weight_unit", &boost::find_weight_unit, "largest"_a, "is_whole"_a, "n_rows"_a,
           "Return the unit in which weights are whole numbers, from the largest weight of the training rows, "

@@ -1,9 +1,7 @@
 // Growing trees from Python.
-#include <algorithm>
 
-#include "lhtree/grow/compact/grow.hpp"
+#include "lhtree/grow/compact/block.hpp"
 #include "lhtree/grow/trees/forest.hpp"
-#include "lhtree/shared/dispatch.hpp"
 #include "lhtree/shared/normalise.hpp"
 #include "shared.hpp"
 
@@ -12,71 +10,37 @@ namespace {
 
 using namespace nb::literals;
 
-template <class T>
-using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
-
-// An int is a weight, a float below 1 a share of the root's.
-Amount amount(double value, bool is_share) {
-    return {value, is_share};
-}
+using Share = std::pair<double, bool>;  // an amount, and whether it is a share of that of the root
 
 Options make_options(const std::string& direction, const std::string& offset, const std::string& membership,
-                     double alpha, double beta, std::pair<double, bool> gamma,
-                     std::pair<double, bool> min_samples_split, std::pair<double, bool> min_samples_leaf,
+                     double alpha, double beta, Share gamma, Share min_samples_split, Share min_samples_leaf,
                      std::int64_t max_depth, std::size_t max_features, double shrinkage,
                      bool branching_membership) {
-    Options options;
-    options.direction = choose(direction, direction_names);
-    options.offset = choose(offset, offset_names);
-    options.membership = choose(membership, membership_names);
-    options.alpha = alpha;
-    options.beta = beta;
-    options.gamma = amount(gamma.first, gamma.second);
-    options.min_samples_split = amount(min_samples_split.first, min_samples_split.second);
-    options.min_samples_leaf = amount(min_samples_leaf.first, min_samples_leaf.second);
-    options.max_depth = max_depth;
-    options.max_features = max_features;
-    options.shrinkage = shrinkage;
-    options.branching_membership = branching_membership;
-    return options;
-}
-
-std::size_t count_classes(const Vector<std::int32_t>& of_class) {
-    std::int32_t most = 0;
-    for (std::size_t row = 0; row < of_class.size(); ++row) {
-        require(of_class.data()[row] >= 0, "a class is below 0");
-        most = std::max(most, of_class.data()[row]);
-    }
-    return static_cast<std::size_t>(most) + 1;
+    const auto amount = [](const Share& given) { return Amount{given.first, given.second}; };
+    return {choose(direction, direction_names),
+            choose(offset, offset_names),
+            choose(membership, membership_names),
+            alpha,
+            beta,
+            amount(gamma),
+            amount(min_samples_split),
+            amount(min_samples_leaf),
+            max_depth,
+            max_features,
+            shrinkage,
+            branching_membership};
 }
 
 template <class Response>
 std::pair<nb::dict, NewVector<std::int32_t>> bound_grow(const Matrix<float>& Z,
                                                         const Vector<Response>& response,
-                                                        const std::optional<Vector<double>>& weight,
-                                                        const Options& options, std::uint64_t key) {
+                                                        const MaybeVector<double>& weight,
+                                                        const Options& options, std::uint64_t key,
+                                                        std::size_t n_threads) {
     const Labelled samples = labelled(Z, response, weight);
-    Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, 1, watch); });
-    Forest forest;
-    forest.add(1, std::move(grown.blocks));
-    return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
-}
-
-// A tree of all classes.
-std::pair<nb::dict, NewVector<std::int32_t>> bound_grow_classes(const Matrix<float>& Z,
-                                                                const Vector<std::int32_t>& of_class,
-                                                                const std::optional<Vector<double>>& weight,
-                                                                const Options& options, std::uint64_t key,
-                                                                std::size_t n_threads) {
-    require(of_class.size() == Z.shape(0), "response needs one value per row of Z");
-    require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
-    require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
-    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, weight ? weight->data() : nullptr};
-    samples.of_class = of_class.data();
-    samples.n_classes = count_classes(of_class);
     Grown grown = watched({}, [&](Watch& watch) { return grow(samples, options, key, n_threads, watch); });
     Forest forest;
-    forest.add(-1, std::move(grown.blocks));
+    forest.add(samples.of_class ? -1 : 1, std::move(grown.blocks));
     return {give_forest(std::move(forest)), give(std::move(grown.leaf_of_row))};
 }
 
@@ -97,27 +61,15 @@ Sampling sampling_of(const Vector<std::int32_t>& strata, const Vector<std::int64
     return sampling;
 }
 
-NewVector<std::int32_t> bound_draw_rows(const Vector<std::int32_t>& strata,
-                                        const Vector<std::int64_t>& counts, bool bootstrap,
-                                        std::uint64_t seed, std::uint64_t tree) {
-    return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
-}
-
-NewVector<std::int32_t> bound_draw_times(const Vector<std::int32_t>& strata,
-                                         const Vector<std::int64_t>& counts, std::uint64_t seed,
-                                         std::uint64_t tree) {
-    return give(draw_rows(sampling_of(strata, counts, true), seed, tree).times);
-}
-
 // Returns None if X has an infinity.
 template <class Value, class Response>
 std::optional<nb::dict> bound_grow_forest(
     const AnyMatrix<Value>& X, const Vector<double>& centre, const Vector<double>& scale,
-    const Matrix<Response>& responses, const Vector<std::int32_t>& targets,
-    const std::optional<Vector<double>>& weight, const Options& options, const Vector<double>& betas,
-    std::uint64_t seed, std::uint64_t first_tree, const Vector<std::int32_t>& strata,
-    const std::optional<Vector<std::int64_t>>& counts, bool bootstrap, bool balances, std::size_t n_threads,
-    const std::optional<nb::callable>& progress, const Coded& codes, const LevelCounts& level_counts) {
+    const Matrix<Response>& responses, const Vector<std::int32_t>& targets, const MaybeVector<double>& weight,
+    const Options& options, const Vector<double>& betas, std::uint64_t seed, std::uint64_t first_tree,
+    const Vector<std::int32_t>& strata, const MaybeVector<std::int64_t>& counts, bool bootstrap,
+    bool balances, std::size_t n_threads, const std::optional<nb::callable>& progress, const Coded& codes,
+    const LevelCounts& level_counts) {
     const std::size_t n_rows = X.shape(0);
     const std::vector<std::int32_t> n_levels = take_levels(n_rows, X.shape(1), codes, level_counts);
     const std::size_t n_features = count_features(X.shape(1), n_levels);
@@ -128,10 +80,11 @@ std::optional<nb::dict> bound_grow_forest(
             "responses needs a row per target and a column per row of X");
     require(!weight || weight->size() == n_rows, "weight needs one value per row of X");
     require(strata.size() == n_rows, "strata needs one value per row of X");
-    require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "X needs between 1 and 2^31 - 1 rows");
+    check_size(n_rows, "X needs between 1 and 2^31 - 1 rows");
     ForestPlan plan{};
     check_response(responses.data(), responses.size());
     if (is_joint) {
+        check_response(strata.data(), n_rows);
         plan.of_class = strata.data();
         plan.n_classes = count_classes(strata);
     } else if constexpr (std::is_same_v<Response, double>)
@@ -139,7 +92,7 @@ std::optional<nb::dict> bound_grow_forest(
     else
         plan.responses = responses.data();
     plan.targets = copy(targets);
-    plan.weight = weight ? weight->data() : nullptr;
+    plan.weight = data_or_null(weight);
     plan.betas = copy(betas);
     plan.seed = seed;
     plan.first_tree = first_tree;
@@ -164,11 +117,10 @@ std::optional<nb::dict> bound_grow_forest(
     return give_forest(std::move(forest));
 }
 
-template <class T>
-NewMatrix<T> new_matrix(std::size_t n_rows, std::size_t n_columns) {
-    auto* values = new T[n_rows * n_columns];
-    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return NewMatrix<T>(values, {n_rows, n_columns}, owner);
+NewMatrix<float> new_matrix(std::size_t n_rows, std::size_t n_columns) {
+    auto* values = new float[n_rows * n_columns];
+    nb::capsule owner(values, [](void* p) noexcept { delete[] static_cast<float*>(p); });
+    return NewMatrix<float>(values, {n_rows, n_columns}, owner);
 }
 
 template <class Value>
@@ -176,12 +128,18 @@ std::optional<NewMatrix<float>> bound_normalise(const AnyMatrix<Value>& x, const
                                                 const Vector<double>& scale, std::size_t n_threads) {
     require(centre.size() == x.shape(1) && scale.size() == x.shape(1),
             "centre and scale need a value per feature");
-    NewMatrix<float> z = new_matrix<float>(x.shape(0), x.shape(1));
+    NewMatrix<float> z = new_matrix(x.shape(0), x.shape(1));
     const bool is_finite = watched({}, [&](Watch& watch) {
         return normalise(strided(x), centre.data(), scale.data(), n_threads, watch, z.data());
     });
     if (!is_finite) return std::nullopt;
     return z;
+}
+
+template <class Response>
+void bind_grow(nb::module_& m, const char* what) {
+    m.def("grow", &bound_grow<Response>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
+          "key"_a, "n_threads"_a = 1, what);
 }
 
 template <class Value, class Response>
@@ -198,49 +156,31 @@ void bind_grow_forest(nb::module_& m) {
           "an infinity.");
 }
 
-// Training rows of a compact tree; the arrays live as long as the call.
-struct CompactRows {
-    Rows rows;
-    const double* weight;
-    compact::Labels labels;
-};
-
-CompactRows check_compact(const Matrix<float>& Z, const std::optional<Vector<double>>& weight,
-                          const std::optional<Vector<std::int32_t>>& classes,
-                          const std::optional<Vector<double>>& prior,
-                          const std::optional<Vector<double>>& response) {
+nb::dict grow_compact(const Matrix<float>& Z, const MaybeVector<double>& weight,
+                      const MaybeVector<std::int32_t>& classes, const MaybeVector<double>& prior,
+                      const MaybeVector<double>& response, double penalty, double min_samples_leaf,
+                      std::size_t max_leaf_nodes, std::size_t max_terms, std::size_t max_passes,
+                      std::size_t n_threads, const std::optional<nb::callable>& progress) {
     const std::size_t n_rows = Z.shape(0);
-    require(n_rows > 0 && n_rows < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
+    check_size(n_rows, "Z needs between 1 and 2^31 - 1 rows");
     require(Z.shape(1) > 0, "Z needs a column");
     require(!weight || weight->size() == n_rows, "weight needs one value per row of Z");
     require(classes.has_value() != response.has_value(), "either classes or a response are given");
     require(classes.has_value() == prior.has_value(), "classes and prior are given together");
-    CompactRows given{{Z.data(), n_rows, Z.shape(1)}, weight ? weight->data() : nullptr, {}};
+    compact::Labels labels;
     if (classes) {
         require(classes->size() == n_rows, "classes needs one value per row of Z");
-        for (std::size_t row = 0; row < n_rows; ++row)
-            require(
-                classes->data()[row] >= 0 && static_cast<std::size_t>(classes->data()[row]) < prior->size(),
-                "a class is out of range");
-        given.labels = {classes->data(), prior->size(), prior->data(), nullptr};
+        check_classes(classes->data(), n_rows, prior->size());
+        labels = {classes->data(), prior->size(), prior->data(), nullptr};
     } else {
         require(response->size() == n_rows, "response needs one value per row of Z");
         check_response(response->data(), n_rows);
-        given.labels.response = response->data();
+        labels.response = response->data();
     }
-    return given;
-}
-
-nb::dict grow_compact(const Matrix<float>& Z, const std::optional<Vector<double>>& weight,
-                      const std::optional<Vector<std::int32_t>>& classes,
-                      const std::optional<Vector<double>>& prior,
-                      const std::optional<Vector<double>>& response, double penalty, double min_samples_leaf,
-                      std::size_t max_leaf_nodes, std::size_t max_terms, std::size_t max_passes,
-                      std::size_t n_threads, const std::optional<nb::callable>& progress) {
-    const CompactRows given = check_compact(Z, weight, classes, prior, response);
     const compact::Options options{penalty, min_samples_leaf, max_leaf_nodes, max_terms, max_passes};
     compact::Grown grown = watched(progress, [&](Watch& watch) {
-        const compact::Data data(given.rows, given.weight, given.labels, options, n_threads, watch);
+        const compact::Data data({Z.data(), n_rows, Z.shape(1)}, data_or_null(weight), labels, options,
+                                 n_threads, watch);
         return compact::grow(data, n_threads, watch);
     });
     nb::dict arrays;
@@ -264,36 +204,34 @@ void bind_growing(nb::module_& m) {
     m.attr("PENALTY_UNIT") = compact::penalty_unit;
     m.attr("COST_GRID") = compact::cost_grid;
     nb::class_<Options>(m, "Options", "What a tree is grown with. Amounts are pairs (value, is it a share?).")
-        .def(
-            "__init__",
-            [](Options* self, const std::string& direction, const std::string& offset,
-               const std::string& membership, double alpha, double beta, std::pair<double, bool> gamma,
-               std::pair<double, bool> min_samples_split, std::pair<double, bool> min_samples_leaf,
-               std::int64_t max_depth, std::size_t max_features, double shrinkage,
-               bool branching_membership) {
-                new (self) Options(make_options(direction, offset, membership, alpha, beta, gamma,
-                                                min_samples_split, min_samples_leaf, max_depth, max_features,
-                                                shrinkage, branching_membership));
-            },
-            nb::kw_only(), "direction"_a, "offset"_a, "membership"_a, "alpha"_a, "beta"_a, "gamma"_a,
-            "min_samples_split"_a, "min_samples_leaf"_a, "max_depth"_a, "max_features"_a, "shrinkage"_a,
-            "branching_membership"_a);
+        .def(nb::new_(&make_options), nb::kw_only(), "direction"_a, "offset"_a, "membership"_a, "alpha"_a,
+             "beta"_a, "gamma"_a, "min_samples_split"_a, "min_samples_leaf"_a, "max_depth"_a,
+             "max_features"_a, "shrinkage"_a, "branching_membership"_a);
 
-    m.def("grow", &bound_grow<std::uint8_t>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
-          "key"_a, "Grow one tree; returns its arrays and the leaf of every row.");
-    m.def("grow", &bound_grow<double>, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
-          "key"_a,
-          "The same for a response that is any number: n_target is the sum of weight times response.");
-    m.def("grow", &bound_grow_classes, "Z"_a, "response"_a.noconvert(), "weight"_a.none(), "options"_a,
-          "key"_a, "n_threads"_a = 1, "The same for classes (int32), in one tree of all of them.");
+    bind_grow<std::uint8_t>(m, "Grow one tree; returns its arrays and the leaf of every row.");
+    bind_grow<double>(
+        m, "The same for a response that is any number: n_target is the sum of weight times response.");
+    bind_grow<std::int32_t>(m, "The same for classes (int32), in one tree of all of them.");
     bind_grow_forest<double, std::uint8_t>(m);
     bind_grow_forest<float, std::uint8_t>(m);
     bind_grow_forest<double, double>(m);
     bind_grow_forest<float, double>(m);
-    m.def("draw_rows", &bound_draw_rows, "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
-          "Rows that a tree of grow_forest sees, ascending.");
-    m.def("draw_times", &bound_draw_times, "strata"_a, "counts"_a, "seed"_a, "tree"_a,
-          "How often each of the rows that draw_rows gives with bootstrap is drawn.");
+    m.def(
+        "draw_rows",
+        [](const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, bool bootstrap,
+           std::uint64_t seed, std::uint64_t tree) {
+            return give(draw_rows(sampling_of(strata, counts, bootstrap), seed, tree).rows);
+        },
+        "strata"_a, "counts"_a, "bootstrap"_a, "seed"_a, "tree"_a,
+        "Rows that a tree of grow_forest sees, ascending.");
+    m.def(
+        "draw_times",
+        [](const Vector<std::int32_t>& strata, const Vector<std::int64_t>& counts, std::uint64_t seed,
+           std::uint64_t tree) {
+            return give(draw_rows(sampling_of(strata, counts, true), seed, tree).times);
+        },
+        "strata"_a, "counts"_a, "seed"_a, "tree"_a,
+        "How often each of the rows that draw_rows gives with bootstrap is drawn.");
     m.def("normalise", &bound_normalise<double>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1,
           "Normalised float32 rows, or None if X holds an infinity.");
     m.def("normalise", &bound_normalise<float>, "X"_a.noconvert(), "centre"_a, "scale"_a, "n_threads"_a = 1);
@@ -303,8 +241,7 @@ void bind_growing(nb::module_& m) {
           "prior"_a.none(), "response"_a.none(), "penalty"_a, "min_samples_leaf"_a, "max_leaf_nodes"_a,
           "max_terms"_a, "max_passes"_a, "n_threads"_a = 1, "progress"_a.none() = nb::none(),
           "Grow a compact tree of classes, or of a response with mean 0 and standard deviation 1/2. Returns "
-          "the "
-          "arrays of its blocks, the leaf of every row and the objective of every tree that was kept.");
+          "the arrays of its blocks, the leaf of every row and the objective of every tree that was kept.");
 }
 
 }  // namespace lhtree

@@ -7,7 +7,6 @@
 #include <nanobind/stl/tuple.h>
 #include <numpy/arrayobject.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <type_traits>
@@ -94,10 +93,6 @@ namespace {
 
 using namespace nb::literals;
 
-Confidence confidence_named(const std::optional<std::string>& name) {
-    return name ? choose(*name, confidence_names) : Confidence::none;
-}
-
 using Knots = std::tuple<std::string, Vector<std::int64_t>, Vector<double>, Vector<double>>;
 
 Calibration take_calibration(const std::optional<Knots>& knots) {
@@ -108,10 +103,10 @@ Calibration take_calibration(const std::optional<Knots>& knots) {
 
 Scorer* make_scorer(const nb::dict& arrays, const Vector<double>& centre, const Vector<double>& scale,
                     const Vector<double>& prior, const std::optional<std::string>& confidence,
-                    const std::string& link, const std::optional<Vector<double>>& base, double clip,
+                    const std::string& link, const MaybeVector<double>& base, double clip,
                     const std::optional<Knots>& calibration) {
     return new Scorer(view_arrays(arrays), copy(centre), copy(scale), copy(prior),
-                      confidence_named(confidence), find_link(link),
+                      confidence ? choose(*confidence, confidence_names) : Confidence::none, find_link(link),
                       base ? copy(*base) : std::vector<double>{}, clip, take_calibration(calibration));
 }
 
@@ -315,7 +310,7 @@ void bind_scoring(nb::module_& m) {
         "arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, "
         "base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty "
         "for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its "
-        "knots; see calibration.hpp.");
+        "knots; see heads.hpp.");
     scorer.def_prop_ro("n_features", &Scorer::n_features);
     scorer.def_prop_ro("n_classes", &Scorer::n_classes);
     scorer.def_prop_ro("n_targets", &Scorer::n_targets);

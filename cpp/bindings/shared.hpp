@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include "lhtree/grow/trees/forest.hpp"
-#include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
 
@@ -34,6 +34,10 @@ template <class T>
 using AnyMatrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using NewVector = nb::ndarray<T, nb::numpy, nb::ndim<1>>;
+template <class T>
+using NewMatrix = nb::ndarray<T, nb::numpy, nb::ndim<2>>;
+template <class T>
+using MaybeVector = std::optional<Vector<T>>;
 
 // Returns a NumPy array that owns the vector; nothing is copied.
 template <class T>
@@ -83,6 +87,11 @@ std::vector<T> copy(const Vector<T>& values) {
     return {values.data(), values.data() + values.size()};
 }
 
+template <class T>
+const T* data_or_null(const MaybeVector<T>& values) {
+    return values ? values->data() : nullptr;
+}
+
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
@@ -90,26 +99,36 @@ inline void require(bool holds, const char* what) {
 using Coded = std::optional<Matrix<std::int32_t>>;
 using LevelCounts = std::optional<Vector<std::int32_t>>;
 
+// Returns the positive numbers of levels: those of the columns of categories.
+inline std::vector<std::int32_t> find_coded(const std::vector<std::int32_t>& n_levels) {
+    std::vector<std::int32_t> coded;
+    for (const std::int32_t n : n_levels) {
+        require(n >= 0, "a number of levels is below 0");
+        if (n > 0) coded.push_back(n);
+    }
+    return coded;
+}
+
+inline void check_codes(const Matrix<std::int32_t>& codes, const std::vector<std::int32_t>& coded) {
+    for (std::size_t i = 0; i < codes.size(); ++i)
+        require(codes.data()[i] < coded[i % coded.size()], "a code is out of range");
+}
+
 // Returns the number of levels of every column, 0 for numbers. X has the columns of numbers, `codes` the
 // others. The result is empty if there are no codes.
 inline std::vector<std::int32_t> take_levels(std::size_t n_rows, std::size_t n_numbers, const Coded& codes,
                                              const LevelCounts& counts) {
     require(codes.has_value() == counts.has_value(), "codes and levels are given together");
     if (!codes) return {};
-    std::vector<std::int32_t> n_levels = copy(*counts), coded;
-    for (const std::int32_t n : n_levels) {
-        require(n >= 0, "a number of levels is below 0");
-        if (n > 0) coded.push_back(n);
-    }
+    std::vector<std::int32_t> n_levels = copy(*counts);
+    const std::vector<std::int32_t> coded = find_coded(n_levels);
     require(coded.size() == codes->shape(1) && n_levels.size() == n_numbers + coded.size(),
             "levels needs a value per column");
     require(!coded.empty() && codes->shape(0) == n_rows, "codes needs a row per row of X");
-    for (std::size_t i = 0; i < codes->size(); ++i)
-        require(codes->data()[i] < coded[i % coded.size()], "a code is out of range");
+    check_codes(*codes, coded);
     return n_levels;
 }
 
-// Returns the number of features.
 inline std::size_t count_features(std::size_t n_columns, const std::vector<std::int32_t>& n_levels) {
     if (n_levels.empty()) return n_columns;
     std::size_t n_features = 0;
@@ -160,19 +179,41 @@ inline void check_response(const double* response, std::size_t n) {
         require(std::isfinite(response[row]), "response has a value that is not finite");
 }
 
-// A response of 0 and 1 is uint8, any other float64.
+inline void check_response(const std::int32_t* of_class, std::size_t n) {
+    for (std::size_t row = 0; row < n; ++row) require(of_class[row] >= 0, "a class is below 0");
+}
+
+inline void check_classes(const std::int32_t* classes, std::size_t n_rows, std::size_t n_classes) {
+    for (std::size_t row = 0; row < n_rows; ++row)
+        require(classes[row] >= 0 && static_cast<std::size_t>(classes[row]) < n_classes,
+                "a class is out of range");
+}
+inline std::size_t count_classes(const Vector<std::int32_t>& of_class) {
+    return static_cast<std::size_t>(*std::max_element(of_class.data(), of_class.data() + of_class.size())) +
+           1;
+}
+
+inline void check_size(std::size_t n_rows, const char* what) {
+    require(n_rows > 0 && n_rows < (std::size_t{1} << 31), what);
+}
+
+// A response of 0 and 1 is uint8, any other number float64; classes are int32.
 template <class Response>
 Labelled labelled(const Matrix<float>& Z, const Vector<Response>& response,
-                  const std::optional<Vector<double>>& weight) {
+                  const MaybeVector<double>& weight) {
     require(response.size() == Z.shape(0), "response needs one value per row of Z");
     require(!weight || weight->size() == Z.shape(0), "weight needs one value per row of Z");
-    require(Z.shape(0) > 0 && Z.shape(0) < (std::size_t{1} << 31), "Z needs between 1 and 2^31 - 1 rows");
-    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, weight ? weight->data() : nullptr};
+    check_size(Z.shape(0), "Z needs between 1 and 2^31 - 1 rows");
+    Labelled samples{{Z.data(), Z.shape(0), Z.shape(1)}, nullptr, data_or_null(weight)};
     check_response(response.data(), response.size());
-    if constexpr (std::is_same_v<Response, double>)
+    if constexpr (std::is_same_v<Response, double>) {
         samples.response = response.data();
-    else
+    } else if constexpr (std::is_same_v<Response, std::int32_t>) {
+        samples.of_class = response.data();
+        samples.n_classes = count_classes(response);
+    } else {
         samples.is_target = response.data();
+    }
     return samples;
 }
 

@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "lhtree/grow/boost/boost.hpp"
 #include "lhtree/grow/boost/local_rows.hpp"
-#include "lhtree/grow/compact/grow.hpp"
+#include "lhtree/grow/compact/block.hpp"
 #include "lhtree/grow/trees/forest.hpp"
 #include "lhtree/score/scorer.hpp"
 

@@ -174,11 +174,11 @@ class Options:
     def __init__(self, *, direction: str, offset: str, membership: str, alpha: float, beta: float, gamma: tuple[float, bool], min_samples_split: tuple[float, bool], min_samples_leaf: tuple[float, bool], max_depth: int, max_features: int, shrinkage: float, branching_membership: bool) -> None: ...
 
 @overload
-def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """Grow one tree; returns its arrays and the leaf of every row."""
 
 @overload
-def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+def grow(Z: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, options: Options, key: int, n_threads: int = 1) -> tuple[dict, Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
     """
     The same for a response that is any number: n_target is the sum of weight times response.
     """
@@ -246,7 +246,7 @@ class Scorer:
 
     def __init__(self, arrays: dict, *, centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], confidence: str | None, link: str = 'wolf', base: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, clip: float = 1e+30, calibration: tuple[str, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None = None) -> None:
         """
-        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its knots; see calibration.hpp.
+        arrays: those of a forest, by name. Optional ones may be missing, others are ignored. link, base (a raw score per target) and clip: those of boosted models; see LINKS. prior is empty for a regression, which has one target. calibration: one of CALIBRATORS, then ptr, x and y of its knots; see heads.hpp.
         """
 
     @property

@@ -8,8 +8,7 @@
 
 namespace lhtree {
 
-// Values on one side of a bound: their weight, and the value nearest to the bound (±infinity if there is no
-// value).
+// Values on one side of a bound: their weight, and the one nearest to the bound (none: ±infinity).
 struct Side {
     double weight;
     double nearest;
@@ -40,8 +39,7 @@ struct GrowKernels {
     void (*square_rows)(const WeightedRows& rows, const double* mean, double* squares);
     // Adds the products of the distances from the mean and a factor per row.
     void (*product_rows)(Rows rows, const double* mean, const double* factor, double* products);
-    // Adds the weighted products of distances to the lower triangle of n_features rows of n_features; `room`
-    // has n_features values.
+    // Adds the weighted products of distances to a lower triangle; `room` has n_features values.
     void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter, double* room);
 
     // Returns Σ first · second of n values, a multiple of 8.
@@ -49,13 +47,11 @@ struct GrowKernels {
     // Returns Σ first · z and Σ second · z² of n values, a multiple of 8.
     Curve (*curve)(const float* z, const double* first, const double* second, std::size_t n);
     // Writes Σ weight · first · second of n values, a multiple of 8, for every pair of columns: the lower
-    // triangle of `products`, with the bits of dot(weight · first, second). `room` has eight times as many
-    // values.
+    // triangle of `products`, with the bits of dot(weight · first, second). `room` is eight times as large.
     void (*weighted_products)(const double* const* columns, std::size_t n_columns, const double* weight,
                               std::size_t n, double* products, double* room);
     // Returns the logistic loss Σ w ln(1 + e^∓f) of n rows, a multiple of 8; side is 1 for rows that should
-    // have f > 0, else 0; f is the sum of the terms. Writes its derivatives by every f: w (p - side) and w p
-    // (1 - p).
+    // have f > 0, else 0; f is the sum of the terms. Writes its derivatives by f: w (p - side), w p (1 - p).
     double (*logistic)(const Terms& terms, const double* weight, const double* side, std::size_t n,
                        double* slope, double* bend);
     // Writes the least and the largest of n values.
@@ -68,8 +64,8 @@ struct GrowKernels {
     double (*gini_costs)(const double* values, const double* rest, const double* target, std::size_t n,
                          const double (&total)[2], double min_samples_leaf, double* cost);
     // Writes a lower bound of the cost of cuts inside and behind each of n bins (`is_exact`: behind it only),
-    // given the weights of the classes before each bin and in total, with slack. Returns the least cost of a
-    // cut between bins.
+    // given the weights of the classes before each bin and in total, with slack. Returns the least cost
+    // between bins.
     float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
                          bool is_exact, float* bound);
 };

@@ -8,7 +8,6 @@
 #include "lhtree/shared/elementary.hpp"
 
 namespace lhtree {
-
 namespace {
 
 void apply_logistic(const double* raw, std::size_t, std::size_t n_rows, double* proba) {

@@ -39,7 +39,6 @@ inline auto sum_terms(const Term& term) {
         return quad(Place<0>{});
 }
 
-// Four rows.
 struct Four {
     const float* z[4];
 
@@ -203,8 +202,7 @@ std::size_t walk_together(const Walks& walks, std::uint32_t* leaf, double* confi
     return n_starts;
 }
 
-// Returns the feature sum of a block with at most n_terms weights, from the lanes of lane_sum that can differ
-// from 0.
+// Returns the feature sum of a block with at most n_terms weights, from the lanes that can differ from 0.
 template <std::size_t n_terms, std::size_t size>
 inline double block_sum(const Narrow<size>& block, const float* z) {
     const auto term = [&](std::size_t p) {
@@ -313,14 +311,10 @@ void walk_by(const Walks& walks, std::uint32_t* leaf, double* confidence) {
 
 template <class Block, std::size_t n_terms>
 void walk_layout(const Walks& walks, std::uint32_t* leaf, double* confidence) {
-    switch (walks.confidence) {
-        case Confidence::none:
-            return walk_by<Block, n_terms, Confidence::none>(walks, leaf, confidence);
-        case Confidence::last:
-            return walk_by<Block, n_terms, Confidence::last>(walks, leaf, confidence);
-        case Confidence::path:
-            return walk_by<Block, n_terms, Confidence::path>(walks, leaf, confidence);
-    }
+    constexpr auto none = Confidence::none, last = Confidence::last, path = Confidence::path;
+    if (walks.confidence == none) return walk_by<Block, n_terms, none>(walks, leaf, confidence);
+    if (walks.confidence == last) return walk_by<Block, n_terms, last>(walks, leaf, confidence);
+    return walk_by<Block, n_terms, path>(walks, leaf, confidence);
 }
 
 template <class Block>
@@ -329,30 +323,18 @@ struct Layout {
 };
 
 // Calls use(layout, number of terms) for the layout of a tree.
+template <std::size_t n, std::size_t... more, class Use>
+inline void with_layout_of(std::uint32_t n_terms, const Use& use) {
+    if constexpr (n == 0)
+        use(Layout<Wide>{}, Place<0>{});
+    else if (n_terms == n)
+        use(Layout<Narrow<(n + 3) / 4 * 4>>{}, Place<n>{});
+    else
+        with_layout_of<more...>(n_terms, use);
+}
 template <class Use>
 inline void with_layout(const PackedTree& tree, const Use& use) {
-    switch (tree.n_terms) {
-        case 1:
-            return use(Layout<Narrow<4>>{}, Place<1>{});
-        case 2:
-            return use(Layout<Narrow<4>>{}, Place<2>{});
-        case 4:
-            return use(Layout<Narrow<4>>{}, Place<4>{});
-        case 5:
-            return use(Layout<Narrow<8>>{}, Place<5>{});
-        case 6:
-            return use(Layout<Narrow<8>>{}, Place<6>{});
-        case 7:
-            return use(Layout<Narrow<8>>{}, Place<7>{});
-        case 8:
-            return use(Layout<Narrow<8>>{}, Place<8>{});
-        case 12:
-            return use(Layout<Narrow<12>>{}, Place<12>{});
-        case 16:
-            return use(Layout<Narrow<16>>{}, Place<16>{});
-        default:
-            return use(Layout<Wide>{}, Place<0>{});
-    }
+    with_layout_of<1, 2, 4, 5, 6, 7, 8, 12, 16, 0>(tree.n_terms, use);
 }
 
 void walk(const Walks& walks, std::uint32_t* leaf, double* confidence) {

@@ -5,7 +5,6 @@
 
 #include "lhtree/score/layout.hpp"
 #include "lhtree/shared/dispatch.hpp"
-#include "lhtree/shared/matrix.hpp"
 #include "lhtree/shared/options.hpp"
 
 namespace lhtree {

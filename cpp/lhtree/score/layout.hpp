@@ -1,7 +1,6 @@
 // Rows and trees laid out for scoring.
 #pragma once
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <vector>
@@ -45,8 +44,7 @@ class Planes {
     Plane plane_of(const ForestView& forest, std::int64_t block) const;
 };
 
-// A forest laid out for walking: the data of a block are contiguous, and leaves are apart from branching
-// blocks.
+// A forest laid out for walking: the data of a block are contiguous, leaves are apart.
 
 constexpr std::size_t cache_line = 64;
 
@@ -116,8 +114,7 @@ struct PackedTree {
 struct PackedForest {
     std::vector<PackedTree> trees;     // sorted by n_terms: trees of one layout are walked together
     std::vector<std::uint32_t> place;  // position in `trees` of every tree
-    // Blocks of all trees, in units of eight bytes. The first is a sentinel without weights whose offset is
-    // -infinity.
+    // Blocks of all trees, in units of eight bytes. The first is a sentinel: offset -infinity, no weights.
     std::vector<std::uint64_t, LineAllocator<std::uint64_t>> blocks;
     std::vector<Leaf> leaves;
     std::vector<Range> ranges;             // ranges of the estimates of leaves; empty: 0 to 1
@@ -126,8 +123,8 @@ struct PackedForest {
     std::int32_t depth = 0;                // largest of them
     std::vector<double> slopes;
     std::vector<std::int32_t> slope_features;
-    // Shares of the classes in every leaf, for trees of all classes. Pure leaves of a class have one share in
-    // common, so that it stays in the cache.
+    // Shares of the classes in every leaf, for trees of all classes. Pure leaves of a class have one in
+    // common.
     std::vector<Span> leaf_shares;
     std::vector<Share> shares;
     std::vector<double> prior_shares;  // share of the prior in every leaf; empty: 0
@@ -135,8 +132,7 @@ struct PackedForest {
     bool is_joint() const { return !leaf_shares.empty(); }
 };
 
-// Lays out a valid forest; features become positions in rows laid out in planes. Throws std::length_error if
-// the arrays are too large.
+// Lays out a valid forest; features become positions in rows laid out in planes. Throws std::length_error.
 PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes);
 
 }  // namespace lhtree

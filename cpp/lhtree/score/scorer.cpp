@@ -253,8 +253,7 @@ bool Scorer::lay_rows(const Strided<Value>& x, Tile& tile) const {
     return true;
 }
 
-// Cuts the rows into tiles, normalises each and calls use(tile). Starting a thread pays for some ten thousand
-// walks.
+// Cuts the rows into tiles, normalises each and calls use(tile). A thread pays for ten thousand walks.
 template <class Use>
 bool Scorer::each_tile(const InputRows& x, std::size_t n_threads, Watch& watch, const Use& use) const {
     const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);

@@ -14,7 +14,6 @@ namespace lhtree {
 // Rows of features in the user's units.
 using InputRows = std::variant<Strided<double>, Strided<float>>;
 
-// Consecutive trees.
 struct TreeRange {
     std::size_t begin, end;
 };
@@ -109,8 +108,7 @@ class Scorer {
     Rows rows_of(const Tile& tile) const;
     std::size_t tile_rows() const;
 
-    // Walks the rows of a tile down trees and calls use(place, leaf, confidence) for each, in the order of
-    // the trees.
+    // Walks the rows of a tile down trees and calls use(place, leaf, confidence) for each, in order.
     template <class Use>
     void each_tree(Tile& tile, TreeRange trees, const Use& use) const;
     // Normalises rows and lays them out in a tile. Returns false if they have an infinity.

@@ -4,7 +4,6 @@
 #include <limits>
 
 namespace lhtree {
-
 namespace {
 
 template <class T>

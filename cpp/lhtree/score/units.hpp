@@ -1,7 +1,6 @@
 // Trees that are evaluated in the user's units, so that arithmetic on the printed numbers gives the same
 // bits. Values, weights and sums are float64, terms are added from left to right, and sum < offset goes left.
-// Values are limited to ±1e100, and smaller ones than 1e-100 count as 0, so that nothing overflows or
-// underflows.
+// Values are limited to ±1e100, smaller ones than 1e-100 count as 0: nothing overflows.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,13 +18,11 @@ class UnitForest {
     bool is_given() const { return !offset_.empty(); }
     bool has_slopes() const { return !slopes_.weight.empty(); }
 
-    // Writes the leaf of every row, numbered among the leaves of all trees; x has rows of n_features values
-    // without missing ones.
+    // Writes the leaf of every row, numbered among the leaves of all trees; no value of x is missing.
     void walk(std::size_t tree, const double* x, std::size_t n_rows, std::size_t n_features,
               std::uint32_t* leaf) const;
     // Writes the path of a row: blocks numbered within their tree and normalised feature sums, for the leaf
-    // the estimate before it is clipped. A normalised sum is on the side of the normalised offset that the
-    // row takes.
+    // the estimate before it is clipped. A normalised sum is on the side that the row takes.
     void trace(std::size_t tree, const double* x, std::int32_t* block, double* value) const;
     // Writes the estimates of leaves, clipped to their ranges.
     void take_memberships(const std::uint32_t* leaf, const double* x, std::size_t n_rows,
@@ -58,8 +55,7 @@ class UnitForest {
     double estimate(std::int64_t block, const double* x) const;
 };
 
-// Writes rows as float64 within the limits above, with the centre for missing values. Returns false if a
-// value is infinite.
+// Writes rows as float64 within the limits above, with the centre for missing ones. False: an infinity.
 template <class Value>
 bool fill_gaps(const Strided<Value>& x, const double* centre, std::vector<double>& rows);
 

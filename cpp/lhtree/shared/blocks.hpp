@@ -28,7 +28,6 @@ struct Counts {
     double weight, n_target;
 };
 
-// A view of an array.
 template <class T>
 class View {
   public:
@@ -75,8 +74,7 @@ struct BlockArrays {
     Array<double> gain;
     Array<float> hyperplane_share;  // part of the gain of every feature; default: unknown
     Array<float> membership_mean;   // of the features of the slopes in the block; default 0
-    // Weights, offsets, slopes and intercepts in the user's units, for trees that are evaluated in these;
-    // default none.
+    // The same in the user's units, for trees that are evaluated in these; default none.
     Array<double> unit_weight, unit_offset, unit_slope, unit_intercept;
 };
 
@@ -101,8 +99,7 @@ struct ArrayInfo {
     static constexpr Need need = need_;
 };
 
-// The only list of the arrays. Calls visit(info, get) for each; get(arrays) returns that array of any
-// BlockArrays …
+// The only list of the arrays. Calls visit(info, get) for each; get(arrays) is that array of BlockArrays …
 template <class Visit>
 void each_block_array(const Visit& visit) {
     constexpr auto scoring = Need::scoring, reading = Need::reading, option = Need::option;
@@ -145,7 +142,6 @@ void each_array(const Visit& visit) {
 #undef LHTREE_ARRAY
 }
 
-// The blocks of one tree.
 struct Blocks : BlockArrays<Owned> {
     Blocks() { hyperplane_ptr = membership_ptr = {0}; }
 
@@ -155,19 +151,16 @@ struct Blocks : BlockArrays<Owned> {
     void add(const Blocks& other, std::size_t block, std::int32_t left_);
 };
 
-// All trees of a model.
 struct Forest : ForestArrays<Owned> {
     Forest() { block_ptr = hyperplane_ptr = membership_ptr = {0}; }
 
     void add(std::int32_t target_, Blocks&& tree);
 };
 
-// Views of the arrays of a forest.
 using ForestView = ForestArrays<View>;
 ForestView view_of(const Forest& forest);
 
-// Returns the fault of the arrays, or "". Scoring arrays without a fault terminates and reads nothing out of
-// bounds.
+// Returns the fault of the arrays, or "". Without a fault, scoring ends and reads nothing out of bounds.
 std::string find_fault(const ForestView& forest, std::size_t n_features, std::size_t n_classes);
 
 }  // namespace lhtree

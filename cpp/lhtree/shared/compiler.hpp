@@ -1,7 +1,6 @@
 // Compiler extensions of GCC and Clang (also clang-cl): vectors, hints and the detection of AVX2. No other
 // file uses extensions. Other compilers, and all compilers if LHTREE_STANDARD is defined, use standard.hpp,
-// which gives the same bits. One AVX2 register corresponds to two SSE2 or NEON registers with the same
-// arithmetic per element.
+// which gives the same bits. One AVX2 register corresponds to two SSE2 or NEON registers per element.
 #pragma once
 #include <cstdint>
 #include <cstring>

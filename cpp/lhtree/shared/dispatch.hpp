@@ -1,5 +1,4 @@
-// Kernels (inner loops) are compiled once per instruction set; the fastest that this machine supports are
-// chosen at run time.
+// Kernels (inner loops) are compiled once per instruction set; the fastest are chosen at run time.
 //
 // Every kernel has a fixed order of summation, and the core is compiled without contraction of
 // multiplications and additions. All versions therefore give the same bits: a row takes the same path in

@@ -10,8 +10,6 @@
 namespace lhtree::elementary {
 namespace {
 
-namespace detail {
-
 // ln 2 in two parts; whole multiples up to 2^20 of the first are exact.
 constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
@@ -27,11 +25,8 @@ inline double from_bits(std::uint64_t bits) {
     return value;
 }
 
-}  // namespace detail
-
 // e^x for x from -746 to 710, or NaN.
 inline double exp_in_range(double x) {
-    using namespace detail;
     // x = k ln 2 + r with |r| ≤ ln 2 / 2. Adding 1.5 · 2^52 rounds to a whole number, in the lowest bits.
     constexpr double rounder = 0x1.8p52;
     const double rounded = x * 0x1.71547652b82fep0 + rounder;
@@ -67,7 +62,6 @@ inline double exp(double x) {
 
 // ln x: -infinity at 0, NaN below 0; infinity and NaN are returned unchanged.
 inline double log(double x) {
-    using namespace detail;
     if (!(x > 0.0))
         return x == 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
     if (x == std::numeric_limits<double>::infinity()) return x;

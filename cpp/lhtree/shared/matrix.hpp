@@ -1,8 +1,6 @@
-// Rows of features, and columns of categories that are stored as one number per row instead of a 0/1 feature
-// per level.
+// Rows of features, and columns of categories stored as a number per row instead of a feature per level.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>

@@ -5,8 +5,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "lhtree/shared/matrix.hpp"
-
 namespace lhtree {
 
 Levels::Levels(const std::vector<std::int32_t>& n_levels, const double* centre, const double* scale)

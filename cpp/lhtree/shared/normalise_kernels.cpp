@@ -15,8 +15,8 @@ inline Double4 normalise(Double4 x, Double4 centre, Double4 scale, Double4 missi
 }
 
 template <class Value>
-inline bool normalise(const Value* x, const double* centre, const double* scale, std::size_t n,
-                      double missing, float* z) {
+bool normalise(const Value* x, const double* centre, const double* scale, std::size_t n, double missing,
+               float* z) {
     const Double4 missing4 = Double4{} + missing;
     Long4 is_infinite{};
     std::size_t f = 0;
@@ -29,20 +29,10 @@ inline bool normalise(const Value* x, const double* centre, const double* scale,
     return !(is_infinite[0] | is_infinite[1] | is_infinite[2] | is_infinite[3]);
 }
 
-bool normalise_float64(const double* x, const double* centre, const double* scale, std::size_t n,
-                       double missing, float* z) {
-    return normalise(x, centre, scale, n, missing, z);
-}
-
-bool normalise_float32(const float* x, const double* centre, const double* scale, std::size_t n,
-                       double missing, float* z) {
-    return normalise(x, centre, scale, n, missing, z);
-}
-
 }  // namespace
 
 namespace LHTREE_KERNELS {
-const NormaliseKernels normalise_kernels = {normalise_float64, normalise_float32};
+const NormaliseKernels normalise_kernels = {normalise<double>, normalise<float>};
 }
 
 }  // namespace lhtree

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace lhtree {
-
 namespace {
 
 constexpr std::size_t insertion_limit = 20, comparison_limit = 400;  // measured

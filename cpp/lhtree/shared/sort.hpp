@@ -1,6 +1,5 @@
 // Sorting the rows of a block by a float key, the most expensive part of Gini cuts.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>

@@ -1,30 +1,13 @@
-// compiler.hpp in standard C++, lane by lane: for MSVC, and as a check of the extensions. Included by
-// compiler.hpp.
+// compiler.hpp in standard C++, lane by lane: for MSVC, and as a check of compiler.hpp, which includes it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #define LHTREE_UNROLL(n)
 
 namespace lhtree {
 namespace {
-
-template <class T, std::size_t n>
-struct Lanes;
-
-// Result of a comparison: -1 in lanes where it is true, else 0, in integers as wide as the values.
-template <class T, std::size_t n>
-struct MaskOf {
-    using type = Lanes<T, n>;
-};
-template <std::size_t n>
-struct MaskOf<double, n> {
-    using type = Lanes<long long, n>;
-};
-template <std::size_t n>
-struct MaskOf<float, n> {
-    using type = Lanes<std::int32_t, n>;
-};
 
 template <class T, std::size_t n>
 struct Lanes {
@@ -38,7 +21,10 @@ struct Lanes {
         for (T& lane : result.lane) lane = value;
         return result;
     }
-    using Mask = typename MaskOf<T, n>::type;
+    // Result of a comparison: -1 in lanes where it is true, else 0, in integers as wide as the values.
+    using Mask = Lanes<std::conditional_t<std::is_same_v<T, double>, long long,
+                                          std::conditional_t<std::is_same_v<T, float>, std::int32_t, T>>,
+                       n>;
 
 // A scalar operand is broadcast.
 #define LHTREE_OPERATOR(Result, op, expression)                            \

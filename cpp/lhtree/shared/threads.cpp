@@ -8,9 +8,7 @@
 
 namespace lhtree {
 
-namespace {
-constexpr auto poll_every = std::chrono::milliseconds(50);
-}
+static constexpr auto poll_every = std::chrono::milliseconds(50);
 
 void Watch::check() {
     if (is_stopped_.load(std::memory_order_relaxed)) throw Stopped();

@@ -15,8 +15,7 @@ struct Stopped : std::exception {
 };
 
 // Long loops call check() at least every few milliseconds. In the thread that created the watch it calls
-// `poll` now and then (Python: signals, progress). After `poll` returned false, check() throws Stopped in
-// every thread.
+// `poll` now and then (Python: signals, progress). After it returned false, check() throws Stopped.
 class Watch {
   public:
     using Poll = std::function<bool(std::size_t n_done)>;  // false: stop

@@ -186,7 +186,7 @@ class WorkerRows(RowSource):
         return grow_on_workers(self, labels, plan, first_tree, betas, progress)
 
     def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32]
+        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
         """The result of ``add`` for all rows."""
         given = self.session.submit(keep, model)
@@ -288,7 +288,7 @@ def _add_part(
         (number, np.unpackbits(own, count=n_rows).astype(bool))
         for number, own in zip(numbers, bits, strict=True)
     ]
-    return add(model, take(part, rows), left_out)
+    return add(model, take(part, rows), left_out, 1)
 
 
 def grow_on_workers(

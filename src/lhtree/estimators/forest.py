@@ -28,7 +28,7 @@ from ..grow.training import Training, prepare
 from ..io.passes import open_passes
 from ..model.model import Model
 from ..model.records import Drawn, ForestRecord
-from .base import Predictor, Regressor
+from .base import Predictor, Regressor, count_threads
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 from .out_of_bag import add_values, add_votes, measure_out_of_bag, score_out_of_bag
 from .tree import (
@@ -348,7 +348,9 @@ class LHForestClassifier(WolfClassifier, BaseForest):
         """Compute out-of-bag scores."""
         if not self.oob_score:
             return model
-        return score_out_of_bag(model, training, *training.X.add_left_out(add_votes, model, training.codes))
+        n_threads = count_threads(self.n_jobs)
+        added = training.X.add_left_out(add_votes, model, training.codes, n_threads)
+        return score_out_of_bag(model, training, *added)
 
     @property
     def oob_score_(self) -> float:
@@ -494,7 +496,7 @@ class LHForestRegressor(Regressor, BaseForest):
             return model
         unit = float(np.abs(training.response).max()) or 1.0  # squares of 1e300 would overflow
         add = partial(add_values, mean=model.response.mean, unit=unit)
-        added = training.X.add_left_out(add, model, training.codes)
+        added = training.X.add_left_out(add, model, training.codes, count_threads(self.n_jobs))
         return measure_out_of_bag(model, training, self.oob_score, unit, *added)
 
     @property

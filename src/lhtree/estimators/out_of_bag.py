@@ -16,10 +16,10 @@ from ..tables.rows import EncodedRows
 
 
 def add_votes(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut]
+    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], n_threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return sums of WOLF values and memberships over the trees that did not see a row, and their number."""
-    return model.sum_left_out(X, left_out)
+    return model.sum_left_out(X, left_out, n_threads=n_threads)
 
 
 def score_out_of_bag(
@@ -42,10 +42,10 @@ def score_out_of_bag(
 
 
 def add_values(
-    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], mean: float, unit: float
+    model: Model, X: EncodedRows, left_out: Iterable[LeftOut], n_threads: int, *, mean: float, unit: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return sums over the trees that did not see a row: predictions, squares about the mean, and 1."""
-    total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit)
+    total, squares, n_trees = model.sum_left_out(X, left_out, mean, unit, n_threads)
     return total[:, 0], squares[:, 0], n_trees.astype(np.float64)
 
 

@@ -279,7 +279,7 @@ class BatchedRows(RowSource):
             return list(pool.map(grow, draws))
 
     def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32]
+        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
         """The result of ``add`` for all rows, batch by batch."""
         drawn = [(number, np.sort(rows)) for number, rows in draw_again(model, codes)]
@@ -290,7 +290,7 @@ class BatchedRows(RowSource):
                 is_out = np.ones(len(batch), dtype=bool)
                 is_out[rows[slice(*np.searchsorted(rows, (first, first + len(batch))))] - first] = False
                 left_out.append((number, is_out))
-            parts.append(add(model, batch, left_out))
+            parts.append(add(model, batch, left_out, n_threads))
         return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
     @contextmanager

@@ -61,7 +61,7 @@ class AddLeftOut(Protocol):
     """Adds up the predictions of trees for rows that they were not grown from."""
 
     def __call__(
-        self, model: Model, X: EncodedRows, left_out: Iterator[LeftOut] | list[LeftOut]
+        self, model: Model, X: EncodedRows, left_out: Iterator[LeftOut] | list[LeftOut], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
         """Return some arrays with a value for every row of X."""
 
@@ -154,7 +154,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32]
+        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
         """The result of ``add`` for all rows."""
 
@@ -308,10 +308,10 @@ class MemoryRows(RowSource):
         return [grow_forest(self.rows, labels, plan, first_tree, betas, n_threads, progress)]
 
     def add_left_out(
-        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32]
+        self, add: AddLeftOut, model: Model, codes: NDArray[np.int32], n_threads: int
     ) -> tuple[NDArray[Any], ...]:
         """The result of ``add`` for all rows."""
-        return add(model, self.rows, find_left_out(model, codes))
+        return add(model, self.rows, find_left_out(model, codes), n_threads)
 
     @contextmanager
     def code(

@@ -8,7 +8,6 @@
 #include "lhtree/shared/sort.hpp"
 
 namespace lhtree::boost {
-
 namespace {
 
 constexpr std::size_t tile_rows = 256;
@@ -44,8 +43,7 @@ struct Level {
     std::uint64_t weight;
 };
 
-// The last value of every bin but the last: all values, or those at which the weight reaches the next
-// quantile.
+// The last value of every bin but the last: all values, or those that reach the next quantile.
 std::vector<std::size_t> find_ends(const std::vector<Level>& levels, std::size_t max_bins) {
     std::vector<std::size_t> ends;
     if (levels.size() <= max_bins) {
@@ -224,11 +222,12 @@ void Bins::place(const Levels* levels) {
     std::vector<std::uint8_t> off, on;
     for (std::size_t f = 0; f < n_features(); ++f) {
         sizes.push_back(n_bins(f) + 1);
+        const auto bin_of = [&](float z) {
+            return static_cast<std::uint8_t>(find_bin(&edge[ptr[f]], n_bins(f) - 1, z));
+        };
         const bool is_level = levels && levels->is_level(f);
-        off.push_back(
-            is_level ? static_cast<std::uint8_t>(find_bin(&edge[ptr[f]], n_bins(f) - 1, levels->off(f))) : 0);
-        on.push_back(
-            is_level ? static_cast<std::uint8_t>(find_bin(&edge[ptr[f]], n_bins(f) - 1, levels->on(f))) : 0);
+        off.push_back(is_level ? bin_of(levels->off(f)) : std::uint8_t{0});
+        on.push_back(is_level ? bin_of(levels->on(f)) : std::uint8_t{0});
     }
     slots = Slots(sizes, levels, off, on);
 }

@@ -15,8 +15,7 @@ constexpr double clip = 8.0;
 constexpr std::size_t most_bins = 255;
 
 // A slot is a byte of every row: the bin of a feature, or the level of a column of categories. The last two
-// codes of such a column stand for the levels of its other slots, where it has too many for one, and for
-// "missing".
+// codes of such a column stand for the levels of its other slots, if it has several, and for missing.
 class Slots {
   public:
     static constexpr std::size_t most_levels = 254;
@@ -66,8 +65,7 @@ class Slots {
     bool any_coded_ = false;
 };
 
-// The bins of all features, feature by feature. A bin is [edge before, edge); the last code of a feature is
-// "missing".
+// The bins of all features, feature by feature. A bin is [edge before, edge); the last code means missing.
 struct Bins {
     std::vector<std::uint32_t> ptr{0};  // first bin of every feature, missing ones included
     std::vector<double> edge;           // upper edge of a bin, as z; unused of the last and of missing

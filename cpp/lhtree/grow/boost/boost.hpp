@@ -1,12 +1,10 @@
 // Boosted hyperplane trees: rounds of small trees, each a Newton step from the scores of the rounds before.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/boost/rows.hpp"
-#include "lhtree/shared/blocks.hpp"
 
 namespace lhtree::boost {
 
@@ -24,8 +22,7 @@ struct TreeOptions {
 Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch);
 
-// Adds the values of a tree that is already grown, block_ptr[tree] … of the forest, to the scores of the
-// rows.
+// Adds the values of a tree that is already grown, block_ptr[tree] …, to the scores of the rows.
 void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score);
 
 struct Plan {

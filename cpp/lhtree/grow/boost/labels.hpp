@@ -1,6 +1,5 @@
 // Classes, responses and weights of the rows of boosting, and the sampling of rows.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>

@@ -7,20 +7,7 @@
 
 namespace lhtree::boost {
 
-namespace {
-
-constexpr double ridge = 1.0;  // on normalised values
-
-}  // namespace
-
-std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
-                                      const std::vector<std::int32_t>& of_parent) {
-    std::vector<std::int32_t> path = of_hyperplane;
-    for (const std::int32_t feature : of_parent)
-        if (std::find(path.begin(), path.end(), feature) == path.end()) path.push_back(feature);
-    if (path.size() > most_slopes) path.resize(most_slopes);
-    return path;
-}
+static constexpr double ridge = 1.0;  // on normalised values
 
 Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
               const std::vector<std::int32_t>& features, const Rules& rules, const Quanta& quanta,
@@ -31,28 +18,21 @@ Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
     if (!(centred.hessian() > 0.0) || !(moments.least < moments.largest)) return constant;
     // Real units, because the square roots of Cholesky are inexact for odd powers of two.
     const double of_gradient = quanta.gradient * quanta.moment, of_hessian = quanta.hessian * quanta.moment;
-    std::vector<std::size_t> kept = centred.varying();
     std::vector<double> slope;
     Watch quiet;
-    for (bool is_open = true; is_open;) {  // solved again without slopes of the wrong sign
+    const auto solve = [&](const std::vector<std::size_t>& kept, std::vector<double>& found) {
         const std::size_t p = kept.size();
         std::vector<double> scatter(p * p);
-        slope.assign(p, 0.0);
         for (std::size_t i = 0; i < p; ++i) {
             for (std::size_t j = 0; j <= i; ++j)
                 scatter[i * p + j] =
                     centred.product(kept[i], kept[j]) * (value_unit * value_unit) * of_hessian;
-            slope[i] = centred.descent(kept[i]) * value_unit * of_gradient;
+            found[i] = centred.descent(kept[i]) * value_unit * of_gradient;
         }
-        if (p == 0 || !solve_with_ridge(scatter, ridge, slope, quiet)) return constant;
-        std::vector<std::size_t> right;
-        for (std::size_t i = 0; i < p; ++i)
-            if (rules.monotonic.empty() ||
-                slope[i] * rules.monotonic[static_cast<std::size_t>(features[kept[i]])] >= 0.0)
-                right.push_back(kept[i]);
-        is_open = right.size() < p;
-        if (is_open) kept = std::move(right);
-    }
+        return p > 0 && solve_with_ridge(scatter, ridge, found, quiet);
+    };
+    const std::vector<std::size_t> kept = solve_monotonic(centred, features, rules, slope, solve);
+    if (kept.empty()) return constant;
     if (std::all_of(slope.begin(), slope.end(), [](double one) { return one == 0.0; })) return constant;
     const double of_step = quanta.gradient / quanta.hessian;
     Leaf leaf;

@@ -21,10 +21,6 @@ struct Leaf {
 // Features of a leaf at most.
 constexpr std::size_t most_slopes = 12;
 
-// The features above a child: the hyperplane of its parent first, then the features above the parent.
-std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
-                                      const std::vector<std::int32_t>& of_parent);
-
 // The Newton step of a linear model of these features around the value of the leaf, with a ridge of 1; a
 // constant leaf if the system has no solution.
 Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <mutex>
 
 namespace lhtree::boost {
 
-namespace {
-
 // With more rows derivatives are computed twice per tree instead of being kept, to save 8 bytes per row.
-constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
-
-}  // namespace
+static constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
 
 LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
     : Rows(data.bins, data.n_scores()),

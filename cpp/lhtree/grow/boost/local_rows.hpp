@@ -1,11 +1,6 @@
-// Rows that this process can read: codes in memory or in a mapped file, in chunks, ordered by the blocks of
-// the current level.
+// Rows that this process can read: codes in memory or in a mapped file, in chunks, ordered by block.
 #pragma once
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <mutex>
-#include <optional>
 #include <vector>
 
 #include "lhtree/grow/boost/losses.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -46,8 +45,7 @@ struct NumberLoss {
     static constexpr const char* link = "identity";
     static constexpr Responses responses = Responses::any;
     static constexpr int degree = 1;  // the power of the response that losses are proportional to
-    // Responses up to 2 to this power are accepted as they are, larger ones must be scaled: derivatives are
-    // float32.
+    // Responses up to 2 to this power are accepted, larger ones must be scaled: derivatives are float32.
     static constexpr int free_exponent = 0;
 };
 
@@ -215,8 +213,8 @@ void each_row_loss(const Loss& loss, const Scored& rows, const IsWanted& is_want
 // The least power of two above a number; 1 for 0.
 double least_power_above(double value);
 
-// A power of two in which the losses of responses from low to high are of the order of 1 at most, or a little
-// more. Without rows, low is above high.
+// A power of two in which the losses of responses from low to high are about 1 at most. Without rows, low is
+// above high.
 double find_loss_unit(const Loss& loss, double low, double high, double initial_score);
 
 // Losses are added up as integers of at most 2^46: quanta of a loss unit.

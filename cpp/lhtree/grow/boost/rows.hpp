@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <tuple>
 #include <variant>
 #include <vector>
@@ -60,7 +59,6 @@ struct LevelStatistics {
     std::vector<std::int64_t> n_rows;   // of every block
     std::vector<Histogram> histograms;  // of some blocks, by the codes of slots
     std::vector<Moments> moments;       // of every block
-
     auto fields() { return std::tie(n_rows, histograms, moments); }
 };
 
@@ -82,7 +80,6 @@ struct SurveyWeights : Question<WeightSurvey> {};
 // Converts the weights to integers. All requests below need it.
 struct SetWeightUnits : Change<Done> {
     WeightUnits units;
-
     auto fields() { return std::tie(units); }
 };
 // The weight of every class in the training rows.
@@ -91,14 +88,12 @@ struct SurveyResponses : Question<ResponseSurvey> {};
 // Adds up the responses of training rows, in units, in halves of 26 bits.
 struct SumResponses : Question<SplitSums> {
     double unit = 1.0;
-
     auto fields() { return std::tie(unit); }
 };
 // Sets the scores of all rows, and the units of the losses of training rows and of validation rows.
 struct Begin : Change<Done> {
     std::vector<double> scores;
     double loss_unit[2] = {1.0, 1.0};
-
     auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
 };
 // Computes the normalisation of softmax, which the trees of a round share.
@@ -106,21 +101,17 @@ struct BeginRound : Change<Done> {};
 // Computes the derivatives by one score.
 struct Differentiate : Change<Steepness> {
     std::size_t score = 0;
-
     auto fields() { return std::tie(score); }
 };
-// Begins a tree of that score: puts all rows into the root, draws the sample of the tree and returns its
-// sums.
+// Begins a tree of that score: puts all rows into the root, draws the sample and returns its sums.
 struct BeginTree : Change<Sums> {
     Sampling sampling;
     Quanta quanta;
-
     auto fields() { return std::tie(sampling, quanta); }
 };
 // Puts all rows into the root of a tree that needs no derivatives.
 struct BeginReplay : Change<Done> {
     std::size_t score = 0;
-
     auto fields() { return std::tie(score); }
 };
 // Statistics of the blocks of the level.
@@ -129,38 +120,32 @@ struct MeasureLevel : Question<LevelStatistics> {
     std::vector<std::size_t> blocks;  // that need histograms of slots first … last - 1
     std::size_t first = 0, last = 0;
     std::vector<std::vector<std::int32_t>> features;  // of moments, of every block; empty: no moments
-
     auto fields() { return std::tie(counts_rows, blocks, first, last, features); }
 };
 // Counts the rows of every block by steps along its direction.
 struct CountSteps : Question<std::vector<Histogram>> {
     std::vector<Direction> directions;
-
     auto fields() { return std::tie(directions); }
 };
 // Moments of the features of every block that becomes a linear leaf.
 struct MeasureLeaves : Question<std::vector<LeafMoments>> {
     std::vector<std::vector<std::int32_t>> features;
-
     auto fields() { return std::tie(features); }
 };
 // Splits every block of the level into two of the next, or adds its leaf to the scores of its rows.
 struct SplitLevel : Change<Done> {
     std::vector<std::optional<Cut>> cuts;
     std::vector<Leaf> leaves;
-
     auto fields() { return std::tie(cuts, leaves); }
 };
 // The weights of the residuals of every block by the digit that follows the known ones.
 struct WeighDigits : Question<std::vector<DigitWeights>> {
     std::vector<Digits> digits;
-
     auto fields() { return std::tie(digits); }
 };
 // Adds up losses in quanta of the loss unit, in parts of 16 bits of the weight.
 struct SumLosses : Question<SplitSums> {
     bool of_held = false;
-
     auto fields() { return std::tie(of_held); }
 };
 
@@ -172,30 +157,12 @@ using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSu
                             std::vector<DigitWeights>>;
 
 // Adds the statistics of other rows, which must have the same sizes.
-inline void require_same_size(std::size_t one, std::size_t other) {
-    if (one != other) throw std::invalid_argument("malformed message: answers differ in size");
-}
 inline void merge(Done&, const Done&) {}
 inline void merge(std::int64_t& all, std::int64_t own) {
     all += own;
 }
 inline void merge(WideSum& all, const WideSum& own) {
     all.add(own);
-}
-inline void merge(Sums& all, const Sums& own) {
-    all += own;
-}
-inline void merge(Histogram& all, const Histogram& own) {
-    require_same_size(all.size(), own.size());
-    all.add(own);
-}
-inline void merge(Moments& all, const Moments& own) {
-    require_same_size(all.products.size(), own.products.size());
-    all.merge(own);
-}
-inline void merge(LeafMoments& all, const LeafMoments& own) {
-    require_same_size(all.products.size(), own.products.size());
-    all.merge(own);
 }
 inline void merge(DigitWeights& all, const DigitWeights& own) {
     require_same_size(all.of.size(), own.of.size());

@@ -5,7 +5,6 @@
 #include <numeric>
 
 namespace lhtree::boost {
-
 namespace {
 
 constexpr double unit = 0x1p-60, most = 0x1p62;

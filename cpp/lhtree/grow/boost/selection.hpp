@@ -1,6 +1,5 @@
 // Quantiles by exact selection: of integers, so that the order of rows does not matter.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>

@@ -111,28 +111,21 @@ Direction SplitFinder::direct(const Moments& moments, const std::vector<std::int
     const Centred centred(moments);
     const double hessian = centred.hessian();
     if (!(hessian > 0.0)) return {};
-    std::vector<std::size_t> kept = centred.varying();
     Direction direction;
     std::vector<double> step;  // only its ratios matter, so sums may stay in quanta
     Watch quiet;
-    for (bool is_open = true; is_open;) {  // solved again without weights of the wrong sign
+    const auto solve = [&](const std::vector<std::size_t>& kept, std::vector<double>& found) {
         const std::size_t p = kept.size();
-        if (p < 2) return {};
+        if (p < 2) return false;
         std::vector<double> scatter(p * p);
-        step.assign(p, 0.0);
         for (std::size_t i = 0; i < p; ++i) {
             for (std::size_t j = 0; j <= i; ++j) scatter[i * p + j] = centred.product(kept[i], kept[j]);
-            step[i] = centred.descent(kept[i]);
+            found[i] = centred.descent(kept[i]);
         }
-        if (!solve_ridge(scatter, rules_.ridge, step, quiet)) return {};
-        std::vector<std::size_t> right;
-        for (std::size_t i = 0; i < p; ++i)
-            if (rules_.monotonic.empty() ||
-                step[i] * rules_.monotonic[static_cast<std::size_t>(features[kept[i]])] >= 0.0)
-                right.push_back(kept[i]);
-        is_open = right.size() < p;
-        if (is_open) kept = std::move(right);
-    }
+        return solve_ridge(scatter, rules_.ridge, found, quiet);
+    };
+    const std::vector<std::size_t> kept = solve_monotonic(centred, features, rules_, step, solve);
+    if (kept.empty()) return {};
     double largest = 0.0;
     for (const double value : step) largest = std::max(largest, std::abs(value));
     if (!(largest > 0.0)) return {};

@@ -46,6 +46,26 @@ struct Rules {
     std::vector<std::int8_t> monotonic;  // of every feature: -1, 0 or 1; empty: no feature is constrained
 };
 
+// Calls solve(kept, solution) for the numbers of features that vary, again without those whose solution has
+// the wrong sign, until all signs are right. Returns the features kept; none if a call returns false.
+template <class Solve>
+std::vector<std::size_t> solve_monotonic(const Centred& centred, const std::vector<std::int32_t>& features,
+                                         const Rules& rules, std::vector<double>& solution,
+                                         const Solve& solve) {
+    std::vector<std::size_t> kept = centred.varying();
+    while (true) {
+        solution.assign(kept.size(), 0.0);
+        if (!solve(kept, solution)) return {};
+        std::vector<std::size_t> right;
+        for (std::size_t i = 0; i < kept.size(); ++i)
+            if (rules.monotonic.empty() ||
+                solution[i] * rules.monotonic[static_cast<std::size_t>(features[kept[i]])] >= 0.0)
+                right.push_back(kept[i]);
+        if (right.size() == kept.size()) return kept;
+        kept = std::move(right);
+    }
+}
+
 // The split of a block: rows whose feature sum lies below the offset go left.
 struct Cut {
     Direction direction;           // a single feature with weight 1, or several
@@ -80,8 +100,7 @@ class SplitFinder {
     Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
     void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;
-    // 1 if the right side of a direction must have the larger value, -1 if the left side must, 0 if no
-    // feature is monotonic.
+    // 1 if the right side of a direction must have the larger value, -1 if the left side must, else 0.
     int sign_of(const Direction& direction) const;
     // Bounds of the children of a block.
     void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;

@@ -7,18 +7,14 @@
 
 namespace lhtree::boost {
 
-namespace {
-
-void add_entry(const BlockRows&, const Entry& entry, LeanSums& to) {
+static void add_entry(const BlockRows&, const Entry& entry, LeanSums& to) {
     to.gradient += entry.gradient;
     to.both += std::int64_t{entry.hessian} << 24 | 1;
 }
-void add_entry(const BlockRows& rows, const Entry& entry, Sums& to) {
+static void add_entry(const BlockRows& rows, const Entry& entry, Sums& to) {
     const std::int64_t weight = rows.weight ? rows.weight[entry.row] : 1;
     to += {entry.gradient * weight, entry.hessian * weight, weight};
 }
-
-}  // namespace
 
 template <class AnySums>
 void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
@@ -64,7 +60,8 @@ void spread_codes(const Bins& bins, std::size_t first, std::size_t last, const A
     }
 }
 
-void Histogram::add(const Histogram& other) {
+void Histogram::merge(const Histogram& other) {
+    require_same_size(size(), other.size());
     for (std::size_t i = 0; i < lean_.size(); ++i) lean_[i] += other.lean_[i];
     for (std::size_t i = 0; i < full_.size(); ++i) full_[i] += other.full_[i];
 }
@@ -93,8 +90,7 @@ void count_steps(const BlockRows& rows, const Direction& direction, const SumTab
             AnySums one;
             add_entry(rows, rows.entries[i], one);
             const double sum = tables.sum<size>(rows.codes + rows.entries[i].row * rows.n_slots);
-            // Sums and steps are whole numbers: half a unit keeps the rounding of the quotient off the
-            // borders.
+            // Sums and steps are whole numbers: half a unit keeps rounding off the borders.
             const double step = (sum - direction.low + 0.5) * inverse;
             const double bounded = step < 0.0       ? 0.0
                                    : step < n_steps ? step
@@ -105,6 +101,7 @@ void count_steps(const BlockRows& rows, const Direction& direction, const SumTab
 }
 
 void Moments::merge(const Moments& other) {
+    require_same_size(products.size(), other.products.size());
     hessian.add(other.hessian);
     gradient.add(other.gradient);
     for (std::size_t i = 0; i < hessian_value.size(); ++i) {

@@ -1,8 +1,8 @@
-// Statistics of the rows of a block. They are sums of integers, so that partitions merge by adding, in any
-// order, to the same bits.
+// Statistics of the rows of a block. Sums of integers: partitions merge in any order to the same bits.
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -11,6 +11,11 @@
 #include "lhtree/shared/exact.hpp"
 
 namespace lhtree::boost {
+
+// Statistics of different sizes cannot be merged: they come from a malformed message.
+inline void require_same_size(std::size_t one, std::size_t other) {
+    if (one != other) throw std::invalid_argument("malformed message: answers differ in size");
+}
 
 // A row that takes part in a tree: its number within its chunk and its derivatives, in quanta of the tree.
 struct Entry {
@@ -33,6 +38,7 @@ struct Sums {
     std::int64_t gradient = 0, hessian = 0, weight = 0;
 
     auto fields() { return std::tie(gradient, hessian, weight); }
+    void merge(const Sums& other) { *this += other; }
     Sums& operator+=(const Sums& other) {
         gradient += other.gradient;
         hessian += other.hessian;
@@ -91,7 +97,7 @@ class Histogram {
         lean_.empty() ? spread_from(codes.full_.data(), full_.data())
                       : spread_from(codes.lean_.data(), lean_.data());
     }
-    void add(const Histogram& other);
+    void merge(const Histogram& other);
     void subtract(const Histogram& other);
 
   private:
@@ -124,16 +130,10 @@ constexpr std::size_t n_steps = 255;
 // Calls use(constant) with a small number as a constant; 0 stands for any other.
 template <class Use>
 void with_constant(std::size_t number, const Use& use) {
-    switch (number) {
-        case 2:
-            return use(std::integral_constant<std::size_t, 2>{});
-        case 3:
-            return use(std::integral_constant<std::size_t, 3>{});
-        case 4:
-            return use(std::integral_constant<std::size_t, 4>{});
-        default:
-            return use(std::integral_constant<std::size_t, 0>{});
-    }
+    if (number == 2) return use(std::integral_constant<std::size_t, 2>{});
+    if (number == 3) return use(std::integral_constant<std::size_t, 3>{});
+    if (number == 4) return use(std::integral_constant<std::size_t, 4>{});
+    return use(std::integral_constant<std::size_t, 0>{});
 }
 
 // Tables of weight × representative, by the code of the slot of every feature of a direction.
@@ -141,8 +141,7 @@ class SumTables {
   public:
     SumTables(const Direction& direction, const Bins& bins);
 
-    // A feature sum, exact: a whole number below 2^53. `n` is the number of features, 0 if it is only known
-    // here.
+    // A feature sum, exact: a whole number below 2^53. `n`: the number of features, 0 if unknown.
     template <std::size_t n>
     double sum(const std::uint8_t* codes) const {
         const std::size_t size = n ? n : slots_.size();

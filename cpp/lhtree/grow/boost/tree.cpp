@@ -5,7 +5,6 @@
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
-
 namespace {
 
 // An offset above every z: all values go left, and missing ones right.
@@ -17,8 +16,8 @@ struct Block {
     std::uint64_t key;
     double value;
     std::vector<std::int32_t> path;  // features of the blocks above it, the parent first
-    // With a loss that selects: the bounds of the value, and whether values must rise (1) or fall (-1) from
-    // the left child to the right one.
+    // With a loss that selects: the bounds of the value, and whether values must rise (1) or fall (-1) to the
+    // right.
     Bounds range{};
     int sign = 0;
 };
@@ -32,6 +31,16 @@ std::vector<std::int32_t> draw(const std::vector<std::int32_t>& from, std::size_
     deck.resize(n);
     std::sort(deck.begin(), deck.end());
     return deck;
+}
+
+// The features above a child: the hyperplane of its parent first, then the features above the parent.
+std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperplane,
+                                      const std::vector<std::int32_t>& of_parent) {
+    std::vector<std::int32_t> path = of_hyperplane;
+    for (const std::int32_t feature : of_parent)
+        if (std::find(path.begin(), path.end(), feature) == path.end()) path.push_back(feature);
+    if (path.size() > most_slopes) path.resize(most_slopes);
+    return path;
 }
 
 class Grower {
@@ -135,8 +144,7 @@ class Grower {
         return moments;
     }
 
-    // Histograms of features first … last - 1 of some blocks. Row counts and moments are set if they are
-    // requested.
+    // Histograms of features first … last - 1 of some blocks. Row counts and moments are set on request.
     std::vector<Histogram> measure(const std::vector<std::size_t>& blocks, std::size_t first,
                                    std::size_t last, MeasureLevel request, std::vector<Moments>& moments) {
         request.blocks = blocks;
@@ -156,8 +164,8 @@ class Grower {
         return histograms;
     }
 
-    // Blocks whose histograms are counted: the lighter one of two children. The histogram of the other is the
-    // difference to the parent.
+    // Blocks whose histograms are counted: the lighter of two children. The other has the difference to the
+    // parent.
     std::vector<std::size_t> find_counted(const std::vector<std::size_t>& open) const {
         if (histograms_.empty()) return open;
         std::vector<std::size_t> counted;
@@ -273,8 +281,7 @@ class Grower {
         if (selects_) select_values();
     }
 
-    // Values are quantiles of residuals, kept in order where a feature is monotonic. Derivatives only decide
-    // the cuts.
+    // Values are quantiles of residuals, kept in order where a feature is monotonic. Cuts follow derivatives.
     void select_values() {
         const std::vector<double> found = rows_.select(level_.size());
         for (std::size_t i = 0; i < level_.size(); i += 2) {

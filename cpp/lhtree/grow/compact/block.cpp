@@ -34,8 +34,9 @@ void route(Block& block, RowNumbers rows, const Data& data) {
     }
 }
 
-void add_costs(const Block& block, const Data& data, const RowNumbers& rows, double sign,
-               std::vector<double>& sums) {
+// Adds the cost of every row, sent down the blocks, times its weight.
+static void add_costs(const Block& block, const Data& data, const RowNumbers& rows, double sign,
+                      std::vector<double>& sums) {
     // Rows in the order of their places in `sums`, block by block.
     struct Part {
         const Block* block;
@@ -43,7 +44,7 @@ void add_costs(const Block& block, const Data& data, const RowNumbers& rows, dou
         std::vector<std::uint32_t> places;
     };
     std::vector<std::uint32_t> all(rows.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint32_t>(i);
+    std::iota(all.begin(), all.end(), 0u);
     std::vector<Part> parts;
     parts.push_back({&block, rows, std::move(all)});
     while (!parts.empty()) {
@@ -75,20 +76,17 @@ double size_of(const Block& block) {
     return block.is_leaf() ? 1.0 : block.line.n_terms() + size_of(*block.left) + size_of(*block.right);
 }
 
-namespace {
-
-double cost_of(const Block& block, const Data& data) {
+static double cost_of(const Block& block, const Data& data) {
     return block.is_leaf() ? data.cost_of(block.estimate, block.rows)
                            : cost_of(*block.left, data) + cost_of(*block.right, data);
 }
-
-}  // namespace
 
 double objective(const Block& block, const Data& data) {
     return cost_of(block, data) + data.lambda() * size_of(block);
 }
 
-void tidy(Block& block, const Data& data) {
+// Replaces blocks with a side below min_samples_leaf by the other side, root first.
+static void tidy(Block& block, const Data& data) {
     const double least = data.options().min_samples_leaf;
     while (!block.is_leaf()) {
         const bool is_left_light = data.weigh(block.left->rows) < least;
@@ -250,15 +248,13 @@ Split find_split(const Data& data, const RowNumbers& rows, const Estimate& estim
     return Splitter(data, rows, estimate, watch).find();
 }
 
-namespace {
-
-void become(Block& block, Tree other) {
+static void become(Block& block, Tree other) {
     RowNumbers rows = std::move(block.rows);
     block = std::move(*other);
     block.rows = std::move(rows);
 }
 
-void visit(Block& block, const Data& data, Effort effort, Watch& watch) {
+static void visit(Block& block, const Data& data, Effort effort, Watch& watch) {
     Question question{block.rows, std::vector<double>(block.rows.size(), 0.0)};
     std::vector<double> left(block.rows.size(), 0.0);
     add_costs(*block.left, data, block.rows, 1.0, left);
@@ -302,8 +298,6 @@ void visit(Block& block, const Data& data, Effort effort, Watch& watch) {
     }
     route(block, RowNumbers(block.rows), data);
 }
-
-}  // namespace
 
 void pass(Block& root, const Data& data, Effort effort, std::size_t n_threads, Watch& watch) {
     const std::size_t n_levels = levels_of(root).size();

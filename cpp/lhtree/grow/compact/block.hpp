@@ -2,13 +2,11 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 
-#include "lhtree/grow/compact/solve.hpp"
+#include "lhtree/grow/compact/problem.hpp"
 
 namespace lhtree::compact {
 
-// The best split of a leaf.
 struct Split {
     Line line;
     double gain = 0.0;  // decrease of the objective
@@ -31,18 +29,11 @@ Tree copy_of(const Block& block);
 // Sends rows down the blocks and updates the estimates of leaves whose rows have changed.
 void route(Block& block, RowNumbers rows, const Data& data);
 
-// Adds the cost of every row, sent down the blocks, times its weight.
-void add_costs(const Block& block, const Data& data, const RowNumbers& rows, double sign,
-               std::vector<double>& sums);
-
 double count_leaves(const Block& block);
 // Returns the number of terms and leaves.
 double size_of(const Block& block);
 // Returns Σ costs of the rows + λ · (terms + leaves).
 double objective(const Block& block, const Data& data);
-
-// Replaces blocks with a side below min_samples_leaf by the other side, root first.
-void tidy(Block& block, const Data& data);
 
 // Calls visit(block) for every block, parents first, left before right.
 void each_block(Block& block, const std::function<void(Block&)>& visit);
@@ -50,10 +41,22 @@ void each_block(Block& block, const std::function<void(Block&)>& visit);
 // Returns the blocks of every depth, from left to right.
 std::vector<std::vector<Block*>> levels_of(Block& root);
 
-// Returns the best split of a leaf.
 Split find_split(const Data& data, const RowNumbers& rows, const Estimate& estimate, Watch& watch);
 
 // Visits every branching block once, children first.
 void pass(Block& root, const Data& data, Effort effort, std::size_t n_threads, Watch& watch);
+
+// The blocks of a finished tree breadth-first, as in BlockArrays.
+struct Grown {
+    std::vector<std::int32_t> left;
+    std::vector<double> offset;
+    std::vector<std::int64_t> ptr{0};
+    std::vector<std::int32_t> feature;
+    std::vector<float> weight;
+    std::vector<std::int32_t> leaf;  // of every row
+    std::vector<double> objective;   // of every tree that was kept, in order
+};
+
+Grown grow(const Data& data, std::size_t n_threads, Watch& watch);
 
 }  // namespace lhtree::compact

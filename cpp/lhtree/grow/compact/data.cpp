@@ -8,13 +8,9 @@
 
 namespace lhtree::compact {
 
-namespace {
-
-double on_grid(double cost) {
+static double on_grid(double cost) {
     return std::nearbyint(cost * cost_grid) / cost_grid;
 }
-
-}  // namespace
 
 Data::Data(const Rows& z, const double* weight, const Labels& labels, const Options& options,
            std::size_t n_threads, Watch& watch)

@@ -24,7 +24,6 @@ struct Labels {
     const double* response = nullptr;  // with mean 0 and standard deviation 1/2
 };
 
-// Estimate of a leaf.
 struct Estimate {
     std::vector<double> counts;  // of every class; the sum of numbers
     double weight = 0.0;

@@ -1,9 +1,8 @@
-#include "lhtree/grow/compact/grow.hpp"
-
 #include <algorithm>
 
-namespace lhtree::compact {
+#include "lhtree/grow/compact/block.hpp"
 
+namespace lhtree::compact {
 namespace {
 
 class Grower {

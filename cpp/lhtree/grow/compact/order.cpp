@@ -5,13 +5,11 @@
 #include <cstring>
 
 namespace lhtree::compact {
-
 namespace {
 
 constexpr std::size_t few_keys = 512;  // sorting them is as fast as filling buckets
 
-// Returns the bucket of a distance: 32 per octave from 2^-12 to 2^8 on both sides, by the highest bits of a
-// float.
+// Buckets of distances: 32 per octave from 2^-12 to 2^8 on both sides, by the high bits of a float.
 constexpr int octave_bits = 5, dropped_bits = 23 - octave_bits;
 constexpr std::int32_t nearest = (127 - 12) << octave_bits, farthest = (127 + 8) << octave_bits;
 constexpr std::size_t n_buckets = 2 * (farthest - nearest) + 1;

@@ -1,6 +1,5 @@
 // Keys in ascending order, each with the change of a sum, and the sums between neighbours. Sorting all keys
-// would take most of the time of a compact tree: if sums are exact, only keys where the sum may be low enough
-// are sorted.
+// would take most of the time of a compact tree: if sums are exact, only keys with low sums are sorted.
 #pragma once
 #include <limits>
 
@@ -43,8 +42,7 @@ class Order {
     }
 
     // Calls visit(reached, lower, upper) between neighbouring keys that differ, in ascending order. Buckets
-    // for which wants(bucket, reached before it) is false are skipped, unless sums are not exact or keys are
-    // few.
+    // for which wants(bucket, reached before it) is false are skipped, if sums are exact and keys many.
     template <class Wants, class Visit>
     void walk(double start, const Wants& wants, const Visit& visit) {
         Reached reached{start, 0.0};

@@ -11,7 +11,7 @@
 
 namespace lhtree::compact {
 
-std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers& rows) {
+std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows) {
     std::vector<double> sums(rows.size(), 0.0);
     for (std::size_t term = 0; term < line.features.size(); ++term) {
         const float* const column = data.column(static_cast<std::size_t>(line.features[term]));
@@ -19,11 +19,6 @@ std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers
         for (std::size_t i = 0; i < rows.size(); ++i)
             sums[i] += weight * static_cast<double>(column[rows[i]]);
     }
-    return sums;
-}
-
-std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows) {
-    const std::vector<double> sums = sums_of(line, data, rows);
     std::vector<std::uint8_t> sides(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) sides[i] = !(sums[i] < line.offset);
     return sides;
@@ -36,16 +31,12 @@ Sides part(const Line& line, const Data& data, const RowNumbers& rows) {
     return parted;
 }
 
-namespace {
-
 // Whether sums of such multiples of the cost grid are exact in doubles.
-bool is_on_grid(double value) {
+static bool is_on_grid(double value) {
     constexpr double rounder = 0x1.8p52;
     const double scaled = value * cost_grid;
     return (scaled + rounder) - rounder == scaled;
 }
-
-}  // namespace
 
 Problem::Problem(const Data& data, const Question& question)
     : data_(data),
@@ -187,15 +178,11 @@ Line Problem::find_single() const {
     return line;
 }
 
-namespace {
-
-double ridged(const Logistic& fit, double rho) {
+static double ridged(const Logistic& fit, double rho) {
     double squares = 0.0;
     for (const double slope : fit.slopes) squares += slope * slope;
     return fit.loss + 0.5 * rho * squares;
 }
-
-}  // namespace
 
 Fitter::Fitter(const Problem& problem, Watch& watch)
     : problem_(problem), watch_(watch), ones_(problem.n_padded(), 1.0), sums_(problem.n_padded()) {

@@ -1,4 +1,4 @@
-// A hyperplane of few terms.
+// The problem of a block of a compact tree, which a line solves: a hyperplane of few terms.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,10 +21,7 @@ struct Line {
     }
 };
 
-// Writes feature sums of rows.
-std::vector<double> sums_of(const Line& line, const Data& data, const RowNumbers& rows);
-
-// Writes whether each row goes right.
+// Returns whether each row goes right.
 std::vector<std::uint8_t> sides_of(const Line& line, const Data& data, const RowNumbers& rows);
 
 struct Sides {
@@ -32,9 +29,7 @@ struct Sides {
 };
 Sides part(const Line& line, const Data& data, const RowNumbers& rows);
 
-// The problem of one block: rows with a side and the cost of the other side.
-
-// Input of a problem; equal inputs have equal solutions.
+// Input of a problem: rows with a side and the cost of the other side. Equal inputs have equal solutions.
 struct Question {
     RowNumbers rows;
     std::vector<double> gain;  // weight of a row times (cost left - cost right); above 0: right
@@ -80,8 +75,7 @@ class Problem {
     Cut cut(const std::vector<double>& sums, double near, double most) const;
     // Returns the wrong weight of an offset; not found if a side is too light.
     Cut judge(const std::vector<double>& sums, double offset) const;
-    // Returns the best single feature, cut between two codes, without an offset; an empty line if no cut has
-    // enough weight on both sides.
+    // Returns the best single feature, cut between two codes, without an offset; empty if no cut is allowed.
     Line find_single() const;
 
   private:
@@ -99,7 +93,6 @@ class Problem {
 };
 
 // Weighted logistic regression on a few columns of a block's problem.
-
 struct Logistic {
     double bias = 0.0;
     std::vector<double> slopes;
@@ -139,5 +132,18 @@ class Fitter {
     void evaluate(const Columns& columns, Logistic& fit, Derivatives& found) const;
     void improve(const Columns& columns, Logistic& fit);
 };
+
+// A line for a block's problem (see rules.hpp), with its value.
+struct Candidate {
+    Line line;
+    double wrong = 0.0;  // weight on the wrong side
+    double value = 0.0;  // lower is better
+};
+
+// Effort: all candidates; without the forward search; or those needed to split a leaf.
+enum class Effort { all, tune, quick };
+
+// Returns an empty line if none has enough weight on both sides.
+Candidate solve(const Problem& problem, const Line& present, Effort effort, Watch& watch);
 
 }  // namespace lhtree::compact

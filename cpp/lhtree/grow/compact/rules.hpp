@@ -34,22 +34,19 @@
 // midway; where that rounds to the lower neighbour, the upper one.
 //
 // Candidates, in this order, each replacing the best so far if it is better:
-//   1. the present line, with its offset; 2. the same, cut again; 3. its features fitted again, from its
-//   sums' fit;
-//   4. the best single feature: least wrong weight between two codes (equals: the lower feature, weight 1
-//   before -1,
-//      the lower code), then cut;
-//   5. forward: from b alone add the feature with the largest g²/(h + ρ), fit, cut; until max_terms or three
-//   steps
-//      in a row that do not improve on the best of these steps;
+//   1. the present line, with its offset;
+//   2. the same, cut again;
+//   3. its features fitted again, from its sums' fit;
+//   4. the best single feature: least wrong weight between two codes (equals: the lower feature, weight
+//      1 before -1, the lower code), then cut;
+//   5. forward: from b alone add the feature with the largest g²/(h + ρ), fit, cut; until max_terms or
+//      three steps in a row that do not improve on the best of these steps;
 //   6. backward, from the best line of several terms: fit it without each of the three terms with the
-//   smallest
-//      |w| · sd (sd of clip(z), weighted by w_i), take the best; as long as it is better;
-//   7. polish the best: two sweeps over its terms. With all else fixed, the wrong weight as a function of one
-//   weight
-//      is constant between the places (offset - rest) / z; take the middle of the interval between two
-//      neighbouring places with the least, if it is less than at the present weight (equals: the middle
-//      nearest to it). Then cut.
+//      smallest |w| · sd (sd of clip(z), weighted by w_i), take the best; as long as it is better;
+//   7. polish the best: two sweeps over its terms. With all else fixed, the wrong weight as a function
+//      of one weight is constant between the places (offset - rest) / z; take the middle of the interval
+//      between two neighbouring places with the least, if it is less than at the present weight (equals:
+//      the middle nearest to it). Then cut.
 //
 // A pass visits the branching blocks, children first. A block whose rows, sides and weights are those of its
 // last visit stays as it is. Otherwise its problem is solved; then it is the cheapest of: the line, a leaf,
@@ -60,11 +57,10 @@
 // max_passes; the best tree seen is kept.
 //
 // Splitting a leaf. Starts: the single cut between two codes with the least Σ over sides of -Σ_k n_k²/n
-// (numbers:
-// -(Σr)²/n); and, of more than two classes, each of the four heaviest classes of the leaf against the rest.
-// Up to five times: estimates of the two sides → costs → problem → the best line (candidates 3 to 5 only; the
-// line of the last time is the present one) → sides; as long as the objective falls. The best of all starts
-// is the leaf's split, its gain what the objective falls by. Only gains above 0 count.
+// (numbers: -(Σr)²/n); and, of more than two classes, each of the four heaviest classes of the leaf against
+// the rest. Up to five times: estimates of the two sides → costs → problem → the best line (candidates 3 to
+// 5 only; the line of the last time is the present one) → sides; as long as the objective falls. The best of
+// all starts is the leaf's split, its gain what the objective falls by. Only gains above 0 count.
 //
 // Growth: split the leaf with the largest gain (equals: the leftmost) until there are 2, 4, 8, …
 // max_leaf_nodes leaves, with passes after each. Then, up to three times (eight times if weight · features is

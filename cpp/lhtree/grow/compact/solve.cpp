@@ -1,19 +1,103 @@
-#include "lhtree/grow/compact/solve.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "lhtree/grow/compact/order.hpp"
+#include "lhtree/grow/compact/problem.hpp"
 #include "lhtree/grow/kernels.hpp"
 
 namespace lhtree::compact {
-
 namespace {
 
 constexpr double ln2 = 0x1.62e42fefa39efp-1;
 constexpr double nowhere = std::numeric_limits<double>::infinity();
+
+// Largest weight: scaling the largest to 1 would lose smaller ones.
+bool is_moderate(float weight) {
+    return std::abs(weight) >= 1e-6f && std::abs(weight) <= 1e6f;
+}
+
+// Values of a weight at which rows change sides, and the changes of the wrong weight.
+struct Turns {
+    std::vector<double> at, change;
+    Order order;
+};
+
+// Returns the best value of one weight, given the sums of the line; the present one if none is better.
+float move_weight(const Problem& problem, const std::vector<double>& sums, const float* values, double offset,
+                  float present, Turns& turns) {
+    const double own = present;
+    turns.at.resize(sums.size());
+    turns.change.resize(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const double z = values[i];
+        turns.at[i] = (offset - (sums[i] - own * z)) / z;
+    }
+    std::size_t n_turns = 0;
+    double now = 0.0;  // wrong weight at the present weight, relative to that far below
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        // A row with z > 0 moves from left to right as the weight passes the place.
+        const double at = turns.at[i], gain = problem.gain(i), change = values[i] > 0.0f ? -gain : gain;
+        const bool is_turn = values[i] != 0.0f && gain != 0.0;
+        turns.at[n_turns] = at;
+        turns.change[n_turns] = change;
+        n_turns += is_turn;
+        now += change * static_cast<double>(is_turn & (at < own));  // branchless: half of the rows qualify
+    }
+    turns.at.resize(n_turns);
+    turns.change.resize(n_turns);
+    turns.order.fill(turns.at, turns.change, nullptr, present, problem.is_exact());
+    const double margin = tie * problem.total();
+    double least = now;
+    float best = present;
+    turns.order.walk(
+        0.0,
+        [&](const Order::Bucket& bucket, const Reached& before) {
+            return before.sum + bucket.falls < now - margin;
+        },
+        [&](const Reached& reached, double lower, double upper) {
+            const double wrong = reached.sum;
+            if (wrong > least) return;
+            const auto middle = static_cast<float>(lower + (upper - lower) / 2.0);
+            if (!(lower < middle && middle < upper) || !is_moderate(middle)) return;
+            const bool is_nearer = best != present && std::abs(middle - present) < std::abs(best - present);
+            if (wrong < least - margin || (wrong < now - margin && is_nearer)) {
+                least = wrong;
+                best = middle;
+            }
+        });
+    return best;
+}
+
+// Exact coordinate search: sweeps over the weights of a line, with its offset fixed, and moves one at a time
+// to the value with the least wrong weight.
+Line polish(const Problem& problem, const Line& line, Watch& watch) {
+    Line polished = line;
+    std::vector<double> sums;
+    problem.sum_up(polished, sums);
+    Turns turns;
+    for (int sweep = 0; sweep < n_sweeps; ++sweep) {
+        bool is_moved = false;
+        for (std::size_t term = 0; term < polished.features.size(); ++term) {
+            watch.check();
+            const float* const values = problem.values(polished.features[term]);
+            const float present = polished.weights[term];
+            const float moved = move_weight(problem, sums, values, polished.offset, present, turns);
+            if (moved == present) continue;
+            polished.weights[term] = moved;
+            problem.sum_up(polished, sums);
+            is_moved = true;
+        }
+        if (!is_moved) break;
+    }
+    // Rescales the weights.
+    float largest = 0.0f;
+    for (const float weight : polished.weights) largest = std::max(largest, std::abs(weight));
+    if (largest == 1.0f) return polished;
+    for (float& weight : polished.weights) weight /= largest;
+    polished.offset /= static_cast<double>(largest);
+    return polished;
+}
 
 class Solver {
   public:
@@ -210,97 +294,6 @@ Candidate solve(const Problem& problem, const Line& present, Effort effort, Watc
         solver.try_polished();
     }
     return solver.best();
-}
-
-// Exact coordinate search: moves one weight at a time to the value with the least wrong weight.
-
-namespace {
-
-// Largest weight: scaling the largest to 1 would lose smaller ones.
-bool is_moderate(float weight) {
-    return std::abs(weight) >= 1e-6f && std::abs(weight) <= 1e6f;
-}
-
-// Values of a weight at which rows change sides, and the changes of the wrong weight.
-struct Turns {
-    std::vector<double> at, change;
-    Order order;
-};
-
-// Returns the best value of one weight, given the sums of the line; the present one if none is better.
-float move_weight(const Problem& problem, const std::vector<double>& sums, const float* values, double offset,
-                  float present, Turns& turns) {
-    const double own = present;
-    turns.at.resize(sums.size());
-    turns.change.resize(sums.size());
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        const double z = values[i];
-        turns.at[i] = (offset - (sums[i] - own * z)) / z;
-    }
-    std::size_t n_turns = 0;
-    double now = 0.0;  // wrong weight at the present weight, relative to that far below
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        // A row with z > 0 moves from left to right as the weight passes the place.
-        const double at = turns.at[i], gain = problem.gain(i), change = values[i] > 0.0f ? -gain : gain;
-        const bool is_turn = values[i] != 0.0f && gain != 0.0;
-        turns.at[n_turns] = at;
-        turns.change[n_turns] = change;
-        n_turns += is_turn;
-        now += change * static_cast<double>(is_turn & (at < own));  // branchless: half of the rows qualify
-    }
-    turns.at.resize(n_turns);
-    turns.change.resize(n_turns);
-    turns.order.fill(turns.at, turns.change, nullptr, present, problem.is_exact());
-    const double margin = tie * problem.total();
-    double least = now;
-    float best = present;
-    turns.order.walk(
-        0.0,
-        [&](const Order::Bucket& bucket, const Reached& before) {
-            return before.sum + bucket.falls < now - margin;
-        },
-        [&](const Reached& reached, double lower, double upper) {
-            const double wrong = reached.sum;
-            if (wrong > least) return;
-            const auto middle = static_cast<float>(lower + (upper - lower) / 2.0);
-            if (!(lower < middle && middle < upper) || !is_moderate(middle)) return;
-            const bool is_nearer = best != present && std::abs(middle - present) < std::abs(best - present);
-            if (wrong < least - margin || (wrong < now - margin && is_nearer)) {
-                least = wrong;
-                best = middle;
-            }
-        });
-    return best;
-}
-
-}  // namespace
-
-Line polish(const Problem& problem, const Line& line, Watch& watch) {
-    Line polished = line;
-    std::vector<double> sums;
-    problem.sum_up(polished, sums);
-    Turns turns;
-    for (int sweep = 0; sweep < n_sweeps; ++sweep) {
-        bool is_moved = false;
-        for (std::size_t term = 0; term < polished.features.size(); ++term) {
-            watch.check();
-            const float* const values = problem.values(polished.features[term]);
-            const float present = polished.weights[term];
-            const float moved = move_weight(problem, sums, values, polished.offset, present, turns);
-            if (moved == present) continue;
-            polished.weights[term] = moved;
-            problem.sum_up(polished, sums);
-            is_moved = true;
-        }
-        if (!is_moved) break;
-    }
-    // Rescales the weights.
-    float largest = 0.0f;
-    for (const float weight : polished.weights) largest = std::max(largest, std::abs(weight));
-    if (largest == 1.0f) return polished;
-    for (float& weight : polished.weights) weight /= largest;
-    polished.offset /= static_cast<double>(largest);
-    return polished;
 }
 
 }  // namespace lhtree::compact

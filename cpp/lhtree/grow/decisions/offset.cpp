@@ -1,15 +1,12 @@
 #include "lhtree/grow/decisions/offset.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
+#include <optional>
 
-#include "lhtree/grow/kernels.hpp"
 #include "lhtree/shared/elementary.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
-
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -27,8 +24,7 @@ Cut cut_with(double offset, double left, const Limits& limits) {
     return {left >= limits.min_samples_leaf && right >= limits.min_samples_leaf, offset, 0.0};
 }
 
-}  // namespace
-
+// Cuts off the largest pure set if it weighs at least gamma.
 std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const Limits& limits) {
     PureSet under[2], over[2];  // by class of the set
     for (int cls = 0; cls < 2; ++cls) {
@@ -52,13 +48,18 @@ std::optional<Cut> cut_off_largest(const Extents& extents, double gamma, const L
     return cut_with(midway(best.below, best.above), best.is_left ? best.weight : total - best.weight, limits);
 }
 
-double find_middle(const Extents& extents) {
-    return (extents.low[0] + extents.high[0] + extents.low[1] + extents.high[1]) / 4.0;
-}
+}  // namespace
 
-Cut cut_between(const Halves& halves, const Limits& limits) {
-    if (halves.under.nearest == -infinity || halves.from.nearest == infinity) return {};
-    return cut_with(midway(halves.under.nearest, halves.from.nearest), halves.under.weight, limits);
+Cut cut_purest(const Samples& samples, const Limits& limits, const double* feature_sums, double gamma) {
+    const Extents extents = measure_extents(samples, feature_sums);
+    if (const auto cut = cut_off_largest(extents, gamma, limits)) return *cut;
+    const double middle = (extents.low[0] + extents.high[0] + extents.low[1] + extents.high[1]) / 4.0;
+    // No number lies between the middle and the next double below it.
+    const double before = std::nextafter(middle, -infinity);
+    const Side under = grow_kernels().below(feature_sums, samples.weight, samples.size(), middle);
+    const Side from = grow_kernels().above(feature_sums, samples.weight, samples.size(), before);
+    if (under.nearest == -infinity || from.nearest == infinity) return {};
+    return cut_with(midway(under.nearest, from.nearest), under.weight, limits);
 }
 
 Cut find_gini_cut(const ClassOrder& order, const Limits& limits, std::vector<double>& cost) {
@@ -115,44 +116,6 @@ double find_credit(double product, const Variable& a, const Variable& b, double 
     const double most = 2.0 * elementary::log(static_cast<double>(n_features));
     return std::max(0.0, 1.0 - most * chance / (product * product));
 }
-
-template <class AnyMoments, class Totals>
-void share_gain(const AnyMoments& moments, const Totals& totals, const double* squares,
-                std::size_t n_features, Hyperplane& hyperplane) {
-    const std::size_t n = hyperplane.features.size();
-    const auto pull = [&](std::size_t i) {
-        return std::abs(static_cast<double>(hyperplane.weights[i])) *
-               std::sqrt(squares[hyperplane.features[i]]);
-    };
-    double total = 0.0;
-    for (std::size_t i = 0; i < n; ++i) total += pull(i);
-    const Variable response{moments.response_squares(), totals.reach()};
-    hyperplane.shares.resize(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto feature = static_cast<std::size_t>(hyperplane.features[i]);
-        const double credit =
-            find_credit(moments.covariance(feature), {squares[feature], moments.reach(feature)}, response,
-                        totals.weight(), n_features);
-        hyperplane.shares[i] = static_cast<float>(credit > 0.0 ? credit * pull(i) / total : 0.0);
-    }
-}
-
-template <class AnyMoments, class Totals>
-void share_gain_alone(const AnyMoments& moments, const Totals& totals, const Totals& left,
-                      std::size_t n_features, Hyperplane& hyperplane) {
-    const double weight = totals.weight(), right = weight - left.weight();
-    const Variable side{left.weight() * right / weight, std::max(left.weight(), right) / weight};
-    const double product = left.response() - left.weight() * totals.response() / weight;
-    const Variable response{moments.response_squares(), totals.reach()};
-    hyperplane.shares = {static_cast<float>(find_credit(product, side, response, weight, n_features))};
-}
-
-template void share_gain(const Moments&, const ClassTotals&, const double*, std::size_t, Hyperplane&);
-template void share_gain(const RealMoments&, const RealTotals&, const double*, std::size_t, Hyperplane&);
-template void share_gain_alone(const Moments&, const ClassTotals&, const ClassTotals&, std::size_t,
-                               Hyperplane&);
-template void share_gain_alone(const RealMoments&, const RealTotals&, const RealTotals&, std::size_t,
-                               Hyperplane&);
 
 std::pair<std::size_t, std::size_t> draw_pair(std::uint64_t key, std::size_t n_runs) {
     Draws draws(key, direction_draws);

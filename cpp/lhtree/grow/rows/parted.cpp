@@ -5,7 +5,6 @@
 #include <numeric>
 
 namespace lhtree {
-
 namespace {
 
 // Copies the smaller side aside while the larger one moves together, so that memory for half the rows is

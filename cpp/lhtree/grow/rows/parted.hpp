@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "lhtree/grow/rows/samples.hpp"
-#include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
 
@@ -14,8 +13,7 @@ struct Chosen {
     std::vector<double> weight;
 };
 
-// Rows with labels and weights (nullptr: 1 each). The labels are targets (0 or 1), a numeric response, or
-// classes.
+// Rows with labels and weights (nullptr: 1 each). Labels: targets (0 or 1), a numeric response, or classes.
 struct Labelled {
     Rows rows;
     const std::uint8_t* is_target;
@@ -52,8 +50,7 @@ class PartedRows {
     }
     const Codes* codes() const { return codes_; }  // by original position; nullptr: none
 
-    // Partitions n rows from `begin`: rows with a 1 in is_left move to the front; both sides keep their
-    // order.
+    // Partitions n rows from `begin`: rows with is_left move to the front, all in their order.
     void move(std::size_t begin, const std::uint8_t* is_left, std::size_t n, std::size_t n_threads,
               Aside& aside, Watch& watch);
     // Restores the original order of the rows.

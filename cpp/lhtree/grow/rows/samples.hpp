@@ -30,8 +30,8 @@ void each_tile(const WeightedRows& rows, const Use& use) {
     });
 }
 
-// Samples of a block: non-targets first, then targets. Partitioning is stable and keeps this order, so no
-// loop tests the class of a row.
+// Samples of a block: non-targets first, then targets. Partitioning keeps this order, so no loop tests
+// classes.
 struct Samples {
     Rows rows;
     std::size_t n_rest = 0;
@@ -77,13 +77,11 @@ struct ClassedSamples {
     ClassedSamples with(const Rows& other) const { return {other, of_class, weight}; }
 };
 
-// Codes that ascend with the values of a feature, computed once for all trees: they assign rows to bins
-// without sorting.
+// Codes that ascend with the values of a feature, computed once for all trees: bins then need no sorting.
 
 using Code = std::uint16_t;
 
-// A column of codes per numeric feature. Equal values have equal codes; if is_exact, different values have
-// different codes.
+// A column of codes per numeric feature. Equal values have equal codes; if is_exact, only those.
 struct Codes {
     std::size_t n_rows = 0;
     std::vector<std::size_t> column;  // of every feature

@@ -1,6 +1,5 @@
 #include "lhtree/grow/statistics/moments.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "lhtree/grow/rows/samples.hpp"
-#include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
 
@@ -93,8 +92,6 @@ class Moments {
     std::vector<FeatureMoments> chunks_;
 };
 
-// Moments with a numeric response.
-
 // Weight, sum and range of the response, in chunks merged in order.
 struct RealTotals {
     double sum_of_weights = 0.0, sum = 0.0;
@@ -142,10 +139,8 @@ class RealMoments {
     std::vector<RealMoments> chunks_;
 };
 
-// Scatter matrix of a block.
-
-// Sums of products of the deviations of features from their means: the lower triangle, n_features rows of
-// n_features.
+// Scatter matrix of a block: sums of products of the deviations of features from their means: the lower
+// triangle, n_features rows of n_features.
 class Scatter {
   public:
     std::vector<double> triangle;
@@ -160,18 +155,16 @@ class Scatter {
     void add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch);
 };
 
-// Gram matrix of blocks with fewer rows than features.
-
-// Let the rows of D be the deviations of the features from their means, times the root of the weight of a
-// row. The scatter of a block is DᵀD, and (DᵀD + ridge · I)⁻¹ Dᵀr = Dᵀ (DDᵀ + ridge · I)⁻¹ r: the system has
-// one equation per row instead of one per feature.
+// Gram matrix of blocks with fewer rows than features. Let the rows of D be the deviations of the features
+// from their means, times the root of the weight of a row. The scatter of a block is DᵀD, and (DᵀD + ridge ·
+// I)⁻¹ Dᵀr = Dᵀ (DDᵀ + ridge · I)⁻¹ r: the system has one equation per row instead of one per feature.
 class Gram {
   public:
     std::vector<double> triangle;   // lower triangle of DDᵀ, n_rows rows of n_rows
     std::vector<double> deviation;  // r: deviation of the response, times the root of the weight
 
-    // Whether the Gram matrix is used. With fewer features the scatter matrix is used, which keeps the bits
-    // of older models.
+    // Whether the Gram matrix is used. With fewer features, the scatter matrix keeps the bits of older
+    // models.
     static bool suits(const Rows& rows) { return rows.n_features > 512 && rows.n_rows < rows.n_features; }
     template <class AnySamples, class AnyMoments>
     void measure(const AnySamples& samples, const AnyMoments& moments, Watch& watch);

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "lhtree/grow/kernels.hpp"
-
 namespace lhtree {
 
 Extents measure_extents(const Samples& samples, const double* feature_sums) {
@@ -21,13 +19,6 @@ Extents measure_extents(const Samples& samples, const double* feature_sums) {
         extents.over[cls] = grow_kernels().above(sums, weight, size[cls], extents.high[1 - cls]);
     }
     return extents;
-}
-
-Halves measure_halves(const Samples& samples, const double* feature_sums, double bound) {
-    // No number lies between the bound and the next double below it.
-    const double before = std::nextafter(bound, -std::numeric_limits<double>::infinity());
-    return {grow_kernels().below(feature_sums, samples.weight, samples.size(), bound),
-            grow_kernels().above(feature_sums, samples.weight, samples.size(), before)};
 }
 
 void Binned::bin(const CodedRows& coded, std::size_t n, std::size_t most) {
@@ -61,22 +52,22 @@ void Binned::bin(const double* feature_sums, std::size_t n, std::size_t most) {
         bin_[i] = static_cast<Code>(std::min((feature_sums[i] - low) * per_unit, last));
 }
 
-std::size_t ChosenRows::take(const Binned& bins, const std::vector<std::uint8_t>& is_chosen) {
-    const std::size_t n = bins.n_rows();
+std::size_t ChosenRows::take_rows() {
+    const std::size_t n = bins_.n_rows();
     chosen_.resize(std::max(chosen_.size(), n + 1));
     std::size_t n_chosen = 0;
-    if (bins.has_one_value_each()) {
-        some_row_.resize(std::max(some_row_.size(), bins.size()));
-        for (std::size_t i = 0; i < n; ++i) some_row_[bins[i]] = static_cast<std::uint32_t>(i);
-        for (std::size_t b = 0; b < bins.size(); ++b) {
+    if (bins_.has_one_value_each()) {
+        some_row_.resize(std::max(some_row_.size(), bins_.size()));
+        for (std::size_t i = 0; i < n; ++i) some_row_[bins_[i]] = static_cast<std::uint32_t>(i);
+        for (std::size_t b = 0; b < bins_.size(); ++b) {
             chosen_[n_chosen] = some_row_[b];
-            n_chosen += is_chosen[b];
+            n_chosen += is_chosen_[b];
         }
         return n_chosen;
     }
     for (std::size_t i = 0; i < n; ++i) {
         chosen_[n_chosen] = static_cast<std::uint32_t>(i);
-        n_chosen += is_chosen[bins[i]];
+        n_chosen += is_chosen_[bins_[i]];
     }
     return n_chosen;
 }
@@ -107,37 +98,23 @@ void Narrower::count(std::size_t n_rest) {
 }
 
 std::size_t Narrower::choose(double limit, double min_samples_leaf) {
-    const std::size_t n_bins = bins_.size();
     // Tolerance far above the error of float bounds.
     const double margin = 4e-6 * static_cast<double>(bins_.n_rows());
-    const float least = grow_kernels().gini_bounds(rest_.data(), target_.data(), n_bins,
+    const float least = grow_kernels().gini_bounds(rest_.data(), target_.data(), bins_.size(),
                                                    static_cast<float>(min_samples_leaf * (1.0 + 1e-6)),
                                                    bins_.has_one_value_each(), bound_.data());
     const auto threshold = static_cast<float>(std::min(limit, static_cast<double>(least)) + margin);
-    is_chosen_.resize(n_bins);
-    std::size_t n_chosen = 0;
-    bool precedes = false;  // whether the previous bin may contain the cut, also between its last row and the
-                            // first row here
-    for (std::size_t b = 0; b < n_bins; ++b) {
-        const bool is_empty =
-            rest_count_[b] == rest_count_[b + 1] && target_count_[b] == target_count_[b + 1];
-        const bool may_hold = bound_[b] <= threshold && !is_empty;
-        is_chosen_[b] = (precedes && !is_empty) || may_hold;
-        n_chosen += is_chosen_[b];
-        precedes = may_hold || (is_empty && precedes);
-    }
-    return n_chosen == 0 ? 0 : chosen_.take(bins_, is_chosen_);
+    const auto is_empty = [&](std::size_t b) {
+        return rest_count_[b] == rest_count_[b + 1] && target_count_[b] == target_count_[b + 1];
+    };
+    return choose_bins(is_empty, [&](std::size_t b) { return bound_[b] <= threshold; });
 }
 
-namespace {
-
 // Sorting few rows is faster. With weights, all rows are needed: they are added in the order of the values.
-bool pays_to_narrow(const Samples& samples) {
+static bool pays_to_narrow(const Samples& samples) {
     constexpr std::size_t least = 32;  // measured
     return samples.size() >= least && !samples.weight;
 }
-
-}  // namespace
 
 template <class Key>
 void SortedRows::enter(const std::uint32_t* chosen, std::size_t n, const Key& key) {

@@ -4,12 +4,9 @@
 #include <vector>
 
 #include "lhtree/grow/kernels.hpp"
-#include "lhtree/grow/rows/samples.hpp"
 #include "lhtree/shared/sort.hpp"
 
 namespace lhtree {
-
-// Extents of the feature sums of two classes, for the offset of the paper.
 
 // Extremes of the sums of each class, and its rows below or above all rows of the other class.
 struct Extents {
@@ -17,14 +14,6 @@ struct Extents {
     Side under[2], over[2];
 };
 Extents measure_extents(const Samples& samples, const double* feature_sums);
-
-// Rows below a bound, and the other rows.
-struct Halves {
-    Side under, from;
-};
-Halves measure_halves(const Samples& samples, const double* feature_sums, double bound);
-
-// Places where the best Gini cut can lie, found without sorting.
 
 // Codes of one feature (or none), and the rows of a block among them (nullptr: all, in order).
 struct CodedRows {
@@ -51,22 +40,43 @@ class Binned {
     std::vector<Code> bin_;
 };
 
-// Rows of the selected bins. If every bin has one value, one row represents all rows of that value.
+// Rows in bins, and those in which the best cut can lie. If a bin has one value, one row represents it.
 class ChosenRows {
   public:
-    // `is_chosen` has a value per bin. Returns the number of rows.
-    std::size_t take(const Binned& bins, const std::vector<std::uint8_t>& is_chosen);
-    const std::uint32_t* data() const { return chosen_.data(); }
+    const std::uint32_t* chosen() const { return chosen_.data(); }
+    std::size_t bin_of(std::size_t row) const { return bins_[row]; }
+    bool has_one_value_each() const { return bins_.has_one_value_each(); }
+
+  protected:
+    Binned bins_;
+
+    // Chooses the rows of the bins that may hold the cut, and of the next bin with rows behind each: the cut
+    // may lie between the two. Returns the number of rows.
+    template <class IsEmpty, class MayHold>
+    std::size_t choose_bins(const IsEmpty& is_empty, const MayHold& may_hold) {
+        is_chosen_.resize(bins_.size());
+        bool is_any = false, precedes = false;
+        for (std::size_t b = 0; b < bins_.size(); ++b) {
+            const bool has_rows = !is_empty(b), holds = has_rows && may_hold(b);
+            is_chosen_[b] = holds || (precedes && has_rows);
+            is_any |= holds;
+            precedes = holds || (precedes && !has_rows);
+        }
+        return is_any ? take_rows() : 0;
+    }
 
   private:
+    std::vector<std::uint8_t> is_chosen_;
     std::vector<std::uint32_t> some_row_, chosen_;
+
+    std::size_t take_rows();
 };
 
 // Narrows the search for the best cut of rows of weight 1. The cost of a cut is a concave function of the
 // numbers of rows of each class on its left. A cut inside a bin therefore costs at least as much as the
 // cheapest of the four combinations of none or all rows of each class of the bin. If that is above the cost
 // of a cut between bins, the bin is skipped.
-class Narrower {
+class Narrower : public ChosenRows {
   public:
     // n rows, of which n_rest are not targets, by codes or feature sums.
     template <class Values>
@@ -74,29 +84,20 @@ class Narrower {
         bins_.bin(values, n, most_bins(n));
         count(n_rest);
     }
-    // Selects rows that include the neighbours of the best cut, if it is cheaper than `limit`; returns their
-    // number.
+    // Chooses rows around the best cut, if it is cheaper than `limit`; returns their number.
     std::size_t choose(double limit, double min_samples_leaf);
 
-    const std::uint32_t* chosen() const { return chosen_.data(); }
-    std::size_t bin_of(std::size_t row) const { return bins_[row]; }
-    bool has_one_value_each() const { return bins_.has_one_value_each(); }
     // Number of rows of each class before a bin.
     double rest_before(std::size_t bin) const { return rest_count_[bin]; }
     double target_before(std::size_t bin) const { return target_count_[bin]; }
 
   private:
-    Binned bins_;
     std::vector<std::uint32_t> rest_count_, target_count_;
     std::vector<float> rest_, target_, bound_;
-    std::vector<std::uint8_t> is_chosen_;
-    ChosenRows chosen_;
 
     static std::size_t most_bins(std::size_t n);
     void count(std::size_t n_rest);
 };
-
-// Rows of a block in the order of their feature sums, with statistics up to each place.
 
 // Rows sorted by a value; ties keep their order.
 class SortedRows {
@@ -120,8 +121,7 @@ class SortedRows {
     void enter(const std::uint32_t* chosen, std::size_t n, const Key& key);
 };
 
-// Weights of the classes up to each place. If all rows weigh 1, places where the best cut cannot lie are left
-// out.
+// Weights of the classes up to each place. If all rows weigh 1, places without the best cut are left out.
 class ClassOrder {
   public:
     std::size_t size() const { return sorted_.size(); }

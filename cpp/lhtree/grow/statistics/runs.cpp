@@ -5,7 +5,6 @@
 #include "lhtree/grow/statistics/moments.hpp"
 
 namespace lhtree {
-
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -69,30 +68,21 @@ void RunNarrower::count(const RunTotals& totals) {
 }
 
 std::size_t RunNarrower::choose(double limit, double min_samples_leaf) {
-    const std::size_t n_bins = bins_.size();
     const auto n = static_cast<double>(bins_.n_rows());
     const auto is_allowed = [&](double left, double right) {
         return left >= min_samples_leaf && right >= min_samples_leaf && left > 0.0 && right > 0.0;
     };
     double least = infinity;
-    for (std::size_t b = 1; b < n_bins; ++b)
+    for (std::size_t b = 1; b < bins_.size(); ++b)
         if (is_allowed(before(b), n - before(b))) least = std::min(least, cost(b));
     const double threshold = std::min(limit, least) + 1e-9 * n;  // above the rounding error
-    is_chosen_.resize(n_bins);
-    std::size_t n_chosen = 0;
-    bool precedes = false;  // whether the previous bin may contain the cut, also between its last row and the
-                            // first row here
-    for (std::size_t b = 0; b < n_bins; ++b) {
-        const double n_own = before(b + 1) - before(b);
-        const bool is_single = n_own == 1.0 || has_one_value_each(), is_empty = n_own == 0.0;
+    const auto is_empty = [&](std::size_t b) { return before_[b] == before_[b + 1]; };
+    return choose_bins(is_empty, [&](std::size_t b) {
+        const bool is_single = before_[b + 1] - before_[b] == 1 || has_one_value_each();
         const double most_right = n - (is_single ? before(b + 1) : before(b));
         const double bound = is_single ? cost(b + 1) : left_[b] + right_[b + 1];
-        const bool may_hold = !is_empty && is_allowed(before(b + 1), most_right) && bound <= threshold;
-        is_chosen_[b] = (precedes && !is_empty) || may_hold;
-        n_chosen += is_chosen_[b];
-        precedes = may_hold || (is_empty && precedes);
-    }
-    return n_chosen == 0 ? 0 : chosen_.take(bins_, is_chosen_);
+        return is_allowed(before(b + 1), most_right) && bound <= threshold;
+    });
 }
 
 void RunOrder::start(const RunTotals& totals) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "lhtree/grow/rows/samples.hpp"
 #include "lhtree/grow/statistics/order.hpp"
 
 namespace lhtree {
@@ -38,7 +37,7 @@ inline double impurity(double weight, double squares) {
 // Narrows the search for the best cut of many classes. Rows weigh 1 each and are put into bins. Impurity is
 // superadditive, so adding a bin to a side makes the side no purer: a cut inside a bin costs at least the
 // impurity of both sides without the bin.
-class RunNarrower {
+class RunNarrower : public ChosenRows {
   public:
     // Whether scanning the bins is faster than sorting the rows.
     static bool pays(std::size_t n_rows, std::size_t n_runs);
@@ -51,21 +50,15 @@ class RunNarrower {
     // As Narrower.
     std::size_t choose(double limit, double min_samples_leaf);
 
-    const std::uint32_t* chosen() const { return chosen_.data(); }
-    std::size_t bin_of(std::size_t row) const { return bins_[row]; }
-    bool has_one_value_each() const { return bins_.has_one_value_each(); }
     // Number of rows before a bin, and the cost of a cut there; a value per run.
     double before(std::size_t bin) const { return static_cast<double>(before_[bin]); }
     double cost(std::size_t bin) const { return left_[bin] + right_[bin]; }
     const std::uint32_t* runs_before(std::size_t bin) const { return &runs_before_[bin * n_runs_]; }
 
   private:
-    Binned bins_;
     std::size_t n_runs_ = 0;
     std::vector<std::uint32_t> runs_before_, before_;
     std::vector<double> left_, right_;  // impurities of the rows before a bin, and from it on
-    std::vector<std::uint8_t> is_chosen_;
-    ChosenRows chosen_;
 
     static std::size_t most_bins(std::size_t n, std::size_t n_runs);
     void count(const RunTotals& totals);

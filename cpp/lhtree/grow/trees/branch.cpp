@@ -5,11 +5,9 @@
 #include <numeric>
 #include <type_traits>
 
-#include "lhtree/grow/kernels.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
-
 namespace {
 
 // Returns samples with some of the features, copied to `to`.
@@ -66,10 +64,6 @@ Samples take_pair(const ClassedSamples& samples, const RunTotals& totals, std::s
             n_first,
             samples.weight ? weight.data() : nullptr};
 }
-
-}  // namespace
-
-namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -171,25 +165,22 @@ void Brancher<Response>::share_gain_alone(const Totals& totals, const Block& lef
 template <class Response>
 void Brancher<Response>::share_gain([[maybe_unused]] const Totals& all, const Contrast& contrast,
                                     std::size_t n_features, Hyperplane& hyperplane) {
-    const ContrastTotals totals = [&] {
+    const auto totals = [&] {
         if constexpr (is_many<Response>)
             return measure_totals(contrast);
         else
             return all;
     }();
-    const Contrast& view = contrast;
-    if (has_scatter_squares_)
-        return lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
-    squares_.assign(padded(view.rows.n_features), 0.0);
-    if (moments_.has_squares()) {
+    if (!has_scatter_squares_) squares_.assign(padded(contrast.rows.n_features), 0.0);
+    if (!has_scatter_squares_ && moments_.has_squares()) {
         for (const auto feature : hyperplane.features) {
             const auto f = static_cast<std::size_t>(feature);
             squares_[f] = moments_.total_squares(f);
         }
-    } else {
-        means_.assign(padded(view.rows.n_features), 0.0);
-        for (std::size_t f = 0; f < view.rows.n_features; ++f) means_[f] = moments_.mean(f);
-        each_tile(WeightedRows{view.rows, view.weight}, [&](const WeightedRows& tile) {
+    } else if (!has_scatter_squares_) {
+        means_.assign(padded(contrast.rows.n_features), 0.0);
+        for (std::size_t f = 0; f < contrast.rows.n_features; ++f) means_[f] = moments_.mean(f);
+        each_tile(WeightedRows{contrast.rows, contrast.weight}, [&](const WeightedRows& tile) {
             grow_kernels().square_rows(tile, means_.data(), squares_.data());
         });
     }

@@ -4,9 +4,7 @@
 #include <vector>
 
 #include "lhtree/grow/decisions/linear.hpp"
-#include "lhtree/grow/decisions/offset.hpp"
 #include "lhtree/grow/trees/response.hpp"
-#include "lhtree/shared/options.hpp"
 
 namespace lhtree {
 
@@ -28,7 +26,6 @@ class Brancher {
     using Totals = typename Response::Totals;
     using Moments = typename Response::Moments;
     using Contrast = typename Response::Contrast;
-    using ContrastTotals = typename Response::ContrastTotals;
 
     Brancher(const Settings& settings, PartedRows& rows, std::size_t n_threads, Watch& watch)
         : settings_(settings),

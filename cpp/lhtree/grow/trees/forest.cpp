@@ -10,7 +10,6 @@
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree {
-
 namespace {
 
 // A part of a tree, numbered breadth-first by itself.
@@ -20,8 +19,7 @@ struct Draft {
     std::vector<std::int32_t> elsewhere;  // draft that continues a block; -1: none
 };
 
-// Grows from `root` until blocks have at most `small` rows; leave(block) returns the draft that continues
-// such a block.
+// Grows from `root` until blocks have at most `small` rows; leave(block) returns the draft that continues it.
 template <class Response, class Leave>
 Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& brancher, Watch& watch,
                 const Leave& leave) {
@@ -52,8 +50,7 @@ Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& branch
     return draft;
 }
 
-// Joins the drafts (the first has the root) to one tree, numbered breadth-first, and finds the leaf of every
-// row.
+// Joins the drafts (the first has the root) to one tree, numbered breadth-first, with the leaf of every row.
 Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
     Grown grown;
     grown.leaf_of_row.resize(rows.size());
@@ -88,8 +85,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
                Watch& watch) {
     PartedRows rows(samples);
     // First the trunk: large blocks, breadth-first, whose rows all threads share. Then subtrees that stay in
-    // a core's cache, one thread each. Draws and sums depend on the block alone, so the order does not
-    // matter.
+    // a core's cache, one thread each. Draws and sums depend on the block alone, not on the order.
     constexpr std::size_t cache_bytes = std::size_t{1} << 19;
     const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.width() + 1);
     const Block root{0, rows.size(), rows.n_rest(), 0, key};
@@ -117,8 +113,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
     return grown;
 }
 
-}  // namespace
-
+// Returns the targets if all responses are 0 or 1, otherwise nothing.
 std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
     std::vector<std::uint8_t> is_target(n);
     for (std::size_t row = 0; row < n; ++row) {
@@ -127,6 +122,8 @@ std::vector<std::uint8_t> find_targets(const double* response, std::size_t n) {
     }
     return is_target;
 }
+
+}  // namespace
 
 Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
                 Watch& watch) {
@@ -237,8 +234,7 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
     }
     const std::size_t n_targets = plan.targets.size(), n_trees = plan.betas.size();
     std::vector<Blocks> trees(n_trees * n_targets);
-    // With many rows, trees are grown one after the other, in place and on all threads; otherwise threads
-    // grow different trees.
+    // With many rows, trees are grown one by one, in place and on all threads; otherwise one per thread.
     const bool works_in_place = n_trees == 1 && !plan.of_class &&
                                 (n_threads == 1 || n_targets == 1 || plan.rows.n_rows >= 16 * chunk_rows);
     Codes codes;
@@ -271,9 +267,8 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
         watch.finish_one();
     });
     Forest forest;
-    for (std::size_t task = 0; task < trees.size(); ++task) {
+    for (std::size_t task = 0; task < trees.size(); ++task)
         forest.add(plan.targets[task % n_targets], std::move(trees[task]));
-    }
     return forest;
 }
 

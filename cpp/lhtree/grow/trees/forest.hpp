@@ -6,7 +6,6 @@
 #include "lhtree/grow/rows/parted.hpp"
 #include "lhtree/shared/blocks.hpp"
 #include "lhtree/shared/options.hpp"
-#include "lhtree/shared/threads.hpp"
 
 namespace lhtree {
 
@@ -25,11 +24,7 @@ Grown grow(const Labelled& samples, const Options& options, std::uint64_t key, s
 Grown grow_real(const Labelled& samples, const Options& options, std::uint64_t key, std::size_t n_threads,
                 Watch& watch);
 
-// Returns the targets if all responses are 0 or 1, otherwise nothing.
-std::vector<std::uint8_t> find_targets(const double* response, std::size_t n);
-
 // Random subsets of rows, drawn per stratum.
-
 struct Sampling {
     const std::int32_t* stratum = nullptr;  // of every row; the strata are 0 … counts.size() - 1
     std::size_t n_rows = 0;

@@ -4,17 +4,9 @@
 
 #include "lhtree/grow/decisions/offset.hpp"
 #include "lhtree/grow/rows/parted.hpp"
-#include "lhtree/grow/statistics/moments.hpp"
 #include "lhtree/shared/options.hpp"
 
 namespace lhtree {
-
-inline Cut cut_purest(const Samples& samples, const Limits& limits, const double* feature_sums,
-                      double gamma) {
-    const Extents extents = measure_extents(samples, feature_sums);
-    if (const auto cut = cut_off_largest(extents, gamma, limits)) return *cut;
-    return cut_between(measure_halves(samples, feature_sums, find_middle(extents)), limits);
-}
 
 class GiniCutter {
   public:
@@ -34,26 +26,8 @@ class GiniCutter {
     std::vector<double> cost_;
 };
 
-class LeastSquaresCutter {
-  public:
-    Cut cut(const RealSamples& samples, const RealTotals& totals, const RealMoments& moments,
-            double min_samples_leaf, const double* feature_sums) {
-        order_.measure(samples, feature_sums, totals.low);
-        return find_least_squares_cut(order_, moments, min_samples_leaf);
-    }
-    Cut cut_feature(const RealSamples& samples, const RealTotals& totals, const RealMoments& moments,
-                    double min_samples_leaf, std::size_t feature) {
-        order_.measure_feature(samples, feature, totals.low);
-        return find_least_squares_cut(order_, moments, min_samples_leaf);
-    }
-
-  private:
-    RealOrder order_;
-};
-
 // Kinds of response. Each defines its samples, totals, moments and cuts; the rest of growing is common. Two
-// values could be grown as numbers, with the same partition; their own kind keeps rows sorted by class, so
-// that no loop tests the class of a row.
+// values could be grown as numbers, with the same partition; their own kind keeps rows sorted by class.
 
 // Rows begin … end - 1 of the partitioned rows, non-targets first.
 struct Block {
@@ -72,7 +46,6 @@ struct Settings {
     Settings(const Options& options_, double total_weight, std::size_t n_features);
 };
 
-// Input of a cut.
 template <class Response>
 struct CutContext {
     const Settings& settings;
@@ -91,7 +64,6 @@ struct TwoValued {
     }
     static void set_values(const Totals&, Blocks&) {}  // its range is 0 to 1, the default
     using Contrast = Samples;                          // rows that the direction separates: all
-    using ContrastTotals = Totals;
     static double rounding(const Moments&) { return 0.0; }
 
     class Cutter {
@@ -124,7 +96,6 @@ struct RealValued {
         return rows.real_part(block.begin, block.end);
     }
     using Contrast = Samples;
-    using ContrastTotals = Totals;
     static void set_values(const Totals& totals, Blocks& blocks) {
         blocks.low.push_back(totals.low);
         blocks.high.push_back(totals.high);
@@ -135,16 +106,20 @@ struct RealValued {
       public:
         using Context = CutContext<RealValued>;
         Cut cut(const Context& context, const double* feature_sums) {
-            return cutter_.cut(context.samples, context.totals, context.moments,
-                               context.settings.min_samples_leaf, feature_sums);
+            order_.measure(context.samples, feature_sums, context.totals.low);
+            return find_cut(context);
         }
         Cut cut_feature(const Context& context, std::size_t feature, const CodedRows&, double) {
-            return cutter_.cut_feature(context.samples, context.totals, context.moments,
-                                       context.settings.min_samples_leaf, feature);
+            order_.measure_feature(context.samples, feature, context.totals.low);
+            return find_cut(context);
         }
 
       private:
-        LeastSquaresCutter cutter_;
+        RealOrder order_;
+
+        Cut find_cut(const Context& context) const {
+            return find_least_squares_cut(order_, context.moments, context.settings.min_samples_leaf);
+        }
     };
 };
 
@@ -154,7 +129,6 @@ struct ManyClassed {
     using Totals = RunTotals;
     using Moments = lhtree::Moments;
     using Contrast = lhtree::Samples;
-    using ContrastTotals = ClassTotals;
 
     static Samples samples(const PartedRows& rows, const Block& block) {
         return rows.classed_part(block.begin, block.end);

@@ -4,14 +4,13 @@
 #include <type_traits>
 
 namespace lhtree::boost {
-
 namespace {
 
 constexpr char head[] = {'L', 'H', 2};                    // the last is the version
 constexpr std::size_t most_items = std::size_t{1} << 24;  // of a vector
 
 // Structs list their fields for writing and for reading. Integers take seven bits to a byte, the low ones
-// first; a run of zeros is a zero and its length, because most bins and digits are empty. Numbers are
+// first; a run of zeros is a zero and its length, as most bins and digits are empty. Numbers are
 // little-endian.
 class Writer {
   public:
@@ -174,42 +173,31 @@ Variant make_alternative(std::size_t number) {
     }
 }
 
-template <class Variant>
-std::string write(const Variant& value) {
+}  // namespace
+
+template <class Message>
+std::string write(const Message& value) {
     Writer to;
     to(value.index() + 1);
     std::visit([&](const auto& one) { to(one); }, value);
     return to.take();
 }
 
-template <class Variant>
-Variant read(const std::string& message) {
+template <class Message>
+Message read(const std::string& message) {
     Reader from(message);
     std::size_t number = 0;
     from(number);
-    Variant value = make_alternative<Variant>(number - 1);
+    Message value = make_alternative<Message>(number - 1);
     std::visit([&](auto& one) { from(one); }, value);
     from.end();
     return value;
 }
 
-}  // namespace
-
-std::string write_request(const Request& request) {
-    return write(request);
-}
-
-std::string write_answer(const Answer& answer) {
-    return write(answer);
-}
-
-Request read_request(const std::string& message) {
-    return read<Request>(message);
-}
-
-Answer read_answer(const std::string& message) {
-    return read<Answer>(message);
-}
+template std::string write(const Request&);
+template std::string write(const Answer&);
+template Request read(const std::string&);
+template Answer read(const std::string&);
 
 void merge_answer(Answer& all, const Answer& own) {
     require_message(all.index() == own.index(), "it answers another message");
@@ -218,13 +206,13 @@ void merge_answer(Answer& all, const Answer& own) {
 
 std::string merge_answers(const std::vector<std::string>& answers) {
     require_message(!answers.empty(), "there is no answer");
-    Answer all = read_answer(answers[0]);
-    for (std::size_t i = 1; i < answers.size(); ++i) merge_answer(all, read_answer(answers[i]));
-    return write_answer(all);
+    Answer all = read<Answer>(answers[0]);
+    for (std::size_t i = 1; i < answers.size(); ++i) merge_answer(all, read<Answer>(answers[i]));
+    return write(all);
 }
 
 bool changes_rows(const std::string& request) {
-    return std::visit([](const auto& one) { return one.changes_rows; }, read_request(request));
+    return std::visit([](const auto& one) { return one.changes_rows; }, read<Request>(request));
 }
 
 }  // namespace lhtree::boost

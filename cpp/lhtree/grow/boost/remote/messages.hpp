@@ -16,10 +16,11 @@ inline void require_message(bool holds, const char* what) {
     if (!holds) throw MessageError(std::string("malformed message: ") + what);
 }
 
-std::string write_request(const Request& request);
-std::string write_answer(const Answer& answer);
-Request read_request(const std::string& message);
-Answer read_answer(const std::string& message);
+// Message: Request or Answer.
+template <class Message>
+std::string write(const Message& message);
+template <class Message>
+Message read(const std::string& text);
 
 // Adds the statistics of another partition for the same request.
 void merge_answer(Answer& all, const Answer& own);

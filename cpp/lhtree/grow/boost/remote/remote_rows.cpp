@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace lhtree::boost {
-
 namespace {
 
 // Whether an answer has an item for every block or class that a request is about.
@@ -24,8 +23,7 @@ bool fits(const OneRequest& request, const Answer& answer) {
         return true;
 }
 
-// Whether a request has an item for every block of the level, and no number of a block, slot or score is too
-// large.
+// Whether a request has an item for every block of the level, and all blocks, slots and scores exist.
 template <class OneRequest>
 bool fits(const OneRequest& request, const LocalRows& rows) {
     const std::size_t n_blocks = rows.n_blocks();
@@ -64,7 +62,7 @@ RemoteRows::RemoteRows(const Bins& bins, const Loss& loss, std::size_t n_classes
 }
 
 Answer RemoteRows::answer(const Request& request) {
-    waiting_.push_back(write_request(request));
+    waiting_.push_back(write(request));
     const bool can_wait = std::visit(
         [](const auto& one) { return std::is_same_v<typename std::decay_t<decltype(one)>::Answer, Done>; },
         request);
@@ -73,7 +71,7 @@ Answer RemoteRows::answer(const Request& request) {
     std::optional<Answer> all;
     for (const std::vector<std::string>& answers : exchange_(waiting_)) {
         require_message(answers.size() == waiting_.size(), "an answer is not to all messages");
-        Answer own = read_answer(answers.back());
+        Answer own = read<Answer>(answers.back());
         if (all)
             merge_answer(*all, own);
         else
@@ -100,7 +98,7 @@ std::vector<double> RemoteRows::select(std::size_t n_blocks) {
 }
 
 std::string Partition::answer(const std::string& request) {
-    return write_answer(answer(read_request(request)));
+    return write(answer(read<Request>(request)));
 }
 
 Answer Partition::answer(const Request& request) {

@@ -11,8 +11,7 @@
 
 namespace lhtree::boost {
 
-// Sends requests to all partitions and returns a list of answers per partition, in any order. Lists of
-// several partitions may be merged.
+// Sends requests to all partitions and returns a list of answers per partition, in any order, or merged ones.
 using Exchange = std::function<std::vector<std::vector<std::string>>(const std::vector<std::string>&)>;
 
 class RemoteRows : public Rows {
