@@ -74,7 +74,7 @@ struct BlockArrays {
     Array<double> gain;
     Array<float> hyperplane_share;  // part of the gain of every feature; default: unknown
     Array<float> membership_mean;   // of the features of the slopes in the block; default 0
-    // The same in the user's units, for trees that are evaluated in these; default none.
+    // Weights, offsets, slopes and intercepts in the user's units; default none.
     Array<double> unit_weight, unit_offset, unit_slope, unit_intercept;
 };
 

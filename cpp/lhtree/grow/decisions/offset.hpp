@@ -94,7 +94,7 @@ std::pair<std::size_t, std::size_t> draw_pair(std::uint64_t key, std::size_t n_r
 // Returns the cut with the least Gini impurity of all classes, with the same order of ties.
 Cut find_gini_cut(const RunOrder& order, double weight, double min_samples_leaf);
 
-// The same by the class that the sides separate best, corrected for the number of classes.
+// Divides the gain of one feature by the class that the sides separate best, given the number of classes.
 void share_gain_alone(const RunTotals& totals, const RunTotals& left, std::size_t n_features,
                       Hyperplane& hyperplane);
 
