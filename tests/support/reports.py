@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from lhtree.reports._facts import Table, summarise
+from lhtree.reports._facts import LabelledTable, summarise
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -24,7 +24,7 @@ HOSTILE = [
 
 def make_summary(model, X, y, test=None, **options):
     options = {"title": None, "max_bytes": 8 * 2**20} | options
-    return summarise(model, Table(X, y), test, **options)
+    return summarise(model, LabelledTable(X, y), test, **options)
 
 
 def read_facts(path):

@@ -136,7 +136,7 @@ class Graph:
 Step = Callable[[Graph, list[str]], tuple[str, list[str]]]
 
 
-class Rows:
+class GraphRows:
     """Normalised rows in planes, and the walks of every row through every tree: all trees of a row in turn."""
 
     def __init__(self, graph: Graph, x: str, fitted: Model, walks: Walks) -> None:
@@ -227,7 +227,7 @@ class Rows:
         return graph.add("Mul", graph.cast(graph.add("Gather", value, number), np.float64), z)
 
 
-class UnitRows(Rows):
+class UnitRows(GraphRows):
     """Rows in the user's units; terms are added from left to right."""
 
     def _read(self, graph: Graph, x: str) -> str:
@@ -258,4 +258,4 @@ class UnitRows(Rows):
         return total
 
 
-SPACES: dict[str, type[Rows]] = {"normalised": Rows, "units": UnitRows}
+SPACES: dict[str, type[GraphRows]] = {"normalised": GraphRows, "units": UnitRows}

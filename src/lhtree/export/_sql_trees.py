@@ -302,7 +302,9 @@ def score_joins(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) 
     """Add the sums raw0, raw1, ... of the targets and return the names of the columns to pass on."""
     passed = normalise(query, fitted, keys)
     _number_rows(query, passed, fitted, walks)
-    blocks = _Blocks(query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features)
+    blocks = _BlockQuery(
+        query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features
+    )
     _define_table(query, "trees", {"tree": np.arange(len(walks.root)), "root": walks.root}, {})
     base = take_base(fitted)
     _define_table(query, "bases", {"target": np.arange(len(base))}, {"v": base})
@@ -325,7 +327,7 @@ def _number_rows(query: Query, passed: list[str], fitted: Model, walks: Walks) -
     query.add("numbered", [*passed, "row_number() OVER () AS n", *values])
 
 
-class _Blocks:
+class _BlockQuery:
     """The table of blocks and the expressions that read it. The id of a block is its place; leaves have ids below 0.
 
     Below and above are the children. The children of a leaf are the leaf itself, so that all walks have as many steps.
@@ -454,7 +456,7 @@ def _as_integers(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
     return mantissas, powers
 
 
-def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
+def _add_up_one_by_one(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
     """Add raw scores by row and target, tree by tree, because the sum of SQLite rounds differently."""
     name, n_trees, n_targets = query.name, fitted.trees.n_trees, fitted.n_targets
     query.define(
@@ -471,7 +473,7 @@ def _add_up_one_by_one(query: Query, fitted: Model, blocks: _Blocks) -> None:
     )
 
 
-def _add_up_in_order(query: Query, fitted: Model, blocks: _Blocks) -> None:
+def _add_up_in_order(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
     """Add raw scores by row and target, as sums in the order of the trees; the first term is the initial score."""
     name, n_targets, last = query.name, fitted.n_targets, blocks.n_levels
     rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"

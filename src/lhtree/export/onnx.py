@@ -22,7 +22,7 @@ from ..model.model import Model, read
 from ..model.records import Knots
 from ..tables.encoders import Numbers, TargetStatistic
 from . import _walks as e
-from ._onnx_graph import SPACES, Graph, Rows
+from ._onnx_graph import SPACES, Graph, GraphRows
 from ._walks import Walks, find_walks, take_base
 
 CATEGORIES = "categories"  # input of text, with one column for each that has target statistics
@@ -87,7 +87,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
 
 def _check_size(walks: Walks, n_classes: int) -> None:
     """Raise ValueError if the model does not fit into a file."""
-    weights, slopes = Rows.pad_width(walks.weights.widest), Rows.pad_width(walks.slopes.widest)
+    weights, slopes = GraphRows.pad_width(walks.weights.widest), GraphRows.pad_width(walks.slopes.widest)
     n_shares = 0 if walks.shares is None else len(walks.intercept) * n_classes
     n_bytes = (
         8 * n_shares + len(walks.offset) * (20 + 8 * weights) + len(walks.intercept) * (12 + 12 * slopes)
@@ -159,7 +159,7 @@ def _find(graph: Graph, condition: str) -> str:
     return graph.add("Squeeze", graph.add("NonZero", condition), graph.shape([0]))
 
 
-def _walk(graph: Graph, rows: Rows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
+def _walk(graph: Graph, rows: GraphRows, walks: Walks, confidence: str | None) -> tuple[str, str | None]:
     """Return the leaf of every walk, as -1 - its number, and d(x) (None if it is always 1)."""
     shape = graph.add("Concat", rows.n_rows, graph.shape([len(walks.root)]), axis=0)
     roots = graph.add("Expand", graph.constant(walks.root, np.int64, "root"), shape)
@@ -195,7 +195,7 @@ def _walk(graph: Graph, rows: Rows, walks: Walks, confidence: str | None) -> tup
     return place, last[0] if last else None
 
 
-def _find_shares(graph: Graph, rows: Rows, walks: Walks, place: str) -> str:
+def _find_shares(graph: Graph, rows: GraphRows, walks: Walks, place: str) -> str:
     """Return the shares of all classes in the leaf of every walk, shape (n · n_trees, K). Equal leaves share a line."""
     assert walks.shares is not None
     n_leaves = len(walks.intercept)
@@ -209,7 +209,7 @@ def _find_shares(graph: Graph, rows: Rows, walks: Walks, place: str) -> str:
     return graph.add("Gather", graph.constant(lines, name="shares"), own)
 
 
-def _estimate(graph: Graph, rows: Rows, walks: Walks, place: str) -> str:
+def _estimate(graph: Graph, rows: GraphRows, walks: Walks, place: str) -> str:
     """Return μ(x) of the leaf of every walk (eq. 15)."""
     leaf = graph.add("Sub", graph.constant(-1, np.int64), place)
     estimate = graph.add("Gather", graph.constant(walks.intercept, name="intercept"), leaf)
@@ -236,10 +236,10 @@ _LEAVES = {"estimate": _estimate, "shares": _find_shares}
 class NumberLink:
     """A sum of numbers, from which ``finish`` computes the prediction."""
 
-    finish: Callable[[Graph, Rows, str], str]
+    finish: Callable[[Graph, GraphRows, str], str]
 
     def write(
-        self, graph: Graph, rows: Rows, leaves: str, confidence: str | None, labels: list[Label]
+        self, graph: Graph, rows: GraphRows, leaves: str, confidence: str | None, labels: list[Label]
     ) -> Any:
         """Return the outputs of the graph."""
         raw = graph.add("Squeeze", _add_values(graph, rows, leaves), graph.shape([1]))
@@ -250,10 +250,10 @@ class NumberLink:
 class ClassLink:
     """Class numbers and probabilities, computed by ``score``."""
 
-    score: Callable[[Graph, Rows, str, str | None], tuple[str, str]]
+    score: Callable[[Graph, GraphRows, str, str | None], tuple[str, str]]
 
     def write(
-        self, graph: Graph, rows: Rows, leaves: str, confidence: str | None, labels: list[Label]
+        self, graph: Graph, rows: GraphRows, leaves: str, confidence: str | None, labels: list[Label]
     ) -> Any:
         """Return the outputs of the graph."""
         for label in labels:
@@ -268,23 +268,23 @@ class ClassLink:
         }
 
 
-def _raw_scores(finish: Callable[[Graph, Rows, str], tuple[str, str]]) -> ClassLink:
+def _raw_scores(finish: Callable[[Graph, GraphRows, str], tuple[str, str]]) -> ClassLink:
     """Return the link of raw scores, from which ``finish`` computes class numbers and probabilities."""
 
-    def score(graph: Graph, rows: Rows, leaves: str, confidence: str | None) -> tuple[str, str]:
+    def score(graph: Graph, rows: GraphRows, leaves: str, confidence: str | None) -> tuple[str, str]:
         raw = _add_values(graph, rows, leaves)
         return (finish if rows.fitted.calibration is None else _calibrate)(graph, rows, raw)
 
     return ClassLink(score)
 
 
-def _take_shares(graph: Graph, rows: Rows, scores: str) -> str:
+def _take_shares(graph: Graph, rows: GraphRows, scores: str) -> str:
     """Return scores by row and class, divided by their sum."""
     total = graph.add_up(scores, rows.fill(graph, rows.n_rows, 0.0), 2, 1)
     return graph.add("Div", scores, graph.add("Unsqueeze", total, graph.shape([1])))
 
 
-def _score_wolf(graph: Graph, rows: Rows, membership: str, confidence: str | None) -> tuple[str, str]:
+def _score_wolf(graph: Graph, rows: GraphRows, membership: str, confidence: str | None) -> tuple[str, str]:
     """Return class numbers and probabilities: shares of the WOLF values with their fall-backs, shape (n, K)."""
     fitted = rows.fitted
     n_classes = graph.shape([fitted.n_classes])
@@ -314,7 +314,7 @@ def _score_wolf(graph: Graph, rows: Rows, membership: str, confidence: str | Non
     return _calibrate(graph, rows, _column(graph, proba, 1) if fitted.n_classes == 2 else proba)
 
 
-def _add_values(graph: Graph, rows: Rows, values: str) -> str:
+def _add_values(graph: Graph, rows: GraphRows, values: str) -> str:
     """Return the sums over the trees of every target, shape (n, n_targets)."""
     base = take_base(rows.fitted)
     shape = graph.add("Concat", rows.n_rows, graph.shape([len(base)]), axis=0)
@@ -322,19 +322,19 @@ def _add_values(graph: Graph, rows: Rows, values: str) -> str:
     return graph.add_up(rows.by_target(graph, values, rows.fitted.n_targets), first, 3, 1)
 
 
-def _divide(graph: Graph, rows: Rows, raw: str) -> str:
+def _divide(graph: Graph, rows: GraphRows, raw: str) -> str:
     """Return means over the estimators."""
     return graph.add("Div", raw, graph.constant(float(rows.fitted.n_estimators)))
 
 
-def _softmax(graph: Graph, rows: Rows, raw: str) -> tuple[str, str]:
+def _softmax(graph: Graph, rows: GraphRows, raw: str) -> tuple[str, str]:
     """Return class numbers, which need no exponential, and probabilities, shape (n, K)."""
     largest = graph.add("ReduceMax", raw, graph.shape([1]), keepdims=1)
     powers = _exponential(graph, graph.add("Sub", raw, largest))
     return graph.add("ArgMax", raw, axis=1, keepdims=0), _take_shares(graph, rows, powers)
 
 
-def _logistic(graph: Graph, rows: Rows, raw: str) -> tuple[str, str]:
+def _logistic(graph: Graph, rows: GraphRows, raw: str) -> tuple[str, str]:
     """Return class numbers and probabilities of two classes, shape (n, 2)."""
     is_second, small, large = _take_logistic(graph, raw)
     number = graph.cast(graph.add("Squeeze", is_second, graph.shape([1])), np.int64)
@@ -379,7 +379,7 @@ def _exponential(graph: Graph, x: str) -> str:
     return power
 
 
-def _calibrate(graph: Graph, rows: Rows, scores: str) -> tuple[str, str]:
+def _calibrate(graph: Graph, rows: GraphRows, scores: str) -> tuple[str, str]:
     """Return class numbers and probabilities, shape (n, K), from raw scores or uncalibrated probabilities."""
     fitted = rows.fitted
     calibration = fitted.calibration

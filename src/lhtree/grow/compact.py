@@ -153,7 +153,7 @@ def measure_fit(training: Training, leaf: Ints, digits: int | None = None) -> fl
 PENALTIES = (0.3, 1.0, 3.0, 10.0)
 
 
-class Build(Protocol):
+class BuildCompact(Protocol):
     """Fit a tree to some rows."""
 
     def __call__(self, training: Training, plan: CompactPlan, progress: Progress) -> Model:
@@ -166,7 +166,7 @@ def count_fits() -> int:
 
 
 def choose_penalty(
-    training: Training, plan: CompactPlan, build: Build, seed: int, n_threads: int, progress: Progress
+    training: Training, plan: CompactPlan, build: BuildCompact, seed: int, n_threads: int, progress: Progress
 ) -> CompactPlan:
     """The penalty whose trees have the least error on the folds that they were not grown from.
 

@@ -24,7 +24,7 @@ _BOMS = {  # that of UTF-32 begins like that of UTF-16
 }
 
 
-class Head(NamedTuple):
+class CsvHeader(NamedTuple):
     """Header and delimiter of a text table."""
 
     names: list[str]
@@ -176,7 +176,7 @@ class _Encoder:
             ) from None
 
 
-def _read_head(source: Source, feed: Feed) -> Head:
+def _read_head(source: Source, feed: Feed) -> CsvHeader:
     content = feed.peek(_HEAD_BYTES)
     is_whole = len(content) < _HEAD_BYTES
     try:
@@ -199,7 +199,7 @@ def _read_head(source: Source, feed: Feed) -> Head:
         raise ReadError(f"{source.name}: the header cannot be read ({error})") from None
     if lines.n_chars == len(text) and not is_whole:
         raise ReadError(f"{source.name}: the first line has no end; pass a text table")
-    return Head(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
+    return CsvHeader(settle_names(header), delimiter, len(text[: lines.n_chars].encode()))
 
 
 def settle_names(header: list[str]) -> list[str]:

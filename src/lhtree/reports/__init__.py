@@ -17,7 +17,7 @@ import numpy as np
 from .._parameters import is_real, refuse
 from .._write import write_whole
 from ..describe.palette import write_css
-from ._facts import Table, summarise
+from ._facts import LabelledTable, summarise
 
 _IMPORT = re.compile(r'^import .* from "\./(.*)";\n', re.MULTILINE)
 
@@ -99,8 +99,8 @@ def report(
         raise ValueError("betas are the values of the sparsity curve: pass sparsity=True, too.")
     facts = summarise(
         model,
-        Table(X, y),
-        None if X_test is None else Table(X_test, y_test),
+        LabelledTable(X, y),
+        None if X_test is None else LabelledTable(X_test, y_test),
         title=title,
         target_name=target_name,
         sparsity=sparsity,

@@ -20,7 +20,7 @@ from ..selection.sparsity import BETAS, sparsity_curve
 from ..tables.encoders import Levels, TargetStatistic
 from ._figures import (
     MOST_IN_MATRIX,
-    Rows,
+    ReportRows,
     check_labelled,
     choose_samples,
     describe_confusions,
@@ -34,7 +34,7 @@ _MOST_VALUE = 60
 _MOST_CATEGORIES = 500  # of a column to choose from
 
 
-class Table(NamedTuple):
+class LabelledTable(NamedTuple):
     """Rows in the form that the user passed."""
 
     X: Any
@@ -43,8 +43,8 @@ class Table(NamedTuple):
 
 def summarise(
     model: Any,
-    given: Table,
-    test: Table | None,
+    given: LabelledTable,
+    test: LabelledTable | None,
     *,
     title: str | None,
     target_name: str | None = None,
@@ -103,7 +103,7 @@ class _Judged(NamedTuple):
     part: NumberPart | None = None  # of a regression
 
 
-def _judge(model: Any, fitted: Model, rows: Rows, classes: Sequence[str]) -> _Judged:
+def _judge(model: Any, fitted: Model, rows: ReportRows, classes: Sequence[str]) -> _Judged:
     """Predict encoded rows and evaluate the predictions."""
     if rows.response is None:
         proba, predicted = fitted.ask("proba", rows.X), fitted.ask("predict", rows.X)
@@ -122,7 +122,7 @@ def _describe_measured(measured: Measured) -> dict[str, Any]:
     return measured.to_dict()
 
 
-def _describe_classes(rows: Rows, judged: _Judged) -> dict[str, Any]:
+def _describe_classes(rows: ReportRows, judged: _Judged) -> dict[str, Any]:
     """Return thresholds of two classes and confusions of many classes; otherwise None."""
     if not isinstance(judged.measured, Evaluation):
         return {"thresholds": None, "confusions": None}
@@ -228,7 +228,7 @@ def _describe_groups(fitted: Model, samples: NDArray[Any]) -> list[dict[str, Any
     return groups
 
 
-def _describe_samples(rows: Rows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
+def _describe_samples(rows: ReportRows, proba: NDArray[np.float64], *, is_test: bool) -> dict[str, Any]:
     """Return rows to choose from, with the predictions of the model."""
     groups = choose_samples(rows, proba)
     chosen = np.concatenate(list(groups.values()))
@@ -255,7 +255,7 @@ def _describe_rounds(fitted: Model) -> dict[str, Any] | None:
 
 
 def _measure_sparsity(
-    model: Any, given: Table, codes: NDArray[np.int64], betas: Sequence[float] | None
+    model: Any, given: LabelledTable, codes: NDArray[np.int64], betas: Sequence[float] | None
 ) -> dict[str, Any] | None:
     """Return the sparsity curve; None if a class has fewer than two rows."""
     fitted = read(model, takes_numbers=True)

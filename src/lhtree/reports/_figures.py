@@ -26,7 +26,7 @@ _COVERAGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _SHOWN = 0.9
 
 
-class Rows(NamedTuple):
+class ReportRows(NamedTuple):
     """Encoded rows in original units and the indices of their classes; a regression has responses, and indices 0."""
 
     X: NDArray[Any]
@@ -34,18 +34,20 @@ class Rows(NamedTuple):
     response: NDArray[np.float64] | None = None
 
 
-def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> Rows:
+def check_labelled(model: Any, X: Any, y: Any, name_y: str) -> ReportRows:
     """Return encoded rows and classes, or raise an error with a remedy."""
     fitted = read(model, takes_numbers=True)
     checked = fitted.encode(X)
     if np.isinf(checked).any():
         refuse_infinity(checked)
     if not fitted.head.labels:
-        return Rows(checked, np.zeros(len(checked), dtype=np.int64), take_numbers(y, len(checked), name_y))
-    return Rows(checked, encode_known(y, fitted.classes, len(checked), name_y, is_strict=True))
+        return ReportRows(
+            checked, np.zeros(len(checked), dtype=np.int64), take_numbers(y, len(checked), name_y)
+        )
+    return ReportRows(checked, encode_known(y, fitted.classes, len(checked), name_y, is_strict=True))
 
 
-def choose_samples(rows: Rows, predicted: NDArray[np.float64]) -> dict[str, NDArray[np.int64]]:
+def choose_samples(rows: ReportRows, predicted: NDArray[np.float64]) -> dict[str, NDArray[np.int64]]:
     """Return rows worth a look: the clearest mistakes, the least certain correct ones, and others evenly spaced.
 
     ``predicted`` are probabilities, or the numbers of a regression, where the clearest mistakes are the largest errors.

@@ -14,7 +14,7 @@ from ..export._walks import check_plain, has_bounds
 from ..model.model import Model
 from ..model.shares import split_classes
 from ..model.trees import Trees
-from ._figures import Rows, space
+from ._figures import ReportRows, space
 
 _ROWS_AT_ONCE = 4096
 _MOST_ROWS, _LEAST_ROWS = 1000, 100  # for effects
@@ -24,7 +24,7 @@ _MOST_NUMBERS = 60_000  # in the page
 _N_GROUPS = 20  # of values of a column
 
 
-def describe_trees(fitted: Model, rows: Rows, max_bytes: float) -> dict[str, Any]:
+def describe_trees(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[str, Any]:
     """Return the arrays of the first estimators that fit (a tree per target each), with the classes of their rows."""
     if not fitted.head.values_blocks:
         check_plain(fitted, "a report")
@@ -125,7 +125,7 @@ def _repeat_mix(fitted: Model, mix: NDArray[Any], n_trees: int) -> NDArray[Any]:
     return np.concatenate([np.tile(one, (fitted.n_classes, 1)) for one in of_trees])
 
 
-def count_mix(fitted: Model, rows: Rows, n_trees: int) -> NDArray[Any]:
+def count_mix(fitted: Model, rows: ReportRows, n_trees: int) -> NDArray[Any]:
     """Return the rows of every class in every leaf of the first trees, shape (n_leaves, K); K is 1 for a regression."""
     n_classes = fitted.n_outputs
     block_ptr = fitted.trees.block_ptr[: n_trees + 1]
@@ -149,7 +149,7 @@ def shrink(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.min_scalar_type(int(largest)))
 
 
-def describe_effects(fitted: Model, rows: Rows) -> dict[str, Any]:
+def describe_effects(fitted: Model, rows: ReportRows) -> dict[str, Any]:
     """Return the effects of the most important columns, as many as fit, and the importance of all by contribution."""
     model = _take_trees(fitted)
     n_rows = max(_LEAST_ROWS, min(_MOST_ROWS, _MOST_VALUES // (fitted.n_outputs * fitted.n_features)))

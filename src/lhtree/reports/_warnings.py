@@ -15,7 +15,7 @@ from ..evaluation.measures import write_number
 from ..model.heads import Head, MeanHead, RawScoreHead, WolfHead
 from ..model.model import Model
 from ..tables.encoders import Dropped, Numbers
-from ._figures import Rows
+from ._figures import ReportRows
 
 FEW_ROWS = 100
 FEW_ROWS_OF_CLASS = 20
@@ -72,7 +72,7 @@ def _advise(fitted: Model) -> _Advice:
 def find_warnings(
     fitted: Model,
     classes: Sequence[str],
-    rows: tuple[Rows, Rows | None],
+    rows: tuple[ReportRows, ReportRows | None],
     measured: tuple[Measured, Measured | None],
 ) -> list[Warned]:
     """Return warnings about figures, rows and trees; both pairs are of the supplied rows and the held-out rows."""
@@ -182,7 +182,7 @@ def _check_size(n_rows: int) -> Iterator[Warned]:
         )
 
 
-def _check_counts(fitted: Model, classes: Sequence[str], rows: Rows) -> Iterator[Warned]:
+def _check_counts(fitted: Model, classes: Sequence[str], rows: ReportRows) -> Iterator[Warned]:
     if rows.response is not None:
         return
     counts = np.bincount(rows.codes, minlength=len(classes))
@@ -256,7 +256,7 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
         )
 
 
-def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> Iterator[Warned]:
+def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: ReportRows) -> Iterator[Warned]:
     """Find single features that separate a class from the rest, or order responses: they often leak the target."""
     step = -(-len(rows.X) // _ROWS_ENOUGH)
     X, codes, response = rows.X[::step], rows.codes[::step], rows.response
@@ -268,7 +268,9 @@ def _check_leaks(classes: Sequence[str], names: Sequence[str], rows: Rows) -> It
     else:
         told = [
             f"{_shorten(names[feature])} alone separates {_shorten(classes[cls])} from the rest"
-            for feature, cls in np.argwhere(separation(Rows(X, codes), len(classes)) >= SEPARATES).tolist()
+            for feature, cls in np.argwhere(
+                separation(ReportRows(X, codes), len(classes)) >= SEPARATES
+            ).tolist()
         ]
     if told:
         yield _warn(
@@ -290,7 +292,7 @@ def correlate(X: NDArray[Any], response: NDArray[np.float64]) -> NDArray[np.floa
     return result
 
 
-def separation(rows: Rows, n_classes: int) -> NDArray[np.float64]:
+def separation(rows: ReportRows, n_classes: int) -> NDArray[np.float64]:
     """Return how well each feature alone separates each class from the rest, shape (m, K): from 0.5 to 1.
 
     This is the area under the ROC curve, in either direction. It is 0.5 for features with missing values and for
