@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from lhtree import LHForestClassifier, LHTClassifier, coverage_curve
 from lhtree.evaluation.decisions import threshold_for
+from lhtree.model.heads import make_head
 from support.clouds import make_clouds
 
 
@@ -19,7 +20,7 @@ class Known:
     """A model with the WOLF values it was given."""
 
     classes = classes_ = np.array(["a", "b"])
-    has_wolf, is_regression = True, False
+    has_wolf, head = True, make_head("wolf", ["a", "b"], shares_classes=False)
 
     def __init__(self, wolf):
         self.wolf = wolf
