@@ -21,7 +21,7 @@ from .. import _core
 from .._extras import import_extra
 from ._client import SECONDS, Patience, Session, fetch, wait_for
 
-_FAN_IN = 4  # answers that are merged at once, or sent to the client
+_FAN_IN = 4  # number of results that are merged at once, or sent to the client
 _MOST_TRIES = 10  # of a message
 
 
@@ -130,7 +130,7 @@ class Exchange:
         self._place(range(len(self._coded)))
 
     def __call__(self, requests: list[bytes]) -> list[list[bytes]]:
-        """Return the answers of all rows to each of the messages."""
+        """Return the merged result of every message over all rows."""
         self._number += 1
         for _ in range(_MOST_TRIES):
             answers = self._ask(requests)
@@ -165,7 +165,7 @@ class Exchange:
             raise _LostError
 
     def _tell_holders(self, requests: list[bytes]) -> list[Any]:
-        """Futures of the answers of every holder, where it is."""
+        """Return futures of the result of every holder, computed on its worker."""
         held = self._held
         return self._session.map(
             _answer,
@@ -182,7 +182,7 @@ class Exchange:
         return [held for held, answer in zip(self._held, found, strict=True) if answer is None]
 
     def _place(self, parts: Sequence[int]) -> None:
-        """Let every worker hold those of the parts that it has; others go to workers that hold few."""
+        """Assign every part to a worker that has it; other parts go to workers that hold few."""
         session, patience = self._session, Patience(self._session.client)
         while parts:
             wait_for(session, [self._coded[part] for part in parts])
@@ -236,7 +236,7 @@ def _answer(
 
 
 def merge(answers: Sequence[list[bytes] | None]) -> Any:
-    """Merge the answers of several holders; None if one of them had no answer."""
+    """Merge the results of several holders; None if a result is missing."""
     if None in answers:
         return None
     return [_core.merge_answers(list(of_all)) for of_all in zip(*answers, strict=True)]

@@ -27,7 +27,7 @@ def build_trees(
     normalisation: Normalisation,
     plan: CompactPlan,
 ) -> Trees:
-    """The arrays of a model, breadth-first; statistics are those of the rows in their leaves."""
+    """The arrays of a model, breadth-first; statistics are computed from the rows in their leaves."""
     order, members = tree.order(), tree.members(leaf)
     number = {block: place for place, block in enumerate(order)}
     left = [number[tree.left[block]] if tree.left[block] >= 0 else -1 for block in order]
@@ -137,7 +137,7 @@ def _target_of(training: Training) -> int:
 def _say_classes(
     own: list[Ints], weight: Floats, is_leaf: NDArray[np.bool_], rows: CompactRows, training: Training
 ) -> dict[str, NDArray[Any]]:
-    """Shares of the classes in every block: those of two in one membership, of more in values. Leaves are smoothed."""
+    """Shares of the classes in every block: one membership for two classes, values for more. Leaves are smoothed."""
     counts = np.stack([rows.count(some)[0] for some in own])
     shares = np.where(
         is_leaf[:, None], (counts + training.prior) / (weight[:, None] + 1.0), counts / weight[:, None]

@@ -34,7 +34,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def join(cls, parts: Iterable[Classes]) -> Classes:
-        """Join the classes of batches; of far too many, the last are not told apart."""
+        """Join the classes of batches; classes beyond the limit are not distinguished."""
         place: dict[str, int] = {}
         codes = [np.empty(0, dtype=np.int32)]
         for part in parts:

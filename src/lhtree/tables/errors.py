@@ -67,7 +67,7 @@ def check_known(option: str, wanted: Iterable[str], names: Sequence[str], where:
 
 
 def check_names(known: Sequence[str] | None, names: Sequence[str] | None, owner: str, *, warns: bool) -> None:
-    """Compare the names of columns with the names in fit, with scikit-learn's wording; None: there are none."""
+    """Compare the names of columns with the names in fit, with scikit-learn's wording; None: no names."""
     if names is None or known is None:
         if names is not None:
             message = f"X has feature names, but {owner} was fitted without feature names"
