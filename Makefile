@@ -20,7 +20,10 @@ help:  ## show this list
 demo: $(PACKAGE)  ## train on wine, print accuracy by beta and one tree, write a report
 	$(BIN)/python examples/demo.py
 
-test: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests with coverage
+test: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests
+	$(BIN)/pytest -n auto
+
+cover: $(PACKAGE) $(VENV)/.group-test  ## run the Python tests and measure their coverage
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 native: $(TOOLS)  ## run the C++ tests under address and undefined-behaviour sanitizers
@@ -90,5 +93,5 @@ $(VENV)/.group-%: $(TOOLS)
 	$(PIP) install --group $*
 	@touch $@
 
-.PHONY: help demo test native fuzz cross wheel lint fix stubs docs bench clean
+.PHONY: help demo test cover native fuzz cross wheel lint fix stubs docs bench clean
 .DELETE_ON_ERROR:
