@@ -19,6 +19,7 @@ from .common.results import (
     Task,
     collect,
     read_json,
+    read_runs,
     restore_runs,
     write_json,
     write_runs,
@@ -166,8 +167,14 @@ class Fits(Question):
         if not args.show:
             self._fit([task for task in tasks if self.is_chosen(task, args)], args.jobs)
         results = collect(tasks)
-        if not self.is_draft(args):
-            write_runs(self.name, results)
+        stored = {model for _, model in read_runs(self.name)} & {task.model for task in tasks}
+        others = sorted(stored - {model for _, model in results})
+        if others:
+            keys = read_json(self.name)["keys"]
+            told = ", ".join(f"{model} ({keys[model]})" for model in others)
+            print(f"not on the page, because the stored results are of another build: {told}")
+        if not args.show and not self.is_draft(args):
+            write_runs(self.name, results, others)
         return results
 
     def _fit(self, tasks: Sequence[Task], n_jobs: int) -> None:

@@ -79,10 +79,14 @@ def collect(tasks: Iterable[Task]) -> Results:
     return found
 
 
-def write_runs(question: str, results: Results) -> None:
-    """Keep all fits of a question in one file, which other questions read."""
+def write_runs(question: str, results: Results, kept: Sequence[str] = ()) -> None:
+    """Keep all fits of a question in one file, which other questions read; models in ``kept`` keep their old ones."""
+    stored = read_json(question) or {"keys": {}, "runs": []}
     runs = [{"data": name, "model": model, "splits": splits} for (name, model), splits in results.items()]
-    write_json(question, {"keys": {model: version_key(model) for _, model in results}, "runs": runs})
+    runs += [run for run in stored["runs"] if run["model"] in kept]
+    keys = {model: stored["keys"][model] for model in kept}
+    keys |= {model: version_key(model) for _, model in results}
+    write_json(question, {"keys": keys, "runs": runs})
 
 
 def restore_runs(question: str) -> None:

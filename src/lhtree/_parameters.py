@@ -25,7 +25,7 @@ MANY_ROWS = (
 )
 SMOOTHING = 0.1  # of leaves whose size a pilot chose; found by cross-validation on 26 data sets
 _MOST_SHOWN = 100  # characters of a value in a message
-MOST_THREADS = 1 << 16  # more threads would not start
+MOST_THREADS = 4096  # more would not start everywhere; n_jobs may be larger
 
 
 def refuse(name: str, value: object, remedy: str) -> ValueError:
@@ -153,7 +153,9 @@ def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, e
 class Settled:
     """Checked parameters of one fit."""
 
-    def __init__(self, params: dict[str, Any], n_features: int, *, is_forest: bool) -> None:
+    def __init__(
+        self, params: dict[str, Any], n_features: int, *, is_forest: bool, is_regressor: bool = False
+    ) -> None:
         direction = choose("direction", params["direction"], DIRECTIONS)
         is_paper = direction == "mean_difference"
         offset = choose("offset", params["offset"], OFFSETS)
@@ -165,17 +167,16 @@ class Settled:
             )
         gamma = _amount("gamma", params["gamma"], 1)
         min_split = params["min_samples_split"]
-        if isinstance(min_split, str):
-            if min_split != "auto":
-                raise refuse("min_samples_split", min_split, "'auto', an integer or a float between 0 and 1")
+        words = "" if is_regressor else "'auto', "  # only classifiers choose them
+        if words and isinstance(min_split, str) and min_split == "auto":
             min_split_amount = gamma if is_paper else (2.0, False)
         else:
-            min_split_amount = _amount("min_samples_split", min_split, 1)
+            min_split_amount = _amount("min_samples_split", min_split, 1, words)
         leaf_size = params["min_samples_leaf"]
-        is_auto = isinstance(leaf_size, str) and leaf_size == "auto"
+        is_auto = bool(words) and isinstance(leaf_size, str) and leaf_size == "auto"
         self.chooses_leaf_size = is_auto and not is_paper  # by a pilot
         self.min_samples_leaf: float = 1 if is_auto else leaf_size
-        min_leaf = _amount("min_samples_leaf", self.min_samples_leaf, 1, "'auto', ")
+        min_leaf = _amount("min_samples_leaf", self.min_samples_leaf, 1, words)
         self.smoothing = self._settle_smoothing(params.get("smoothing", 0.0), auto=self.chooses_leaf_size)
         max_depth = params["max_depth"]
         if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):

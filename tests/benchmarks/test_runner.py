@@ -114,6 +114,24 @@ def test_fits_are_restored_from_the_file_that_is_committed(folder):
     assert "3 splits" in read_page(folder / "docs", "splits")
 
 
+@pytest.mark.parametrize("arguments", [["--show"], []])
+def test_results_of_another_build_are_kept_and_named(folder, monkeypatch, capsys, arguments):
+    class Unchosen(Splits):
+        def is_chosen(self, task, args):
+            return False
+
+        def page(self, found, docs):
+            return {"table": f"{len(found)} models"}
+
+    answer(Splits())
+    before = results.read_json("splits")
+    monkeypatch.setattr(results, "version_key", lambda model: "another build")
+    answer(Unchosen(), *arguments)
+    told = f"stored results are of another build: cart ({before['keys']['cart']})\n"
+    assert told in capsys.readouterr().out
+    assert results.read_json("splits") == before
+
+
 def test_another_build_is_only_shown(folder):
     with pytest.raises(SystemExit, match="--show"):
         answer(Splits(), "--build", "0123456789ab")

@@ -22,6 +22,13 @@ def test_help_lists_the_commands() -> None:
     assert all(f" {command} " in shown for command in cli.COMMANDS)
 
 
+@pytest.mark.parametrize("command", [[], *([name] for name in cli.COMMANDS)])
+def test_help_shows_flags_without_a_type(command: list[str]) -> None:
+    shown = run(*command, "--help")
+    assert "--help " in shown
+    assert "bool" not in shown.lower()
+
+
 def test_main(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["lhtree", "--version"])
     with pytest.raises(SystemExit) as stop:

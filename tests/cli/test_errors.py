@@ -204,7 +204,7 @@ def test_damaged_tables(folder, capsys, content):
     path, out = folder / "odd.csv", folder / "out"
     path.write_bytes(content)
     commands = [
-        ("fit", path, "--target", "y", "--trees", 2, "--out", out),
+        ("fit", path, "--target", "y", "--rounds", 2, "--out", out),
         ("predict", folder / "model.lht", path, "--out", out, "--out-format", "csv", "--keep-all"),
         ("evaluate", folder / "model.lht", path, "--target", "y"),
     ]

@@ -13,26 +13,32 @@ from support.shop import make_table, shop, succeed  # noqa: F401
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
+FOREST = ("--model", "forest", "--trees", 5)
+
 
 @pytest.mark.usefixtures("shop")
 class TestModels:
     @pytest.mark.parametrize(
         ("options", "estimator"),
         [
-            ("", lhtree.LHForestClassifier()),
-            ("--trees 7 --seed 3", lhtree.LHForestClassifier(7, random_state=3)),
-            ("--direction mixed --trees 5", lhtree.LHForestClassifier(5, direction="mixed")),
+            ("", lhtree.LHBoostClassifier()),
+            ("--model forest", lhtree.LHForestClassifier()),
+            ("--model forest --trees 7 --seed 3", lhtree.LHForestClassifier(7, random_state=3)),
+            ("--model forest --direction mixed --trees 5", lhtree.LHForestClassifier(5, direction="mixed")),
             ("--model tree --beta 0.25 --gamma 0.05", lhtree.LHTClassifier(beta=0.25, gamma=0.05)),
-            ("--trees 3 --gamma 20 --beta schedule", lhtree.LHForestClassifier(3, gamma=20, beta="schedule")),
             (
-                "--trees 3 --min-samples-leaf 20 --class-weight balanced --threads 2",
+                "--model forest --trees 3 --gamma 20 --beta schedule",
+                lhtree.LHForestClassifier(3, gamma=20, beta="schedule"),
+            ),
+            (
+                "--model forest --trees 3 --min-samples-leaf 20 --class-weight balanced --threads 2",
                 lhtree.LHForestClassifier(3, min_samples_leaf=20, class_weight="balanced"),
             ),
             (
                 "--model tree --membership least_squares --max-depth 3",
                 lhtree.LHTClassifier(membership="least_squares", max_depth=3),
             ),
-            ("--model boost --rounds 9 --seed 3", lhtree.LHBoostClassifier(9, random_state=3)),
+            ("--rounds 9 --seed 3", lhtree.LHBoostClassifier(9, random_state=3)),
             (
                 "--model compact --leaves 4 --terms 2 --penalty 0.5 --digits 2 --membership linear",
                 lhtree.CompactLHTClassifier(
@@ -83,7 +89,7 @@ class TestModels:
         np.testing.assert_array_equal(old, new)
 
     def test_output(self, capsys):
-        ran = succeed(capsys, "fit", "data.csv", "--target", "y", "--out", "new.lht", "--trees", 5)
+        ran = succeed(capsys, "fit", "data.csv", "--target", "y", "--out", "new.lht", *FOREST)
         assert ran.err == ""
         lines = ran.out.splitlines()
         assert lines[:5] == [
@@ -98,7 +104,7 @@ class TestModels:
         assert lines[8].startswith("new.lht written, ")
 
     def test_output_of_rounds(self, capsys):
-        asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--model", "boost", "--rounds", 5)
+        asked = ("fit", "data.csv", "-t", "y", "-o", "new.lht", "--rounds", 5)
         assert "\n5 trees of 5 rounds fitted on all rows in " in succeed(capsys, *asked).out
         shown = succeed(capsys, *asked, "--early-stopping").out
         assert "rounds fitted on all rows but a tenth, held out for early stopping, in " in shown
@@ -112,12 +118,12 @@ class TestModels:
 
     def test_identifier_columns_are_noted(self, capsys):
         make_table().assign(order=[f"no. {n}" for n in range(300)]).to_csv("orders.csv", index=False)
-        ran = succeed(capsys, "fit", "orders.csv", "-t", "y", "-o", "new.lht", "--trees", 2)
+        ran = succeed(capsys, "fit", "orders.csv", "-t", "y", "-o", "new.lht", "--rounds", 2)
         assert ran.err.startswith("lhtree: column 'order' has 300 categories in 300 rows, so it names rows")
 
     def test_json(self, capsys):
         ran = succeed(
-            capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.25, "--json"
+            capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", *FOREST, "--holdout", 0.25, "--json"
         )
         facts = json.loads(ran.out)
         assert facts["table"]["numbers"] == ["size", "weight"]
@@ -137,25 +143,25 @@ class TestModels:
         frame = make_table()
         X, y = frame.drop(columns="y"), frame["y"]
         ran = succeed(
-            capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.2, "--json"
+            capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", *FOREST, "--holdout", 0.2, "--json"
         )
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
         model = lhtree.LHForestClassifier(5, random_state=0).fit(X_train, y_train)
         assert json.loads(ran.out)["holdout"]["accuracy"] == pytest.approx(model.score(X_test, y_test))
-        ran = succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 5, "--holdout", 0.2)
+        ran = succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", *FOREST, "--holdout", 0.2)
         assert "Hold-out results" in ran.out
-        assert lhtree.inspect("new.lht")["n_samples"] == 240  # 0.8 of all rows for every tree
+        assert lhtree.inspect("new.lht")["n_samples"] == 300
 
     def test_metadata(self, capsys):
         given = ["--metadata", "by=Ada", "--metadata", "rule=a=b"]
-        succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--trees", 2, *given)
+        succeed(capsys, "fit", "data.csv", "-t", "y", "-o", "new.lht", "--rounds", 2, *given)
         assert lhtree.load_scorer("new.lht").metadata == {"by": "Ada", "rule": "a=b"}
 
     def test_columns(self, capsys):
         frame = make_table().assign(id=range(300), code=np.arange(300) % 3)
         frame.to_csv("codes.csv", index=False)
         options = ["--id", "id", "--drop", "shop", "--categorical", "code"]
-        succeed(capsys, "fit", "codes.csv", "-t", "y", "-o", "new.lht", "--trees", 2, *options)
+        succeed(capsys, "fit", "codes.csv", "-t", "y", "-o", "new.lht", "--rounds", 2, *options)
         encoding = lhtree.inspect("new.lht")["encoding"]
         assert encoding["names"] == ["size", "weight", "colour", "code"]
         assert encoding["columns"][3]["categories"] == ["0", "1", "2"]
@@ -167,7 +173,7 @@ class TestModels:
         frame.loc[:9, ["y", "shop"]] = [None, "west"]
         frame.to_csv("some.csv", index=False)
         ran = succeed(
-            capsys, "fit", "some.csv", "-t", "y", "-o", "new.lht", "--trees", 2, "--drop-missing-target"
+            capsys, "fit", "some.csv", "-t", "y", "-o", "new.lht", "--rounds", 2, "--drop-missing-target"
         )
         assert "290 rows, 10 without a target dropped" in ran.out
         assert "shop (2)" in ran.out  # as in the model: west was dropped
@@ -177,5 +183,5 @@ class TestModels:
             np.random.default_rng(0).normal(size=(20, 30)), columns=[f"f{i}" for i in range(30)]
         )
         wide.assign(y=["a", "b"] * 10).to_csv("wide.csv", index=False)
-        ran = succeed(capsys, "fit", "wide.csv", "-t", "y", "-o", "new.lht", "--trees", 2)
+        ran = succeed(capsys, "fit", "wide.csv", "-t", "y", "-o", "new.lht", "--rounds", 2)
         assert "f10, f11 and 18 more\n" in ran.out

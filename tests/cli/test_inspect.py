@@ -19,13 +19,14 @@ class TestInspect:
         assert "3 categories: blue, green, red" in shown
         assert "the shop's [first] year" in shown  # brackets are no markup
         assert f"{facts['n_blocks']}, including {facts['n_leaves']} leaves" in shown
-        assert "trained on  240 rows per tree" in shown
+        assert "trained on  300 rows\n" in shown
 
     def test_a_boosted_model(self, capsys):
         shown = succeed(capsys, "inspect", "boosted.lht").out
         facts = lhtree.inspect("boosted.lht")
         assert facts["boost"] == {"n_rounds": 10, "learning_rate": 0.2}
-        assert f"trained on  up to {facts['n_samples']} rows per round\n" in shown
+        assert facts["n_samples"] == 300  # and not the rows of a round
+        assert "trained on  300 rows\n" in shown
         assert "rounds      10, learning rate 0.2\n" in shown
         assert lhtree.inspect("model.lht")["boost"] is None
 

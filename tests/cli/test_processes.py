@@ -118,14 +118,56 @@ main()
         check_interrupted(child, code, message)
 
 
+# Every batch is written at once.
+SMALL_GROUPS = "from lhtree.cli import _files, main, predict\n_files._GROUP_BYTES = 1\n"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
+def test_error_in_a_late_row_is_one_line(ending):
+    table = make_table()
+    table.loc[299, "shop"] = "west"
+    table.to_csv("late.csv", index=False)
+    command = ["predict", "model.lht", "late.csv", "--batch-rows", "50", "--out", f"out.{ending}"]
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_GROUPS + "main()", *command], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("lhtree: late.csv, line 301: column 'shop' is 'west'")
+    assert done.stderr.count("\n") == 1
+    assert not [name for name in os.listdir() if name.startswith("out.") or name.endswith(".part")]
+
+
+@needs_signals
+@pytest.mark.parametrize("out", ["out.parquet", "out.arrow", "out/"])
+def test_interrupt_after_written_rows_is_one_line(out):
+    code = f"""{HEARING}{SMALL_GROUPS}_files._PART_BYTES = 1
+import os, signal
+n_batches, make_batch = 0, predict._make_batch
+def interrupt(*given):
+    global n_batches
+    n_batches += 1
+    if n_batches == 4:
+        os.kill(os.getpid(), signal.SIGINT)
+    return make_batch(*given)
+predict._make_batch = interrupt
+main()
+"""
+    command = ["predict", "model.lht", "data.csv", "--batch-rows", "50", "--out", out]
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "lhtree: interrupted\n")
+    assert not [name for name in os.listdir() if name.startswith("out") or name.endswith(".part")]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs limits")
-def test_full_disk():
+@pytest.mark.parametrize("name", ["o.csv", "o.parquet", "o.arrow"])
+def test_full_disk(name):
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-    command = [sys.executable, "-c", code + LHTREE[-1], "predict", "model.lht", "data.csv", "--keep-all"]
-    done = subprocess.run([*command, "--out", "o.csv"], capture_output=True, text=True, check=False)
+    code += SMALL_GROUPS + "main()"
+    command = [sys.executable, "-c", code, "predict", "model.lht", "data.csv", "--keep-all", "--out", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr == "lhtree: cannot write o.csv: File too large\n"
-    assert not [name for name in os.listdir() if name == "o.csv" or name.endswith(".part")]
+    assert done.stderr == f"lhtree: cannot write {name}: File too large\n"
+    assert not [found for found in os.listdir() if found == name or found.endswith(".part")]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")

@@ -21,8 +21,8 @@ TARGET = ("--target", "weight", "--drop", "y")
 @pytest.fixture
 def numbers(shop, capsys):  # noqa: F811
     """Models of the weights in the shop's table: a forest and a boosted model."""
-    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "forest.lht", "--trees", 20)
-    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "upper.lht", "--model", "boost", "--quantile", 0.8)
+    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "forest.lht", "--model", "forest", "--trees", 20)
+    succeed(capsys, "fit", "data.csv", *TARGET, "--out", "upper.lht", "--quantile", 0.8)
     return shop
 
 
@@ -36,7 +36,8 @@ class TestFit:
     @pytest.mark.parametrize(
         ("options", "estimator"),
         [
-            ("--trees 5", lhtree.LHForestRegressor(5)),
+            ("", lhtree.LHBoostRegressor()),
+            ("--model forest --trees 5", lhtree.LHForestRegressor(5)),
             ("--model tree --pruning 2 --max-depth 3", lhtree.LHTRegressor(pruning=2, max_depth=3)),
             ("--model boost --rounds 5", lhtree.LHBoostRegressor(max_iter=5)),
             (
@@ -54,7 +55,7 @@ class TestFit:
         assert f"regression   weight, from {y.min():.4f} to {y.max():.2f}" in shown
 
     def test_hold_out_and_json(self, capsys):
-        options = ("--holdout", 0.3, "--trees", 5, "--json")
+        options = ("--holdout", 0.3, "--model", "forest", "--trees", 5, "--json")
         facts = json.loads(succeed(capsys, "fit", "data.csv", *TARGET, "--out", "new.lht", *options).out)
         assert facts["table"]["task"] == "regression"
         assert facts["table"]["response"]["high"] == read_table()[1].max()
@@ -79,14 +80,14 @@ class TestFit:
         assert "too many" in fail(capsys, *command, "--task", "classification").err
 
     def test_rows_without_a_number_can_be_dropped(self, capsys):
-        command = ("fit", "data.csv", "--target", "size", "--out", "new.lht", "--trees", 3)
+        command = ("fit", "data.csv", "--target", "size", "--out", "new.lht", "--rounds", 3)
         shown = succeed(capsys, *command, "--drop-missing-target").out
         assert "290 rows, 10 without a target dropped" in shown
 
     def test_decimal_comma(self, capsys):
         frame = make_table()[["size", "weight"]]
         frame.to_csv("comma.csv", index=False, sep=";", decimal=",")
-        command = ("fit", "comma.csv", "--target", "weight", "--out", "new.lht", "--trees", 3)
+        command = ("fit", "comma.csv", "--target", "weight", "--out", "new.lht", "--rounds", 3)
         succeed(capsys, *command, "--decimal", ",")
         assert lhtree.inspect("new.lht")["response"]["high"] == frame["weight"].max()
 
@@ -118,6 +119,14 @@ class TestUse:
         assert "Ranges of the prediction" in shown
         shown = succeed(capsys, "evaluate", "upper.lht", "test.csv", "--target", "weight").out
         assert "quantile 0.8" in shown
+
+    def test_evaluate_a_forest_of_few_rows(self, capsys):
+        make_table()[:8].to_csv("few.csv", index=False)
+        model = ("--task", "regression", "--model", "forest", "--out", "few.lht")
+        succeed(capsys, "fit", "few.csv", *TARGET, *model)
+        shown = succeed(capsys, "evaluate", "few.lht", "few.csv", "--target", "weight").out
+        assert "RMSE" in shown
+        assert "intervals" not in shown
 
     def test_explain(self, capsys):
         shown = succeed(

@@ -28,6 +28,13 @@ class TestTune:
         assert "The best accuracy is optimistic" in ran.out
         assert ran.err == ""
 
+    def test_boosted_trees_are_the_default(self, capsys):
+        asked = ("tune", *TABLE, "--candidates", 1, "--folds", 2, "--json", "--out", "tuned.lht")
+        facts = json.loads(succeed(capsys, *asked).out)
+        assert "learning_rate" in facts["best"]
+        assert facts["command"] == "lhtree fit data.csv --target y --model boost --seed 0 --out tuned.lht"
+        assert isinstance(lhtree.load("tuned.lht"), lhtree.LHBoostClassifier)
+
     def test_another_metric(self, capsys):
         ran = succeed(capsys, *QUICK, "--metric", "roc_auc")
         assert "by ROC AUC over 3 folds" in ran.out

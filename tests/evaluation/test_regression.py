@@ -97,6 +97,17 @@ def test_intervals_of_a_forest():
     assert found.width == pytest.approx(np.mean(high - low))
 
 
+def test_forest_with_few_left_out_rows_is_evaluated_without_intervals():
+    X, y = make_rows(8)
+    model = LHForestRegressor(5, random_state=0).fit(X, y)
+    assert 0 < len(model._model.response.residual) < 9
+    assert evaluate(model, X, y).intervals is None
+    assert evaluate(model, X, y, coverage=0.5).intervals.coverage == 0.5
+    for coverage in (0.9, 0.0):
+        with pytest.raises(ValueError, match=f"coverage={coverage}"):
+            evaluate(model, X, y, coverage=coverage)
+
+
 def test_parts_give_the_same_evaluation_as_the_whole():
     generator = np.random.default_rng(0)
     actual, predicted = generator.normal(size=(2, 50))

@@ -46,7 +46,7 @@ def test_terms_are_those_of_single_explanations(case):
     assert sorted(frame.row.unique()) == list(range(len(rows)))
     for number, row in enumerate(rows):
         own = frame[frame.row == number].drop(columns="row").reset_index(drop=True)
-        pd.testing.assert_frame_equal(own, model.explain(row).to_frame())
+        pd.testing.assert_frame_equal(own, model.explain(row).terms_frame())
     for (_, _, _), block in frame.groupby(["row", "tree", "block"]):
         assert block.feature.isna().sum() == 1
         assert block.term.sum() == near(block.term.sum(), block.term)

@@ -131,7 +131,7 @@ def test_terms_of_many_rows(fitted):
     assert ("slope" in frame.part.unique()) == (model.leaf == "linear")
     own = frame[frame.row == 1].drop(columns="row").reset_index(drop=True)
     explanation = model.explain(take(X, 1))
-    pd.testing.assert_frame_equal(own, explanation.to_frame())
+    pd.testing.assert_frame_equal(own, explanation.terms_frame())
     is_added = frame.part.isin(["value", "slope", "clipped"]) & (frame.row == 1)
     added = frame[is_added].groupby("target", observed=True).term.sum()
     last = explanation.classes[-1]

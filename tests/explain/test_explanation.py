@@ -161,13 +161,13 @@ def test_neighbours_are_the_nearest_training_rows_of_the_leaf(case):
 
 
 @given(fitted_models())
-def test_the_dictionary_is_json_and_the_frame_adds_up(case):
+def test_the_dictionary_is_json_and_the_frame_of_terms_adds_up(case):
     model, rows = case
     explanation = model.explain(rows[0])
     facts = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert facts["prediction"] == explanation.prediction
     assert [len(path["steps"]) for path in facts["paths"]] == [len(path.steps) for path in explanation.paths]
-    frame = explanation.to_frame()
+    frame = explanation.terms_frame()
     for path in explanation.paths:
         for block in (*path.steps, path.leaf):
             lines = frame[(frame.tree == path.tree) & (frame.block == block.block)]
@@ -179,6 +179,20 @@ def test_the_dictionary_is_json_and_the_frame_adds_up(case):
             total = block.estimate if block is path.leaf else block.y
             assert math.fsum(lines.term) == near(total, lines.term)
             assert set(lines.part) <= ({"intercept", "slope"} if block is path.leaf else {"offset", "weight"})
+
+
+@given(fitted_models())
+def test_the_frame_has_the_contributions_largest_first(case):
+    model, rows = case
+    explanation = model.explain(rows[0])
+    frame = explanation.to_frame()
+    for label in explanation.classes:
+        assert frame[f"contribution.{label}"].to_dict() == explanation.contributions[label]
+        total = explanation.base[label] + frame[f"contribution.{label}"].sum()
+        assert total == pytest.approx(explanation.membership[label], abs=1e-9)
+    sizes = frame[f"contribution.{explanation.prediction}"].abs()
+    assert sizes.is_monotonic_decreasing
+    np.testing.assert_array_equal(frame["value"], [explanation.row[name] for name in frame.index])
 
 
 @given(fitted_models())

@@ -86,7 +86,7 @@ def test_hostile_names_are_harmless():
 
 
 def test_only_fitted_models_are_read():
-    with pytest.raises(TypeError, match="model is a dict: pass a fitted"):
+    with pytest.raises(TypeError, match="model is of type dict: pass a fitted"):
         read({})
     with pytest.raises(NotFittedError):
         LHTClassifier().explain([1.0])

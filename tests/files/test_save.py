@@ -177,8 +177,14 @@ def test_unsupported_parameters_are_rejected(again, two):
     again(model.set_params(random_state=None))
     with pytest.raises(TypeError, match="alpha=nan cannot be saved"):
         again(model.set_params(alpha=np.nan))
-    with pytest.raises(ValueError, match=r"cannot be saved.* n_jobs is not a number of threads up to 4096"):
-        again(model.set_params(alpha=0.0, n_jobs=10**6))
+    with pytest.raises(ValueError, match=r"cannot be saved.* n_jobs is not a number of threads"):
+        again(model.set_params(alpha=0.0, n_jobs=0))
+
+
+@pytest.mark.parametrize("n_jobs", [5000, 10**6, -5000, np.int32(3)])
+def test_any_number_of_threads_that_fits_can_be_saved(again, two, n_jobs):
+    model = LHForestClassifier(2, random_state=0, n_jobs=n_jobs).fit(*two)
+    assert again(model).n_jobs == n_jobs
 
 
 def test_other_objects_are_rejected(tmp_path, two):
@@ -187,7 +193,7 @@ def test_other_objects_are_rejected(tmp_path, two):
 
     with pytest.raises(TypeError, match=r"model is of class Own: only the estimators of lhtree can be saved"):
         save(Own().fit(*two), tmp_path / "model.lht")
-    with pytest.raises(TypeError, match="model is a dict: pass a fitted"):
+    with pytest.raises(TypeError, match="model is of type dict: pass a fitted"):
         save({}, tmp_path / "model.lht")
     with pytest.raises(ValueError, match="not fitted"):
         save(LHTClassifier(), tmp_path / "model.lht")
@@ -253,7 +259,7 @@ def test_inspect_returns_the_contents(tmp_path, three):
     assert facts["feature_names"] is facts["metadata"] is None
     assert facts["encoding"]["names"] == ["x0", "x1", "x2", "x3", "x4"]
     assert facts["n_trees"] == 12
-    assert facts["n_samples"] == 192
+    assert facts["n_samples"] == 240
     assert facts["n_blocks"] == sum(tree.n_blocks for tree in forest.trees_)
     assert (facts["n_leaves"], facts["depth"]) == (forest.n_leaves_, forest.depth_)
     assert facts["n_prototypes"] == 9

@@ -111,7 +111,7 @@ def test_refusals(cluster):
     X, y, _ = draw_rows()
     given, labels = to_dask((100, 140), X, y)
     make = lhdask.DaskLHBoostClassifier
-    with pytest.raises(TypeError, match="X is a ndarray, not a Dask array or DataFrame"):
+    with pytest.raises(TypeError, match="X is of type ndarray, not a Dask array or DataFrame"):
         make().fit(X, labels)
     with pytest.raises(ValueError, match="X has 240 rows, but y has 100"):
         make().fit(given, labels[:100])

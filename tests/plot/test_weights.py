@@ -173,6 +173,16 @@ def test_bars_equal_importances():
     assert len(plot_importances(model).patches) == 13
 
 
+def test_computed_importances_are_drawn_as_they_are():
+    model, X, y = pictures.wine()
+    found = model.importances(X, y, kind="permutation")
+    ax = plot_importances(found, n_features=5)
+    assert [bar.get_width() for bar in ax.patches] == found.values[found.order[:5]].tolist()
+    assert labels(ax.yaxis) == [*X.columns[found.order[:5]], "8 more features"]
+    assert ax.get_xlabel() == found.unit == "drop in accuracy when permuted"
+    assert plot_importances(model, X, y, kind="permutation").get_xlabel() == found.unit
+
+
 def test_importances_without_hyperplanes_are_zero():
     model, *_ = pictures.wine(gamma=10_000)
     assert {bar.get_width() for bar in plot_importances(model).patches} == {0.0}

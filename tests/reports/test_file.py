@@ -122,5 +122,5 @@ class TestArguments:
         assert not os.listdir()
 
     def test_other_models_are_refused(self, two, tmp_path):
-        with pytest.raises(TypeError, match="model is a dict: pass a fitted"):
+        with pytest.raises(TypeError, match="model is of type dict: pass a fitted"):
             report({}, *two, tmp_path / "report.html")

@@ -200,9 +200,9 @@ class TestSearch:
         X, y = make_clouds(4000, 8, 3)
         model = kind(400, direction="mixed", random_state=0)
         with pytest.raises(OutOfTimeError):
-            tuning._make_stoppable(model, -math.inf).fit(X, y)
+            tuning._make_stoppable(model, lambda: True).fit(X, y)
         model.set_params(**{size: 4})
-        patient = tuning._make_stoppable(model, math.inf).fit(X, y)
+        patient = tuning._make_stoppable(model, lambda: False).fit(X, y)
         assert (patient.predict_proba(X) == model.fit(X, y).predict_proba(X)).all()
 
 
@@ -223,6 +223,27 @@ class TestTune:
         expected = LHForestClassifier(**best.params, random_state=5).fit(X, names)
         assert tuned.best_estimator_.get_params() == expected.get_params()
         assert (tuned.best_estimator_.predict_proba(X) == expected.predict_proba(X)).all()
+
+    @pytest.mark.parametrize("seconds", [400, 1000, 1999, 2000, 2001, 5000])
+    @pytest.mark.parametrize("refit", [True, False])
+    def test_time_limit_includes_the_last_fit(self, monkeypatch, seconds, refit):
+        now = 0
+
+        def fit(self, X, y):
+            nonlocal now
+            with self._progress(len(X)) as check:
+                for _ in X:  # a row takes a second
+                    now += 1
+                    if check is not None:
+                        check(1)
+            return original(self, X, y)
+
+        original = LHTClassifier.fit
+        monkeypatch.setattr(LHTClassifier, "fit", fit)
+        monkeypatch.setattr(tuning.time, "monotonic", lambda: float(now))
+        tuned = tune("tree", *make_noisy(), n_candidates=200, cv=3, seconds=seconds, refit=refit)
+        assert now == seconds
+        assert (tuned.best_estimator_ is None) != refit
 
     @pytest.mark.parametrize("metric", ["log_loss", "roc_auc"])
     def test_boosted_trees(self, metric, monkeypatch):

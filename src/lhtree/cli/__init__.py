@@ -51,9 +51,10 @@ def main() -> None:
 
 def build_app(guard: Guard | None = None) -> Any:
     """Build the Typer application with all commands."""
-    typer = import_extra("typer", "cli")
+    typer, core = import_extra("typer", "cli"), import_extra("typer.core", "cli")
     guard = Guard() if guard is None else guard
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help=_HELP)
+    group, kind = _hide_types_of_flags(core.TyperGroup), _hide_types_of_flags(core.TyperCommand)
+    app = typer.Typer(cls=group, no_args_is_help=True, rich_markup_mode="rich", help=_HELP)
 
     def show_version(is_wanted: bool) -> None:
         if is_wanted:
@@ -74,9 +75,25 @@ def build_app(guard: Guard | None = None) -> Any:
     for name, place in COMMANDS.items():
         module = importlib.import_module(f".{place}", __package__)
         examples = [example for example in module.EXAMPLES if f"lhtree {name}" in example]
-        command = app.command(name, epilog=_write_examples(examples), no_args_is_help=name != "version")
+        command = app.command(
+            name, cls=kind, epilog=_write_examples(examples), no_args_is_help=name != "version"
+        )
         command(guard.wrap(getattr(module, name)))
     return app
+
+
+def _hide_types_of_flags(base: Any) -> Any:
+    """Return a class of commands whose help shows options without a value as such; Typer would add ``<bool>``."""
+
+    class WithoutTypes(base):  # type: ignore[misc]  # known at run time only
+        def get_params(self, ctx: Any) -> Any:
+            params = super().get_params(ctx)
+            for param in params:
+                if getattr(param, "is_flag", False) and param.metavar is None:
+                    param.metavar = ""
+            return params
+
+    return WithoutTypes
 
 
 def _write_examples(examples: list[str]) -> str:

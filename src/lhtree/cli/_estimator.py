@@ -62,7 +62,8 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="KIND",
-        help="tree: one per class; forest: many; boost: boosted trees; compact: one small tree that fits on a page.",
+        help="boost: boosted trees, good predictions and probabilities; forest: many trees per class; tree: one per "
+        "class; compact: one small tree that fits on a page.",
     ),
 ]
 

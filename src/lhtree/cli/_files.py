@@ -190,6 +190,11 @@ class GroupWriter:
         if self._writer is not None:
             self._writer.close()
 
+    def discard(self) -> None:
+        """Leave the file unfinished after an error; when deleted, a Parquet writer would write to the closed file."""
+        if self._kind == "parquet" and self._writer is not None:
+            self._writer.is_open = False
+
     def _write_group(self) -> None:
         parquet, ipc = import_extra("pyarrow.parquet", "cli"), import_extra("pyarrow.ipc", "cli")
         group = import_extra("pyarrow", "cli").Table.from_batches(self._waiting).combine_chunks()
@@ -238,6 +243,7 @@ def open_output(path: str | None, kind: str | None, *sources: str) -> Iterator[W
                 writer = CsvWriter(file, "\t" if kind == "tsv" else ",")
             else:
                 writer = GroupWriter(file, kind)
+                stack.callback(writer.discard)  # before the file is closed
         yield writer
         writer.close()
         check_signals()  # before the file is renamed

@@ -35,13 +35,13 @@ def evaluate(
     target: _options.Target,
     drop_missing_target: _options.DropMissingTarget = False,
     interval: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="Regression forest: coverage of the prediction intervals to check.",
+            help="Regression forest: coverage of the prediction intervals to check. Default: 0.9.",
         ),
-    ] = 0.9,
+    ] = None,
     unseen: _options.Unseen = "error",
     threads: _options.Threads = -1,
     format: _options.Format = None,
@@ -57,7 +57,7 @@ def evaluate(
     decides only the rows with the largest WOLF values (boosted trees: probabilities).
     """
     n_threads = _options.count_threads(threads)
-    if not 0.0 < interval < 1.0:
+    if interval is not None and not 0.0 < interval < 1.0:
         raise Problem(f"--interval {interval:g} is not valid: pass a share between 0 and 1", ExitCode.USAGE)
     scorer = load_scorer(model)
     predicts_classes = scorer._model.head.predicts_classes

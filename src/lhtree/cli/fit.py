@@ -38,12 +38,12 @@ from ._show import note, show_facts, show_json, write_bytes, write_seconds
 
 EXAMPLES = (
     "lhtree fit data.csv --target y --out model.lht",
-    "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --direction mixed",
+    "lhtree fit data.csv --target y --out model.lht --holdout 0.2 --early-stopping --increasing size",
     "lhtree fit data.csv --target y --out tree.lht --model tree --beta 0.25 --drop shop",
-    "lhtree fit data.csv --target y --out boosted.lht --model boost --early-stopping --increasing size",
+    "lhtree fit data.csv --target y --out forest.lht --model forest --direction mixed",
     "lhtree fit data.csv --target y --out page.lht --model compact --leaves 8 --penalty cv",
-    "lhtree fit data.csv --target y --out boosted.lht --model boost --out-of-core",
-    "lhtree fit data.csv --target weight --out weights.lht --model boost --loss absolute_error --drop y",
+    "lhtree fit data.csv --target y --out model.lht --out-of-core",
+    "lhtree fit data.csv --target weight --out weights.lht --loss absolute_error --drop y",
 )
 _FEW_CLASSES = 20
 _LOSSES = (
@@ -57,7 +57,7 @@ def fit(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.lht.")
     ],
-    model: Model = Kind.FOREST,
+    model: Model = Kind.BOOST,
     task: _options.Task = None,
     direction: Annotated[
         Direction | None,

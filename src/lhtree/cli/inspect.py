@@ -85,9 +85,7 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "format", f"version {facts['format_version']}"
     yield "written by", ", ".join(f"{name} {version}" for name, version in versions.items())
     yield "model", facts["estimator"]
-    kind = facts["estimator"].removeprefix("LH").removesuffix("Classifier").removesuffix("Regressor")
-    each = {"Forest": " per tree", "Boost": " per round"}.get(kind, "")
-    yield "trained on", f"{'up to ' if facts['boost'] else ''}{facts['n_samples']:,} rows{each}"
+    yield "trained on", f"{facts['n_samples']:,} rows"
     yield "columns", f"{facts['n_columns']:,}, encoded as {facts['n_features']:,} features"
     if facts["boost"]:
         yield "rounds", "{n_rounds:,}, learning rate {learning_rate:g}".format(**facts["boost"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "lhtree tune data.csv --target y",
     "lhtree tune data.csv --target y --model tree --time-limit 10 --out tuned.lht",
-    "lhtree tune data.csv --target y --model boost --metric log_loss --candidates 3 --folds 3 --json",
+    "lhtree tune data.csv --target y --metric log_loss --candidates 3 --folds 3 --json",
 )
 
 
@@ -45,7 +45,7 @@ class Metric(str, Enum):
 def tune(
     data: _options.DataFile,
     target: _options.Target,
-    model: Model = Kind.FOREST,
+    model: Model = Kind.BOOST,
     task: _options.Task = None,
     metric: Annotated[
         Metric | None,
@@ -57,7 +57,10 @@ def tune(
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="Time limit; only the very first fit may exceed it."),
+        typer.Option(
+            metavar="SECONDS",
+            help="Time limit, including the fit for --out; only the first fit may exceed it.",
+        ),
     ] = 60.0,
     candidates: Annotated[
         int, typer.Option(metavar="N", help="Number of settings to try, defaults first.")
@@ -113,10 +116,9 @@ def tune(
     so_far: list[Tuning] = []
 
     def show(tuned: Tuning) -> None:
-        kind = [] if model is Kind.FOREST else ["--model", model.value]
-        chosen = _write_options(tuned, tuned.candidates[0])
+        chosen = ["--model", model.value, *_write_options(tuned, tuned.candidates[0])]
         ending = ["--seed", str(seed), "--out", str(out or "model.lht")]
-        command = shlex.join(["lhtree", "fit", data, *table, *kind, *chosen, *ending])
+        command = shlex.join(["lhtree", "fit", data, *table, *chosen, *ending])
         if is_json:
             show_json(_list_facts(training, tuned, command))
         else:

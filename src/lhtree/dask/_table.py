@@ -170,8 +170,8 @@ def check_collection(X: Any, name: str = "X") -> None:
     """Raise an error for an object that is not a Dask collection."""
     if not is_array(X) and not is_frame(X):
         raise TypeError(
-            f"{name} is a {type(X).__name__}, not a Dask array or DataFrame: pass one, or use to_local() for rows in "
-            "memory."
+            f"{name} is of type {type(X).__name__}, not a Dask array or DataFrame: pass one, or use to_local() for "
+            "rows in memory."
         )
 
 

@@ -107,6 +107,7 @@ class BaseBoost(Predictor):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        **unknown: Any,
     ) -> Any:
         """Fit the model.
 
@@ -121,11 +122,17 @@ class BaseBoost(Predictor):
             Sample weights. Integer weights are equivalent to repeated rows if ``subsample=1``.
         X_val, y_val, sample_weight_val : optional
             A validation set for early stopping, instead of held-out training rows.
+        **unknown : not accepted
+            For ``eval_set`` of other libraries, the error names X_val and y_val.
 
         Returns
         -------
         self
         """
+        if unknown:
+            name = min(unknown, key=lambda name: name != "eval_set")
+            remedy = ": pass X_val=… and y_val=… instead" if name == "eval_set" else ""
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}.")
         earlier = self._model if check_flag("warm_start", self.warm_start) else None
         training = prepare(self, MemoryTable(self, X, y, sample_weight), earlier)
         return self._fit(training, earlier, validation=(X_val, y_val, sample_weight_val))
@@ -303,6 +310,7 @@ def make_model(
         seed=seed,
         link=settings.objective.link,
         response=training.record(),
+        n_rows=training.n_rows,
         base=boosted.base,
         clip=_core.BOOST_CLIP,
         boost=boosted.record,

@@ -137,6 +137,7 @@ class BaseCompact(Predictor):
                 link=self._links[0],
                 response=training.record(),
                 min_samples_leaf=self.min_samples_leaf,
+                n_rows=training.n_rows,
                 prototypes=keep_rows(n_kept, training, seed),
                 compact=CompactRecord(plan.penalty, loss, tuple(grown.arrays["objective"].tolist())),
             )

@@ -240,7 +240,8 @@ class Estimators(Sequence[Any]):
 class LHForestClassifier(WolfClassifier, BaseForest):
     """Forest of Learning Hyperplane Trees; their corrected memberships are averaged (WOLF).
 
-    The defaults are the paper's method; ``direction="mixed"`` is the most accurate setting.
+    The defaults are the paper's method. For accuracy, use ``LHForestClassifier(direction="mixed")`` or
+    :class:`LHBoostClassifier`, which also has the best probabilities.
 
     Parameters
     ----------

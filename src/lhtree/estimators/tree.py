@@ -150,7 +150,7 @@ class BaseLHT(Predictor):
         continues = earlier is not None or getattr(self, "warm_start", False)
         n_features = training.X.shape[1]
         params = self._fill(n_features)
-        settled = Settled(params, n_features, is_forest=self._is_forest)
+        settled = Settled(params, n_features, is_forest=self._is_forest, is_regressor=self._is_regressor)
         if earlier is not None:
             check_continued(earlier, training)
         growth = self._plan(settled, training, earlier)
@@ -178,6 +178,7 @@ class BaseLHT(Predictor):
                 link=self._links[0],
                 response=training.record(),
                 min_samples_leaf=settled.min_samples_leaf,
+                n_rows=training.n_rows,
             )
 
         pilot = None
@@ -284,8 +285,10 @@ class WolfClassifier(Classifier, BaseLHT):
 class LHTClassifier(WolfClassifier):
     """Learning Hyperplane Tree classifier: an oblique tree with a linear membership function in every leaf.
 
-    Each class gets a tree that separates it from the rest; two classes share one tree. The defaults are the paper's
-    method.
+    The defaults are the paper's method. For accuracy, use ``LHTClassifier(direction="mixed")`` or, if the model may
+    have many trees, :class:`LHBoostClassifier`; for a tree to read, use :class:`CompactLHTClassifier`.
+
+    Each class gets a tree that separates it from the rest; two classes share one tree.
 
     Parameters
     ----------

@@ -16,7 +16,9 @@ __all__ = ["Evaluation", "Measured", "RegressionEvaluation", "evaluate", "find_q
 Measured = Evaluation | RegressionEvaluation
 
 
-def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage: float = 0.9) -> Measured:
+def evaluate(
+    model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage: float | None = None
+) -> Measured:
     """Evaluate a model on rows with known classes or responses, normally rows not used for training.
 
     Parameters
@@ -29,8 +31,9 @@ def evaluate(model: Any, X: Any, y: Any, *, sample_weight: Any = None, coverage:
         Their class labels, all known to the model; for a regressor, their responses.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights; rows of weight 0 are ignored.
-    coverage : float between 0 and 1, default=0.9
-        Coverage of the prediction intervals to check, if the model has them (``LHForestRegressor``).
+    coverage : float between 0 and 1, optional
+        Coverage of the prediction intervals to check, if the model has them (``LHForestRegressor``). Default: 0.9, or
+        no check if the trees leave out too few rows for it (fewer than nine).
 
     Returns
     -------

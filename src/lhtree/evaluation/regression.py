@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _N_RANGES = 10
+_COVERAGE = 0.9  # of prediction intervals, by default
 
 
 class NumberPart(NamedTuple):
@@ -78,7 +79,7 @@ class RegressionEvaluation:
         of responses up to the prediction; None unless the model predicts a quantile.
     intervals : IntervalScores or None
         ``coverage`` that was asked for, ``share`` of the responses that the prediction intervals hold, its 95 %
-        interval ``low`` to ``high``, and mean ``width``; None if the model has no intervals.
+        interval ``low`` to ``high``, and mean ``width``; None if the model has no intervals of this coverage.
     ranges : tuple of PredictedRange
         ``n_rows``, mean ``predicted`` and ``actual``, ``rmse`` and ``mae`` in up to ten ranges of the prediction with
         as many rows each.
@@ -259,16 +260,21 @@ def judge_numbers(
     X: Any,
     actual: NDArray[np.float64],
     weight: NDArray[np.float64] | None = None,
-    coverage: float = 0.9,
+    coverage: float | None = None,
     **options: Any,
 ) -> NumberPart:
-    """Predict rows of the responses ``actual``, with intervals if the model has them."""
+    """Predict rows of the responses ``actual``, with intervals if the model has them.
+
+    By default, intervals have a coverage of 0.9, and there are none if the model has too few residuals for it.
+    """
     predicted = np.asarray(model.predict(X, **options), dtype=np.float64)
     if predicted.shape != actual.shape:
         raise ValueError(
             f"the model predicts numbers of shape {predicted.shape} for {len(actual)} responses: pass one per row."
         )
-    interval = model.predict_interval(X, coverage, **options) if has_intervals(model) else None
+    least = 0.0 if coverage is not None else _COVERAGE  # a coverage that is asked for may be rejected
+    coverage = _COVERAGE if coverage is None else coverage
+    interval = model.predict_interval(X, coverage, **options) if has_intervals(model, least) else None
     rows = slice(None) if weight is None else weight > 0.0
     return NumberPart(
         actual[rows],
@@ -279,9 +285,9 @@ def judge_numbers(
     )
 
 
-def has_intervals(model: Any) -> bool:
-    """Whether a model is a regressor of lhtree with prediction intervals."""
+def has_intervals(model: Any, coverage: float = 0.0) -> bool:
+    """Whether a model is a regressor of lhtree with prediction intervals of this coverage; 0: of any."""
     if not hasattr(type(model), "_read"):
         return False
     response = read(model, takes_numbers=True).response
-    return response is not None and response.residual is not None
+    return response is not None and response.residual is not None and response.reaches(coverage)

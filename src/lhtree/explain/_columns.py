@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .._parameters import check_count, is_integer, refuse
+from ..model.heads import Head
 from ..model.model import Model
 from ..model.numbers import NumberFormat
 from ..tables.encoders import UNSEEN_LEVEL, Levels
@@ -39,6 +40,8 @@ class Importances:
     values : array of shape (m,)
     kind : str
         "gain", "contribution" or "permutation".
+    unit : str
+        What the values measure, such as "drop in accuracy when permuted".
     spread : array of shape (m,) or None
         Standard deviation over the repeats of a permutation.
 
@@ -60,6 +63,7 @@ class Importances:
     names: list[str]
     values: Floats
     kind: str
+    unit: str
     spread: Floats | None = None
 
     @property
@@ -118,7 +122,19 @@ def find_importances(
         assert truth is not None
         losses = _permute(fitted, rows, truth, check_count("n_repeats", n_repeats, 1), random_state)
         values, spread = losses.mean(axis=0), losses.std(axis=0)
-    return Importances(names, values, kind, spread)
+    return Importances(
+        names, values, kind, _find_unit(fitted.head, kind, has_truth=truth is not None), spread
+    )
+
+
+def _find_unit(head: Head, kind: str, *, has_truth: bool) -> str:
+    if kind == "gain":
+        return head.gain_noun
+    if kind == "permutation":
+        return f"drop in {head.quality_noun} when permuted"
+    if not has_truth:
+        return f"mean |contribution| to the {head.contribution_noun}"
+    return f"mean contribution {'to the true class' if head.labels else 'towards the true number'}"
 
 
 def _mean_contributions(fitted: Model, rows: NDArray[Any], truth: NDArray[Any] | None) -> Floats:

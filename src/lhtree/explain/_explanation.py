@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import import_extra
 from ..model.model import Model
 from ..tables.frames import is_frame, refuse_infinity
 from ._contributions import find_base, find_contributions
@@ -275,6 +276,25 @@ class Explanation:
         return _make_finite(facts)  # type: ignore[no-any-return]
 
     def to_frame(self) -> pd.DataFrame:
+        """Return one row per column, largest contribution to the prediction first: its ``value`` and ``contribution``.
+
+        A classifier has a column ``contribution.CLASS`` for every class.
+        """
+        outputs = self.contributions
+        by_output = {f"contribution.{label}": outputs[label] for label in self.classes} or {
+            "contribution": outputs
+        }
+        own = outputs[self.prediction] if self.classes else outputs
+        order = sorted(own, key=lambda name: -abs(own[name]))
+        columns = {"value": self.row, **by_output}
+        pandas = import_extra("pandas", "pandas")
+        frame: pd.DataFrame = pandas.DataFrame(
+            {name: [values[column] for column in order] for name, values in columns.items()},
+            index=pandas.Index(order, name="column"),
+        )
+        return frame
+
+    def terms_frame(self) -> pd.DataFrame:
         """Return one row per tree, block and term.
 
         The terms of a block add up to y, the terms of a leaf to p̂ or its value.

@@ -23,7 +23,6 @@ N_STEPS = 6  # steps of a path
 N_REASONS = 3  # features of a step
 _LONGEST_NAME = 60
 _WIDEST = 12.0  # em
-_ENOUGH = 9  # residuals for an interval of 90 %
 _NEAR = 0.25  # a lower confidence is close to the boundary
 _LEVELS = ((2.0, "very high"), (0.5, "high"), (-0.5, "typical"), (-2.0, "low"), (-np.inf, "very low"))
 
@@ -216,8 +215,7 @@ class _MeanText(_NumberText):
         fitted, interval = explanation._fitted, ""
         if explanation.n_estimators == 1:
             return ""
-        residual = None if fitted.response is None else fitted.response.residual
-        if residual is not None and len(residual) >= _ENOUGH:
+        if fitted.response is not None and fitted.response.reaches(0.9):
             low, high = fitted.interval(np.array([explanation.prediction]), 0.9)[0].tolist()
             write = fitted.amounts.plain().write
             interval = f" (90 % interval: {write(low)} to {write(high)})"

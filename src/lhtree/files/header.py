@@ -19,7 +19,6 @@ from .container import check
 _DTYPE = re.compile(r"\|b1|[<>|][iu][1248]|[<>]f[248]|[<>]U[0-9]{1,7}|object")
 _MAX_BYTES = 1 << 26  # of all classes
 _PLAIN = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
-_MOST_JOBS = 4096
 _MOST_ROWS = 2**31  # the core numbers rows with 32 bits
 _CONFIDENCES = (None, "last", "path")
 _KINDS = {"one_hot": ("categories",), "target_statistic": ("categories", "targets"), "dropped": ()}
@@ -183,6 +182,7 @@ HEADER = {
         f"{', '.join(RESPONSE)} of the training responses, or null unless the model is a regression",
         None,
     ),
+    "n_rows": Field(_or_null(_is_count), "the number of training rows, or null if it is unknown", None),
     "requires": Field(_is_dict_of(_is_text), "versions by name", {}),
 }
 
@@ -196,10 +196,7 @@ def check_header(
         check(name not in header or field.holds(header[name]), f"{name} is not {field.about}")
     header = {name: header.get(name, field.default) for name, field in HEADER.items()}
     n_jobs = header["parameters"].get("n_jobs")
-    check(
-        n_jobs is None or (type(n_jobs) is int and abs(n_jobs) <= _MOST_JOBS),
-        f"n_jobs is not a number of threads up to {_MOST_JOBS}",
-    )
+    check(n_jobs is None or (type(n_jobs) is int and n_jobs != 0), "n_jobs is not a number of threads")
     check(
         header["parameters"].get("unseen", "missing") in UNSEEN, f"unseen is not one of {', '.join(UNSEEN)}"
     )

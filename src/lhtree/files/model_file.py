@@ -122,6 +122,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "min_samples_leaf": model.min_samples_leaf,
         "clip": model.clip,
         "response": _encode(model.response, RESPONSE),
+        "n_rows": model.n_rows,
     }
     given = {name: value for name, value in header.items() if value != HEADER[name].default}
     # Arrays and fields without which a reader would predict something else.
@@ -150,10 +151,12 @@ def _to_plain(value: Any) -> Any:
 def check_file(container: Container) -> ModelFile:
     """Check the contents of a file and build its model."""
     header = parse_json(container.model.encode("utf-8", "surrogatepass"))
+    is_old = container.version[0] < VERSION[0]
     check(
         container.version[0] == VERSION[0],
-        f"its format version is {_format(container.version)}, but this lhtree reads version {VERSION[0]}: update "
-        f"lhtree (the file was written by lhtree {_find_writer(header)})",
+        f"its format version is {_format(container.version)}, but this lhtree reads version {VERSION[0]}: "
+        f"{'fit and save the model again' if is_old else 'update lhtree'} (the file was written by lhtree "
+        f"{_find_writer(header)})",
     )
     _check_required(header)
     header = {name: value for name, value in header.items() if name in HEADER}
@@ -223,6 +226,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         link=header["link"],
         calibration=Calibration(header["calibration"], **knots) if knots else None,
         min_samples_leaf=header["min_samples_leaf"],
+        n_rows=header["n_rows"],
         base=arrays.get("base"),
         clip=header["clip"],
         prototypes=Prototypes(**prototypes) if prototypes else None,
@@ -269,6 +273,14 @@ def _build_forest(forest: dict[str, Any], arrays: Arrays) -> ForestRecord:
     )
 
 
+def _count_rows(model: Model) -> int:
+    """Return the number of training rows; from a file without it, that of a forest or of the largest tree."""
+    if model.n_rows is not None:
+        return model.n_rows
+    roots = model.trees.n_samples[model.trees.block_ptr[:-1]]
+    return int(roots.max() if model.forest is None else model.forest.sizes.sum())
+
+
 def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the contents of a model file as plain values: versions, parameters, classes, features, sizes, metadata.
 
@@ -313,7 +325,7 @@ def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
         "calibration": header["calibration"],
         "min_samples_leaf": model.min_samples_leaf,
         "boost": boost and {"n_rounds": model.n_estimators, "learning_rate": boost.learning_rate},
-        "n_samples": int(trees.n_samples[trees.block_ptr[:-1]].max()),
+        "n_samples": _count_rows(model),
         "n_trees": trees.n_trees,
         "n_blocks": trees.n_blocks,
         "n_leaves": int((trees.left < 0).sum()),

@@ -81,7 +81,9 @@ def open_passes(
         return _pass_over_arrays(source, rows)
     if callable(source):
         return _pass_over_calls(source)
-    raise TypeError(f"source is a {type(source).__name__}, which cannot be read in batches: pass {_SOURCES}.")
+    raise TypeError(
+        f"source is of type {type(source).__name__}, which cannot be read in batches: pass {_SOURCES}."
+    )
 
 
 def pass_over_file(file: FilePasses) -> Passes:
@@ -98,7 +100,8 @@ def _need(target: str | None, source: Any) -> str:
 def _check_batch(batch: Any) -> Batch:
     if not isinstance(batch, tuple) or not 2 <= len(batch) <= 3:
         raise TypeError(
-            f"source() gave a {type(batch).__name__}: each batch must be a tuple (X, y) or (X, y, sample_weight)."
+            f"source() gave a batch of type {type(batch).__name__}: each batch must be a tuple (X, y) or "
+            "(X, y, sample_weight)."
         )
     return Batch(*batch)
 
@@ -146,7 +149,9 @@ def _pass_over_arrays(source: tuple[Any, ...], batch_rows: int) -> Passes:
     whole = _check_batch(source)
     for values in whole:
         if values is not None and not isinstance(values, np.ndarray):
-            raise TypeError(f"source holds a {type(values).__name__}: pass a tuple of arrays, or {_SOURCES}.")
+            raise TypeError(
+                f"source holds a value of type {type(values).__name__}: pass a tuple of arrays, or {_SOURCES}."
+            )
     n_rows = len(whole.X)
     if len(whole.y) != n_rows or (whole.weight is not None and len(whole.weight) != n_rows):
         raise TableError(

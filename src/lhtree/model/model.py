@@ -53,6 +53,7 @@ class Model:
     calibration: Calibration | None = None
     min_samples_leaf: float | None = None  # in use; None for boosted models
     response: ResponseRecord | None = None  # of regressions only
+    n_rows: int | None = None  # training rows, including those held out for early stopping; None: unknown
 
     @cached_property
     def scorer(self) -> _core.Scorer:
@@ -359,7 +360,7 @@ def read(model: Any, *, takes_numbers: bool = False) -> Model:
         return model
     if isinstance(model, type) or not hasattr(type(model), "_read"):
         name = type(model).__name__
-        kind = f"the class {model.__name__}" if isinstance(model, type) else f"a {name}"
+        kind = f"the class {model.__name__}" if isinstance(model, type) else f"of type {name}"
         raise TypeError(
             f"model is {kind}: pass a fitted {'model' if takes_numbers else 'classifier'} of lhtree"
             f"{_INSIDE.get(name, '')}."

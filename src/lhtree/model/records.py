@@ -100,6 +100,11 @@ class ResponseRecord:
         mean = float(np.ldexp(np.average(scaled, weights=weight), exponent))
         return cls(low, high, min(max(mean, low), high))
 
+    def reaches(self, coverage: float) -> bool:
+        """Whether there are residuals, and enough of them for intervals of this coverage."""
+        n = 0 if self.residual is None else len(self.residual)
+        return coverage * (n + 1) * (1.0 - 1e-12) <= n  # the new row is one of them
+
     def interval(self, prediction: NDArray[np.float64], coverage: Any) -> NDArray[np.float64]:
         """Return intervals around predictions that contain a share ``coverage`` of new responses, shape (n, 2).
 
@@ -113,15 +118,14 @@ class ResponseRecord:
         if not is_real(coverage) or not 0.0 < coverage < 1.0:
             raise refuse("coverage", coverage, "a number between 0 and 1")
         n = len(self.residual)
-        weight = np.ones(n) if self.residual_weight is None else self.residual_weight
-        reached = np.cumsum(weight)
-        needed = coverage * (reached[-1] + reached[-1] / n)  # the new row is one of them
-        place = int(np.searchsorted(reached, needed * (1.0 - 1e-12)))
-        if place == n:
+        if not self.reaches(coverage):
             raise refuse(
                 "coverage", coverage, f"at most {n / (n + 1):.4g}, or fit more rows: there are {n} residuals"
             )
-        half = self.residual[place]
+        weight = np.ones(n) if self.residual_weight is None else self.residual_weight
+        reached = np.cumsum(weight)
+        needed = coverage * (reached[-1] + reached[-1] / n)
+        half = self.residual[min(int(np.searchsorted(reached, needed * (1.0 - 1e-12))), n - 1)]
         return np.column_stack([prediction - half, prediction + half])
 
 

@@ -43,7 +43,9 @@ def plot_coverage(curve: CoverageCurve, *, ax: Axes | None = None) -> Axes:
     >>> ax = plot_coverage(coverage_curve(model, X[400:], y[400:]))
     """
     if not isinstance(curve, CoverageCurve):
-        raise TypeError(f"curve is a {type(curve).__name__}: pass the result of coverage_curve(model, X, y).")
+        raise TypeError(
+            f"curve is of type {type(curve).__name__}: pass the result of coverage_curve(model, X, y)."
+        )
     ax = take_axes(ax, 5.4, 3.6)
     # Between two thresholds, no rows are added.
     ax.plot(curve.coverage, curve.accuracy, drawstyle="steps-post", color=ACCENT, linewidth=1.6)
@@ -92,7 +94,7 @@ def plot_sparsity(curve: SparsityCurve, *, ax: Any = None) -> NDArray[Any]:
     from ..evaluation.curves import SparsityCurve
 
     if not isinstance(curve, SparsityCurve):
-        raise TypeError(f"curve is a {type(curve).__name__}: pass the result of sparsity_curve(X, y).")
+        raise TypeError(f"curve is of type {type(curve).__name__}: pass the result of sparsity_curve(X, y).")
     axes = new_panels(1, 3, 10.2, 3.1) if ax is None else take_panels(ax, 3)
     means = curve.to_dict()
     beta = np.array(means["beta"])

@@ -9,7 +9,7 @@ from ..describe.palette import ACCENT
 from ..draw.figure import fit, fit_all, measure
 from ..draw.scene import INK
 from ..draw.tree import minus
-from ..model.heads import Head
+from ..explain import Importances
 from ..model.model import read
 from ..model.numbers import NumberFormat
 from ._axes import SMALL, check_axes, room_left_of, strip, take_axes, width_of, write_thousands
@@ -33,12 +33,13 @@ def plot_importances(
 
     Parameters
     ----------
-    model : classifier or regressor of lhtree
-        Fitted model.
+    model : classifier or regressor of lhtree, or Importances
+        Fitted model, or the result of its ``importances``, which is drawn as it is.
     X, y : array-like, optional
-        Rows, required for contributions and permutations, and their classes, required for permutations.
+        Rows, required for contributions and permutations, and their classes, required for permutations. Not with
+        ``Importances``.
     kind : {"gain", "contribution", "permutation"}, default="gain"
-        Kind of importance; see ``model.importances``.
+        Kind of importance; see ``model.importances``. Not with ``Importances``.
     n_features : int, default=20
         Number of columns to draw; the others are summed in a last line.
     ax : Axes, optional
@@ -55,10 +56,14 @@ def plot_importances(
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> ax = plot_importances(LHTClassifier().fit(X, y))
     """
-    fitted = read(model, takes_numbers=True)
-    names = fitted.column_names
-    found = model.importances(X, y, kind=kind)
-    importances, order = found.values, found.order
+    if isinstance(model, Importances):
+        if X is not None or y is not None or kind not in ("gain", model.kind):
+            raise ValueError("the importances are already computed: pass them without X, y and kind.")
+        found = model
+    else:
+        read(model, takes_numbers=True)
+        found = model.importances(X, y, kind=kind)
+    names, importances, order = found.names, found.values, found.order
     n_shown = min(check_count("n_features", n_features, 1), len(names))
     shown, others = order[:n_shown], order[n_shown:]
     room = _NAME if ax is None else room_left_of(check_axes(ax), _NAME)
@@ -81,16 +86,7 @@ def plot_importances(
     ax.set_ylim(len(labels) - 0.4, -0.6)
     width, number = width_of(ax), measure(written[0], SMALL) + 6.0  # beside the longest bar
     ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
-    ax.set_xlabel(_describe_kind(fitted.head, kind), fontsize=SMALL)
+    ax.set_xlabel(found.unit, fontsize=SMALL)
     write_thousands(ax.xaxis)
     strip(ax)
     return ax
-
-
-def _describe_kind(head: Head, kind: str) -> str:
-    meaning = {
-        "gain": head.gain_noun,
-        "contribution": f"mean |contribution| to the {head.contribution_noun}",
-        "permutation": f"drop in {head.quality_noun} when permuted",
-    }
-    return meaning[kind]

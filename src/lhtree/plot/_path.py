@@ -196,7 +196,7 @@ def plot_path(
     >>> ax = plot_path(model.explain(X.iloc[0]))
     """
     if not isinstance(explanation, Explanation):
-        raise TypeError(f"explanation is a {type(explanation).__name__}: pass model.explain(row).")
+        raise TypeError(f"explanation is of type {type(explanation).__name__}: pass model.explain(row).")
     is_forest = tree is None and explanation.n_estimators > 1
     n_features = (10 if is_forest else 4) if n_features is None else check_count("n_features", n_features, 1)
     check_count("max_steps", max_steps, 2)

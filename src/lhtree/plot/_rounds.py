@@ -51,7 +51,7 @@ def _find_loss(model: Any) -> dict[str, Any]:
     loss = getattr(model, "loss", None)
     if loss is None:
         raise TypeError(
-            f"model is a {type(model).__name__}, which does not know its loss: pass the LHBoostRegressor."
+            f"model is of type {type(model).__name__}, which does not know its loss: pass the LHBoostRegressor."
         )
     return {"name": loss} | ({} if model.quantile is None else {"quantile": model.quantile})
 

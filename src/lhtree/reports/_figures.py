@@ -160,12 +160,7 @@ def _round_up(size: float) -> float:
 
 def _find_ends(fitted: Model, part: NumberPart, coverage: float) -> NDArray[np.float64] | None:
     """Return the ends of the intervals; None if the model has none, or too few rows for this coverage."""
-    response = fitted.response
-    if (
-        response is None
-        or response.residual is None
-        or coverage * (len(response.residual) + 1) > len(response.residual)
-    ):
+    if fitted.response is None or not fitted.response.reaches(coverage):
         return None
     return fitted.interval(part.predicted, coverage)
 

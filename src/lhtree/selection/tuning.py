@@ -108,6 +108,7 @@ class Search(NamedTuple):
     target: Target
     splits: Sequence[Split]
     metric: str
+    refit: float = 0.0  # time of the last fit, on all rows, relative to that of a fold; 0: there is none
 
     def run(
         self,
@@ -116,6 +117,8 @@ class Search(NamedTuple):
         callback: Callable[[Sequence[Candidate]], None] = lambda found: None,
     ) -> list[Candidate]:
         """Measure settings until there are no more or the time is over, which ends the current fit.
+
+        The time is over when the rest of it is needed to fit the best setting on all rows.
 
         The defaults take turns, fold by fold, so that they can be compared even without time for more. Each of the
         others goes through its folds until it is done or behind. The first fold of the first setting is always
@@ -126,7 +129,14 @@ class Search(NamedTuple):
         found: list[Candidate] = []
 
         def measure(candidate: Candidate, split: Split) -> None:
-            self._measure(candidate, split, end if found else math.inf)
+            begin = time.monotonic()
+            best = min(found, key=lambda one: one.rank(self.metric)).fit_seconds if found else None
+
+            def is_over() -> bool:
+                now = time.monotonic()
+                return best is not None and now + self.refit * max(best, now - begin) >= end
+
+            self._measure(candidate, split, is_over)
             if candidate not in found:
                 found.append(candidate)
 
@@ -150,13 +160,13 @@ class Search(NamedTuple):
                 candidate.cut(n_folds)
         return found
 
-    def _measure(self, candidate: Candidate, split: Split, end: float) -> None:
+    def _measure(self, candidate: Candidate, split: Split, is_over: Callable[[], bool]) -> None:
         """Fit on the training rows of a fold and measure on the others."""
         train, test = split
-        model = _make_stoppable(self.build(candidate.params), end)
-        begin = time.monotonic()
-        if begin >= end:
+        model = _make_stoppable(self.build(candidate.params), is_over)
+        if is_over():
             raise OutOfTimeError
+        begin = time.monotonic()
         model.fit(take_rows(self.X, train), self.target.take(train))
         seconds = time.monotonic() - begin
         predicted = getattr(model, self.target.method)(take_rows(self.X, test))
@@ -178,11 +188,11 @@ def _is_behind(candidate: Candidate, leader: Candidate, sign: int) -> bool:
     return gap > leader.spread / math.sqrt(n_folds)
 
 
-def _make_stoppable(model: Any, end: float) -> Any:
+def _make_stoppable(model: Any, is_over: Callable[[], bool]) -> Any:
     """Return a copy of an estimator whose fit raises OutOfTimeError once the time is over."""
 
     def check(n_done: int) -> None:
-        if time.monotonic() >= end:
+        if is_over():
             raise OutOfTimeError
 
     # A fit clones the estimator, so the check is a method of a subclass.
@@ -343,7 +353,8 @@ def tune(
         "brier". For a regressor: "r2" (the default), "rmse", "mae", or, of one that predicts a quantile, "pinball" (its
         default). See ``lhtree.evaluate``.
     seconds : float, default=60
-        Time limit. Only the very first fit may exceed it, so that there is always a result.
+        Time limit, including the fit on all rows (``refit``), whose time is estimated from the folds. Only the very
+        first fit may exceed it, so that there is always a result.
     n_candidates : int, default=30
         Maximum number of settings to try.
     cv : int, splitter or iterable of (train, test), default=5
@@ -406,7 +417,9 @@ def tune(
                 callback(so_far)
 
         settings = draw_settings(params, n_rows, n_candidates, seed)
-        found = Search(build, X, target, splits, metric).run(settings, seconds, report)
+        n_trained = statistics.mean(len(train) for train, _ in splits)
+        search = Search(build, X, target, splits, metric, n_rows / n_trained if refit else 0.0)
+        found = search.run(settings, seconds, report)
     result = sum_up(found)
     if not refit:
         return result
