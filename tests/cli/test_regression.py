@@ -160,7 +160,7 @@ class TestUse:
         shown = succeed(capsys, "inspect", "forest.lht").out
         assert "predicts" in shown
         assert "Classes" not in shown
-        assert "per tree" in shown
+        assert "trained on  300 rows\n" in shown
 
 
 @pytest.mark.usefixtures("shop")
