@@ -18,13 +18,14 @@ _N_SMALL_SPLITS = 10
 _MOST_ROWS = 5_000  # for training
 # Small noisy tables, which a tree of 16 leaves overfits.
 NOISY = ("diabetes", "plane_200", "plane_600")
-# The first one is the default.
+BASE = {"penalty": 1.0}  # of all settings that name no other penalty
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
     {"max_passes": 0},
     {"max_terms": 4},
     {"max_terms": 12},
     {"penalty": 0.5},
+    {"penalty": "auto"},
     {"penalty": "cv"},
     {"digits": 2},
     {"membership": "linear"},
@@ -33,7 +34,7 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 def say(params: dict[str, Any]) -> str:
     """Return a setting as it is written in Python."""
-    return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "defaults"
+    return ", ".join(f"{name}={value!r}" for name, value in (params or BASE).items())
 
 
 BY_KEY = {say(params): params for params in SETTINGS}
@@ -85,7 +86,7 @@ class Compact(Fits):
         part = datasets.split(load(task.data), task.seed)
         # The split shuffles: the first rows are drawn at random.
         part = part._replace(X=part.X[:_MOST_ROWS], y=part.y[:_MOST_ROWS])
-        model = CompactLHTClassifier(n_jobs=1, random_state=task.seed, **BY_KEY[task.model])
+        model = CompactLHTClassifier(n_jobs=1, random_state=task.seed, **BASE | BY_KEY[task.model])
         return score(model, part) | {
             "leaves": model.n_leaves_,
             "terms": model.n_terms_,
@@ -96,8 +97,8 @@ class Compact(Fits):
         return render(results)
 
 
-_DEFAULT = say({})
-_CHOSEN = say({"penalty": "cv"})
+_FIXED = say({})
+_CHOICES = ("auto", "cv")
 
 
 def _mean(results: Results, names: Sequence[str], key: str, metric: str) -> float:
@@ -106,17 +107,17 @@ def _mean(results: Results, names: Sequence[str], key: str, metric: str) -> floa
 
 
 def _compare(results: Results, names: Sequence[str], key: str) -> list[str]:
-    """A setting beside the default: means over the sets, and the difference in accuracy with its interval."""
-    differences = [subtract(results, name, key, _DEFAULT).mean for name in names]
+    """A setting beside ``BASE``: means over the sets, and the difference in accuracy with its interval."""
+    differences = [subtract(results, name, key, _FIXED).mean for name in names]
     overall = summarise(differences, test_share=0.0)
     fits = [
         np.mean(values(results, name, key, "fit_seconds"))
-        / np.mean(values(results, name, _DEFAULT, "fit_seconds"))
+        / np.mean(values(results, name, _FIXED, "fit_seconds"))
         for name in names
     ]
     return [
         f"{_mean(results, names, key, 'accuracy'):.4f}",
-        "" if key == _DEFAULT else f"{100 * overall.mean:+.2f} ± {100 * overall.half:.2f}",
+        "" if key == _FIXED else f"{100 * overall.mean:+.2f} ± {100 * overall.half:.2f}",
         f"{_mean(results, names, key, 'log_loss'):.4f}",
         f"{_mean(results, names, key, 'leaves'):.1f}",
         f"{_mean(results, names, key, 'terms'):.0f}",
@@ -124,18 +125,13 @@ def _compare(results: Results, names: Sequence[str], key: str) -> list[str]:
     ]
 
 
-def _quote(key: str) -> str:
-    return f"`{key}`" if BY_KEY[key] else key
-
-
 def settings_table(results: Results) -> str:
-    """Return all settings on the nine sets; linear leaves, which need two classes, beside the default on fewer."""
-    names = [name for name in datasets.NAMES if (name, _DEFAULT) in results]
+    """Return all settings on the nine sets; linear leaves, which need two classes, beside ``BASE`` on fewer."""
+    names = [name for name in datasets.NAMES if (name, _FIXED) in results]
     two = [name for name in names if (name, LINEAR) in results]
-    rows = [[_quote(key), *_compare(results, names, key)] for key in BY_KEY if key != LINEAR]
+    rows = [[f"`{key}`", *_compare(results, names, key)] for key in BY_KEY if key != LINEAR]
     rows += [
-        [f"two classes ({len(two)} sets): {_quote(key)}", *_compare(results, two, key)]
-        for key in (_DEFAULT, LINEAR)
+        [f"two classes ({len(two)} sets): `{key}`", *_compare(results, two, key)] for key in (_FIXED, LINEAR)
     ]
     return markdown_table("setting | accuracy | points | log loss | leaves | terms | fit", rows)
 
@@ -145,29 +141,29 @@ def _say(difference: Mean, scale: float, digits: int) -> str:
 
 
 def penalty_table(results: Results) -> str:
-    """Return the penalty by cross-validation less the default, set by set."""
+    """Return the penalties that were chosen less the fixed one, set by set."""
+    keys = [say({"penalty": choice}) for choice in _CHOICES]
     rows = []
-    both = keep_complete(results, [_DEFAULT, _CHOSEN])
-    for name in [name for name in (*datasets.NAMES, *NOISY) if (name, _CHOSEN) in both]:
-        chosen = values(both, name, _CHOSEN, "penalty")
-        rows.append(
-            [
-                name,
-                len(chosen),
-                f"{float(np.mean(values(both, name, _DEFAULT))):.4f}",
-                _say(subtract(both, name, _CHOSEN, _DEFAULT), 100, 2),
-                f"{float(np.mean(values(both, name, _DEFAULT, 'log_loss'))):.4f}",
+    complete = keep_complete(results, [_FIXED, *keys])
+    for name in [name for name in (*datasets.NAMES, *NOISY) if (name, _FIXED) in complete]:
+        row = [
+            name,
+            len(values(complete, name, _FIXED)),
+            f"{_mean(complete, [name], _FIXED, 'log_loss'):.4f}",
+        ]
+        for key in keys:
+            row += [
                 # Lower is better: the difference counts the other way round.
-                _say(subtract(both, name, _CHOSEN, _DEFAULT, "log_loss"), -1, 4),
-                f"{float(np.median(chosen)):g}",
-                f"{float(np.mean(values(both, name, _DEFAULT, 'leaves'))):.1f} → "
-                f"{float(np.mean(values(both, name, _CHOSEN, 'leaves'))):.1f}",
+                _say(subtract(complete, name, key, _FIXED, "log_loss"), -1, 4),
+                _say(subtract(complete, name, key, _FIXED), 100, 2),
+                f"{float(np.median(values(complete, name, key, 'penalty'))):g}",
+                f"{_mean(complete, [name], key, 'leaves'):.1f}",
             ]
-        )
-    head = (
-        'data | splits | accuracy, `penalty=1` | points, `"cv"` | log loss, `penalty=1` | difference, `"cv"`'
-    )
-    return markdown_table(f"{head} | median penalty | leaves", rows)
+        rows.append(row)
+    head = "data | splits | log loss, `penalty=1`"
+    for choice in _CHOICES:
+        head += f' | log loss, `"{choice}"` | points | penalty | leaves'
+    return markdown_table(head, rows)
 
 
 def render(results: Results) -> dict[str, str]:

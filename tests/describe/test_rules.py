@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import lhtree
 from lhtree.describe.outline import read_outline, write_tree
 from lhtree.describe.rules import Rules, name_column
+from lhtree.model.views import TreeViews
 from lhtree.scorer import Scorer
-from support.compact import LABELS, make_model
+from support.compact import LABELS, make_model, turn_over
 from support.shop import make_table
 from support.spreadsheet import calculate
 
@@ -87,6 +88,24 @@ def test_condition_on_a_single_category_has_no_sum():
     green = replace(terms["colour = dark - green"], weight=1.0)
     told = replace(outline, blocks=(replace(root, terms=(green,), bound=0.5), *outline.blocks[1:]))
     assert "block 0: not [colour = dark - green]\n" in write_tree(told)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_two_categories_are_never_negated(is_turned):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"paperless": random.choice(["no", "yes"], 200, p=[0.6, 0.4])})
+    y = np.where(frame["paperless"] == "no", "stays", "leaves")
+    model = lhtree.CompactLHTClassifier(penalty=1.0).fit(frame, y)._model
+    model = turn_over(model) if is_turned else model
+    rules, text = Scorer(model).rules(), lhtree.export_text(Scorer(model))
+    assert {rule.conditions for rule in rules} == {("paperless is no",), ("paperless is yes",)}
+    assert "paperless counts as no where it is missing or was not seen in training." in str(rules)
+    assert f"block 0: [paperless = {'no' if is_turned else 'yes'}]\n" in text
+    assert "not [" not in text
+    rows = pd.DataFrame({"paperless": ["no", "yes", None, "maybe"]})
+    assert evaluate(rules, rows) == Scorer(model).predict(rows).tolist()
+    conditions = TreeViews(model)[0].conditions(0)
+    assert {conditions.left, conditions.right} == {"= no", "= yes"}
 
 
 def test_columns_of_a_sheet():

@@ -1,6 +1,7 @@
 """Decision sheets: complete, on one page, without overlaps, and with the decisions of the model."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lhtree
-from lhtree.describe.outline import read_outline, write_number
+from lhtree.describe.outline import CATEGORY, read_outline, write_number
 from lhtree.draw.scene import POINT, Group, Text, find_bottom, find_width, fit_text
 from lhtree.draw.sheet import _write_html, compose
 from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
 from lhtree.scorer import Scorer
-from support.compact import LONG, make_model, make_outline
+from support.compact import LONG, make_customers, make_model, make_outline, turn_over
 
 pd = pytest.importorskip("pandas")
 
@@ -268,8 +269,12 @@ def test_page_is_complete_without_overlaps(n_leaves, n_terms, n_classes, names, 
         assert (f"leaf {block.number}" if block.is_leaf else str(block.number)) in written
         for term in block.terms if len(block.terms) > 1 else ():
             assert f"{'−' if term.weight < 0 else '+'}{write_number(abs(term.weight))}" in written
-    shown = min(n_classes, 14)
-    assert (f"and {n_classes - shown} more classes" in written) == (n_classes > shown)
+    begin = written.index("Classes")
+    listed = [text for text in written[begin:] if text in outline.classes]
+    assert {outline.classes[code] for code in outline.predicted} <= set(listed)
+    n_more = n_classes - len(set(listed))
+    assert (f"and {n_more} more classes, which no leaf predicts" in written) == (n_more > 0)
+    assert n_more == 0 or len(listed) >= 14
     assert {"Classes", "Hold-out", "Example"} <= set(written)
     assert ("Row 3 of the table." in written) == has_rows
     assert any(text.startswith("Not measured") for text in written) != has_rows
@@ -282,7 +287,66 @@ def test_very_large_trees_shrink_to_the_page():
     assert find_flaws(scene)[0] == []
 
 
-def test_long_categories_are_shortened_but_distinct():
+@pytest.mark.parametrize("max_leaf_nodes", [2, 16])
+def test_categories_that_look_alike_are_written_in_full(max_leaf_nodes):
+    frame, y = make_customers()
+    model = lhtree.CompactLHTClassifier(max_leaf_nodes=max_leaf_nodes, penalty=0.1).fit(frame, y)
+    scene = compose(find_facts(model, frame, y, row=3))
+    assert find_flaws(scene) == ([], [])
+    written = " ".join(text for text, _ in list_texts(scene.shapes))
+    used = {term.name for block in read_outline(model._model).blocks for term in block.terms}
+    assert "PaymentMethod = Credit card (automatic)" in used
+    assert all(name in written for name in used)  # the tree of 16 leaves has room for most of them only
+    assert ("…" in written) == (max_leaf_nodes == 16)
+    assert not re.search(r"PaymentM[^ ]*… ?\(automatic\)", written)
+
+
+def test_only_category_on_the_page_differs_from_the_others_of_its_column():
+    outline = make_outline(16, 8, 2, [f"{'long name of a column ' * 9}{n}" for n in range(30)])
+    others = tuple(f"{pay} of the customer, every month (automatic)" for pay in ("Bank", "Card"))
+    term = replace(outline.blocks[0].terms[0], column="PaymentMethod " * 5, kind=CATEGORY, category=others[0])
+    blocks = list(outline.blocks)
+    blocks[0] = replace(blocks[0], terms=(replace(term, others=others[1:]), *blocks[0].terms[1:]))
+    scene = compose(SheetFacts("A title", replace(outline, blocks=tuple(blocks))))
+    written = " ".join(text for text, _ in list_texts(scene.shapes))
+    assert "Bank" in written
+    assert "Card" not in written
+
+
+@pytest.mark.parametrize("long", ["", " of a class with a name that is longer than any room for it" * 3])
+def test_all_predicted_classes_are_listed(long):
+    random = np.random.default_rng(0)
+    level = random.integers(0, 15, 600)
+    names = np.array([f"{'kind ' * bool(long)}{n}{long}" for n in range(15)])
+    frame = pd.DataFrame({"x": level + random.normal(0.0, 0.1, 600)})
+    model = lhtree.CompactLHTClassifier(penalty=0.1).fit(frame, names[level])
+    assert len(set(model.predict(frame))) == 15
+    scene = compose(find_facts(model, frame, names[level], row=5))
+    assert find_flaws(scene) == ([], [])
+    written = [text for text, _ in list_texts(scene.shapes)]
+    assert not any("more class" in text for text in written)
+    shares = [text for text in written if re.fullmatch(r"0\.\d{3}", text)]
+    assert len(shares) == 15
+    text = " ".join(written[written.index("Classes") :])
+    assert all(f"kind {n}" in text if long else f" {n} " in text for n in range(15))
+
+
+def test_negated_category_of_two_is_written_as_the_other_one():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"paperless": random.choice(["no", "yes"], 200, p=[0.6, 0.4])})
+    y = np.where(frame["paperless"] == "no", "stays", "leaves")
+    model = lhtree.CompactLHTClassifier(penalty=1.0).fit(frame, y)
+    flipped = turn_over(model._model)
+    scenes = [compose(find_facts(Scorer(one), frame, row=0)) for one in (model._model, flipped)]
+    for scene in scenes:
+        written = [text for text, _ in list_texts(scene.shapes)]
+        assert not any(text.startswith("not: ") for text in written)
+        assert {"paperless = yes", "paperless = no"} & set(written)
+        value = frame["paperless"][0]
+        assert any(text.startswith(f"Block 0: paperless is {value}: ") for text in written)
+
+
+def test_long_categories_are_written_on_several_lines():
     random = np.random.default_rng(0)
     towns = [f"a town on the {'very ' * 20}long river number {n} in the north" for n in range(4)]
     frame = pd.DataFrame({"where it is": random.choice(towns, 400), "size": random.normal(size=400)})
@@ -291,9 +355,7 @@ def test_long_categories_are_shortened_but_distinct():
     scene = compose(find_facts(model, frame, np.where(y, "sold " * 20, "kept " * 20), row=5))
     assert find_flaws(scene) == ([], [])
     written = [text for text, _ in list_texts(scene.shapes)]
-    names = [text for text in written if text.startswith("where it is = ")]
-    assert len(set(names)) == len(names) > 1
-    assert all("…" in name for name in names)
+    assert all(f"number {n} in the north" in " ".join(written) for n in range(2))
     assert any(text.startswith("Block 0: ") for text in written)
 
 
@@ -305,6 +367,7 @@ def test_regression_is_complete_without_overlaps(membership):
     written = [text for text, _ in list_texts(scene.shapes)]
     outline = read_outline(model._model)
     assert {f"leaf {block.number}" for block in outline.blocks if block.is_leaf} <= set(written)
-    assert (f"and {outline.n_leaves - 12} more" in written) == (outline.n_leaves > 12)
+    listed = written[written.index("Predictions") : written.index("Hold-out")]
+    assert {str(block.number) for block in outline.blocks if block.is_leaf} <= set(listed)
     assert {"Predictions", "share of rows", "mean prediction", "mean actual number"} <= set(written)
     assert ("linear" in written) == (membership == "linear")

@@ -125,6 +125,58 @@ def test_the_penalty_is_chosen_by_cross_validation():
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+def make_noisy(n_rows, seed=0):
+    """Rows of two classes that one feature of eight and a category explain a little."""
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(random.normal(size=(n_rows, 8)), columns=[f"x{i}" for i in range(8)])
+    frame["plan"] = random.choice(["a", "b", "c", "d"], n_rows)
+    score = frame["x0"] + (frame["plan"] == "a")
+    return frame, (random.random(n_rows) < 1.0 / (1.0 + np.exp(-score))).astype(int)
+
+
+def measure_log_loss(model, X, y):
+    return -np.log(model.predict_proba(X)[np.arange(len(y)), y]).mean()
+
+
+def test_default_penalty_is_larger_for_noisy_rows():
+    X, y = make_noisy(600)
+    X_test, y_test = make_noisy(2000, seed=1)
+    model, fixed = CompactLHTClassifier().fit(X, y), CompactLHTClassifier(penalty=1.0).fit(X, y)
+    assert model.penalty_ > 1.0
+    assert fixed.penalty_ == 1.0
+    assert measure_log_loss(model, X_test, y_test) < measure_log_loss(fixed, X_test, y_test) - 0.05
+    again = CompactLHTClassifier(penalty=model.penalty_).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_default_penalty_is_1_where_classes_are_clear():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert CompactLHTClassifier().fit(X, y).penalty_ == 1.0
+
+
+def test_default_penalty_is_not_random():
+    X, y = make_noisy(300)
+    fits = [CompactLHTClassifier(random_state=seed).fit(X, y) for seed in (None, None, 7)]
+    assert len({model.penalty_ for model in fits}) == 1
+    for model in fits[1:]:
+        np.testing.assert_array_equal(model.predict_proba(X), fits[0].predict_proba(X))
+
+
+def test_default_penalty_of_few_rows_is_1():
+    X, y = make_noisy(40)
+    assert CompactLHTClassifier().fit(X, y).penalty_ == 1.0
+    assert CompactLHTRegressor().fit(X, y + 0.5).penalty_ == 1.0
+
+
+def test_default_penalty_of_a_noisy_response_is_larger():
+    X, _ = make_noisy(600)
+    random = np.random.default_rng(2)
+    y, other = (X["x0"] + 3.0 * random.normal(size=600) for _ in range(2))
+    model, fixed = CompactLHTRegressor().fit(X, y), CompactLHTRegressor(penalty=1.0).fit(X, y)
+    assert model.penalty_ > 1.0
+    assert model.score(X, other) > fixed.score(X, other) + 0.05
+
+
 def test_linear_leaves_of_two_classes():
     random = np.random.default_rng(0)
     X = random.uniform(size=(500, 3))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from lhtree import LHForestRegressor, LHTRegressor, _core
+from lhtree import LHForestRegressor, LHTRegressor, _core, save
+from lhtree.estimators.out_of_bag import _correct
 from lhtree.model.records import ResponseRecord
 
 
@@ -82,6 +83,22 @@ def test_intervals_by_hand():
     for coverage in (0.81, 0.0, 1.0, "0.9", np.nan, True):
         with pytest.raises(ValueError, match="coverage"):
             record.interval(prediction, coverage)
+
+
+@pytest.mark.parametrize("seed", [19, 20, 22, 52, 58])
+def test_intervals_of_two_trees_are_finite(seed, tmp_path):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(12, 2)), random.integers(0, 2, 12).astype(float)
+    forest = LHForestRegressor(2, min_samples_leaf=1, random_state=seed).fit(X, y)
+    assert np.isfinite(forest.predict_interval(X, coverage=0.1)).all()
+    save(forest, tmp_path / "forest.lht")
+
+
+def test_intervals_keep_a_width_where_trees_differ_more_than_they_err():
+    error, spread, n = np.array([0.0, 1.0]), np.array([2.0, 0.0]), np.array([2.0, 1.0])
+    # One row has two trees, which differ by 2 and err by 0: s² = 2, of which s² / 2 - s² / 4 is too much.
+    assert _correct(error, spread, n, n_trees=4) == pytest.approx(np.sqrt(0.5))
+    assert _correct(error, np.zeros(2), n, n_trees=4) == 1.0
 
 
 def test_no_intervals_without_out_of_bag_rows(data):

@@ -43,6 +43,34 @@ def make_frame(random: np.random.Generator, n_rows: int) -> Any:
     return frame
 
 
+def make_customers(n_rows: int = 1500, seed: int = 0) -> tuple[Any, Any]:
+    """Customers of a telephone company with long names of categories, and whether they leave."""
+    import pandas as pd
+
+    random = np.random.default_rng(seed)
+    pays = ("Electronic check", "Mailed check", "Bank transfer (automatic)", "Credit card (automatic)")
+    frame = pd.DataFrame(
+        {
+            "InternetService": random.choice(["DSL", "Fiber optic", "No"], n_rows),
+            "PaperlessBilling": random.choice(["Yes", "No"], n_rows, p=[0.6, 0.4]),
+            "PaymentMethod": random.choice(pays, n_rows),
+            "tenure": random.integers(1, 72, n_rows),
+            "MonthlyCharges": random.normal(65.0, 20.0, n_rows).round(2),
+        }
+    )
+    score = 0.03 * frame["MonthlyCharges"] - 0.05 * frame["tenure"] - 0.5
+    for column, category, effect in (
+        ("PaymentMethod", "Electronic check", 1.0),
+        ("PaymentMethod", "Bank transfer (automatic)", -1.2),
+        ("PaymentMethod", "Credit card (automatic)", 0.6),
+        ("PaperlessBilling", "No", -1.5),
+        ("InternetService", "Fiber optic", 1.0),
+    ):
+        score += effect * (frame[column] == category)
+    leaves = random.random(n_rows) < 1.0 / (1.0 + np.exp(-2.0 * score))
+    return frame, np.where(leaves, "leaves", "stays")
+
+
 def make_model(
     seed: int, kind: str = "text", n_classes: int = 3, n_leaves: int = 6, *, digits: int | None = 3
 ) -> tuple[Model, Any]:
@@ -116,6 +144,19 @@ def grow(random: np.random.Generator, X: Any, n_classes: int, n_leaves: int, dig
     elif random.random() < 0.5:
         arrays |= draw_slopes(random, X, arrays["left"] < 0, digits)
     return Trees(**arrays)
+
+
+def turn_over(model: Model) -> Model:
+    """The model with a root that compares a single category the other way round: the same cut, its sides exchanged."""
+    trees = model.trees
+    arrays = trees.arrays()
+    flipped = -arrays["unit_weight"]
+    assert len(flipped) == 1
+    offset = arrays["unit_offset"].copy()
+    offset[0] = 0.5 if flipped[0] > 0.0 else -0.5
+    normalised = -arrays["hyperplane_weight"]
+    changed = {"unit_weight": flipped, "unit_offset": offset, "hyperplane_weight": normalised}
+    return replace(model, trees=Trees(**arrays | changed))
 
 
 def draw_weights(random: np.random.Generator, X: Any, some: Any, digits: int | None) -> Any:

@@ -146,8 +146,8 @@ def fit(
         typer.Option(
             "--penalty",
             metavar="NUMBER",
-            help="Compact: cost of a term or leaf; larger values give smaller trees; or cv (cross-validation). "
-            "Default: 1.",
+            help="Compact: cost of a term or leaf; larger values give smaller trees; auto (the default): chosen on "
+            "held-out rows; cv: by cross-validation.",
         ),
     ] = None,
     digits: Annotated[
@@ -283,7 +283,7 @@ def fit(
         "pruning": pruning,
         "max_leaf_nodes": leaves,
         "max_terms": terms,
-        "penalty": read_number("--penalty", penalty, "cv"),
+        "penalty": read_number("--penalty", penalty, "auto", "cv"),
         "digits": digits,
         "calibrate": calibrate and calibrate.value,
     }

@@ -38,6 +38,7 @@ class OutlineTerm:
     others: tuple[Any, ...]  # the other categories of the column
     fill: float  # value of a missing cell; 1 or 0 for a CATEGORY, which also applies to unseen categories
     size: float  # effect of a usual change of the value, relative to the largest term of the block
+    opposite: Any = None  # the other one of two categories, if a missing cell counts as one of the two
 
     @property
     def is_measured(self) -> bool:
@@ -122,6 +123,14 @@ class Outline:
         return [block for block in self.blocks if not block.is_leaf]
 
     @cached_property
+    def predicted(self) -> list[int]:
+        """Codes of the classes that some leaf predicts, ascending."""
+        leaves = [block for block in self.blocks if block.is_leaf]
+        if any(block.is_linear for block in leaves):  # of two classes
+            return list(range(len(self.classes)))
+        return sorted({self.classes.index(block.label) for block in leaves}) if self.classes else []
+
+    @cached_property
     def used(self) -> list[str]:
         """The columns that some block uses, in the order of the table."""
         found = {term.column for block in self.blocks for term in block.terms}
@@ -179,12 +188,20 @@ def read_outline(model: Model) -> Outline:
     shares = _find_shares(model, starts)
     hyperplanes = trees.hyperplane_ptr, trees.hyperplane_feature, trees.unit_weight, trees.hyperplane_weight
     slopes = trees.membership_ptr, trees.membership_feature, trees.unit_slope, trees.membership_slope
+    terms = [
+        _read_terms(model, number, *(slopes if left < 0 else hyperplanes))
+        for number, left in enumerate(trees.left.tolist())
+    ]
+    sums = [
+        (own, bound) if left < 0 else _affirm(own, bound)
+        for own, bound, left in zip(terms, trees.unit_offset.tolist(), trees.left.tolist(), strict=True)
+    ]
     blocks = tuple(
         OutlineBlock(
             number=number,
             depth=depth[number],
-            terms=_read_terms(model, number, *(slopes if left < 0 else hyperplanes)),
-            bound=float(trees.unit_offset[number]),
+            terms=sums[number][0],
+            bound=sums[number][1],
             left=left,
             right=left + 1 if left >= 0 else -1,
             n_samples=int(trees.n_samples[number]),
@@ -217,7 +234,9 @@ def _find_shares(model: Model, starts: Any) -> Any:
 def _read_terms(
     model: Model, block: int, ptr: Any, features: Any, weights: Any, normalised: Any
 ) -> tuple[OutlineTerm, ...]:
-    encoding, terms, some = model.encoding, [], slice(ptr[block], ptr[block + 1])
+    encoding, centre, terms = model.encoding, model.normalisation.centre, list[OutlineTerm]()
+    some = slice(ptr[block], ptr[block + 1])
+    used = {*model.trees.hyperplane_feature.tolist(), *model.trees.membership_feature.tolist()}
     size = np.abs(normalised[some].astype(np.float64))
     size /= size.max(initial=0.0)
     for feature, weight, relative in zip(
@@ -225,18 +244,39 @@ def _read_terms(
     ):
         column = int(encoding.column[feature])
         kind, category, others = NUMBER, None, list[Any]()
+        opposite = encoding.opposites.get(feature)
         if encoding.is_one_hot[feature]:
-            kind, others = CATEGORY, list(encoding.categories[column] or ())
-            category = others.pop(feature - int(encoding.ptr[column]))
+            kind, others, first = CATEGORY, list(encoding.categories[column] or ()), int(encoding.ptr[column])
+            category = others.pop(feature - first)
+            # With as many rows of both categories, a missing cell counts as neither: both cannot be named.
+            if opposite is not None and centre[first] + centre[first + 1] != 1.0:
+                opposite = None if 2 * first + 1 - feature in used else opposite
         elif encoding.is_indicator[feature]:
             kind = MISSING
         elif encoding.is_statistic[feature]:
             kind, category = STATISTIC, model.feature_names[feature]
-        fill = float(model.normalisation.centre[feature])
         terms.append(
-            OutlineTerm(weight, encoding.names[column], kind, category, tuple(others), fill, relative)
+            OutlineTerm(
+                weight,
+                encoding.names[column],
+                kind,
+                category,
+                tuple(others),
+                float(centre[feature]),
+                relative,
+                opposite,
+            )
         )
     return tuple(terms)
+
+
+def _affirm(terms: tuple[OutlineTerm, ...], bound: float) -> tuple[tuple[OutlineTerm, ...], float]:
+    """Return terms and bound of a block that goes left unless a column has one of two categories: by the other one."""
+    term = terms[0]
+    if len(terms) > 1 or term.opposite is None or not 0.0 < bound <= term.weight:
+        return terms, bound
+    named = {"category": term.opposite, "others": (term.category,), "opposite": term.category}
+    return (replace(term, weight=-1.0, fill=1.0 - term.fill, **named),), -0.5
 
 
 class Side(NamedTuple):

@@ -153,9 +153,11 @@ def _describe_side(block: OutlineBlock, side: str) -> str:
     sign = left.sign if side == "left" else OPPOSITE[left.sign]
     if sign in _WORDS:
         return f"{write_sum(left, times=' × ')} {_WORDS[sign]} {write_number(left.bound)}"
-    term = left.terms[0]
+    term, is_equal = left.terms[0], sign == "="
+    if term.opposite is not None:
+        return f"{term.column} is {term.category if is_equal else term.opposite}"
     value = term.category if term.kind == CATEGORY else "missing"
-    return f"{term.column} is {'' if sign == '=' else 'not '}{value}"
+    return f"{term.column} is {'' if is_equal else 'not '}{value}"
 
 
 def _describe_leaf(outline: Outline, block: OutlineBlock) -> str:
@@ -174,13 +176,30 @@ def _describe_fills(outline: Outline) -> list[str]:
     """Return sentences about missing cells and about brackets."""
     terms = outline.fills.values()
     numbers = [f"{name_value(term)} {write_number(term.fill)}" for term in terms if term.is_measured]
-    ones = [term.name for term in terms if term.kind == CATEGORY and term.fill == 1.0]
+    # Of two categories, a missing one is named if it is a condition by itself.
+    alone = {
+        term.column: term.category if term.fill == 1.0 else term.opposite
+        for block in outline.branching
+        for term in block.terms
+        if len(block.terms) == 1 and term.opposite is not None
+    }
+    categories = dict.fromkeys(
+        term.name
+        for block in outline.blocks
+        for term in block.terms
+        if term.kind == CATEGORY and (len(block.terms) > 1 or block.is_leaf or term.opposite is None)
+    )
+    ones = [name for name, term in outline.fills.items() if name in categories and term.fill == 1.0]
     sentences = []
     if any(not term.is_measured and len(block.terms) > 1 for block in outline.blocks for term in block.terms):
         sentences.append("What is in brackets is 1 where it holds, otherwise 0.")
     if numbers:
         sentences.append(f"A missing number counts as: {', '.join(numbers)}.")
-    if any(term.kind == CATEGORY for term in terms):
+    sentences += [
+        f"{column} counts as {category} where it is missing or was not seen in training."
+        for column, category in alone.items()
+    ]
+    if categories:
         sentences.append(
             "A category that is missing, or was not seen in training, counts as 0 in brackets"
             + (f", but as 1 in: {', '.join(ones)}." if ones else ".")

@@ -9,7 +9,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ..describe.outline import MISSING, NUMBER, Outline, OutlineBlock, OutlineTerm, find_left, write_number
+from ..describe.outline import (
+    CATEGORY,
+    MISSING,
+    Outline,
+    OutlineBlock,
+    OutlineTerm,
+    find_left,
+    write_number,
+)
 from ..describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
 from .scene import (
     BOLD,
@@ -23,10 +31,11 @@ from .scene import (
     Scene,
     Shape,
     Text,
+    cut_end,
     find_width,
     fit_names,
-    fit_text,
     move,
+    wrap,
 )
 
 _PAGE, _TALLEST, _MARGIN, _HEADER = 297.0, 210.0, 8.0, 10.0  # A4, in millimetres
@@ -39,6 +48,8 @@ _GAP = 2.0  # between panels
 _HEAD, _FOOT = 5.2, 1.0  # of a panel, above and below its terms
 _WIDEST, _NARROWEST = 92.0, 44.0  # panels
 _BAR, _LONGEST_BAR = 11.0, 34.0  # room of bars
+_LEAST_NAME, _MOST_LINES = 8.0, 4  # width of names in a panel, and number of their lines
+_TITLE, _MOST_TITLE = 2.3, 3  # between lines of the class of a leaf, and how many there are at most
 _PALE = "#F5F5F5"
 
 
@@ -63,8 +74,9 @@ def _draw_header(outline: Outline, width: float) -> list[Shape]:
     title = f"Compact tree: {size if n_blocks > 1 else '1 block, a leaf'}"
     shapes: list[Shape] = [Text(0.0, 2.5, title, 10.0, weight=BOLD)]
     at = find_width(title, 10.0, BOLD) + 8.0
+    names = fit_names(outline.class_names, 30.0)
     for code, label in enumerate(outline.class_names):
-        name = fit_text(label, 30.0)
+        name = names[label]
         if at + 4.0 + find_width(name) > width:
             break
         shapes += [Box(at, 1.5, 2.0, 2.0, colour_class(code)), Text(at + 3.0, 2.5, name)]
@@ -73,41 +85,97 @@ def _draw_header(outline: Outline, width: float) -> list[Shape]:
 
 
 def draw_outline(outline: Outline, width: float, room: float) -> tuple[list[Shape], float]:
-    """Return the shapes of a tree of this width, and their height: at most ``room`` if legible panels allow it."""
+    """Return the shapes of a tree of this width, and their height: at most ``room`` if legible panels allow it.
+
+    Names are written in full, on several lines, if there is room, else shortened.
+    """
     depth = max(block.depth for block in outline.blocks)
     level = min(_LEVEL, max(_LEAST_LEVEL, 36.0 / max(depth, 1)))
-    top = _AIR + level * depth + _LEAF + 2.5
+    leaf = min(width / outline.n_leaves, _WIDEST_LEAF)
+    titles = _fit_titles(outline, _find_leaf_width(leaf) - 0.8)
+    tall = _LEAF + _TITLE * (max(map(len, titles.values()), default=1) - 1)
+    top = _AIR + level * depth + tall + 2.5
+    shapes = _draw_blocks(outline, leaf, level, depth, titles)
     detailed = [*outline.branching, *(block for block in outline.blocks if block.is_linear)]
-    names = [term.name for block in detailed for term in block.terms]
-    shapes = _draw_blocks(outline, width, level, depth)
-    panels = [_Panel(outline, block) for block in detailed]
-    if not panels:
+    if not detailed:
         return shapes, top
-    fewest = math.ceil(width / (_WIDEST + _GAP))
-    most = max(fewest, int((width + _GAP) / (_NARROWEST + _GAP)))
-    for n_columns in range(fewest, most + 1):
-        height = sum(_measure_rows(panels, n_columns)) + top
-        if height <= room:
-            break
-    wide = (width + _GAP) / n_columns - _GAP
-    fit = _fit_all(panels, names, wide)
+    rows = _lay_out(outline, detailed, width, room - top)
     y = top
-    for first, tall in zip(range(0, len(panels), n_columns), _measure_rows(panels, n_columns), strict=True):
-        for place, panel in enumerate(panels[first : first + n_columns]):
-            shapes += move(panel.draw(wide, tall - _GAP, fit), place * (wide + _GAP), y)
-        y += tall
+    for row in rows:
+        tall = max(panel.height for panel in row)
+        for place, panel in enumerate(row):
+            shapes += move(panel.draw(tall), place * (panel.width + _GAP), y)
+        y += tall + _GAP
     return shapes, y
 
 
-def _measure_rows(panels: list[_Panel], n_columns: int) -> list[float]:
-    """Return the heights of the rows of panels."""
-    rows = [panels[first : first + n_columns] for first in range(0, len(panels), n_columns)]
-    return [max(panel.height for panel in row) + _GAP for row in rows]
+def _lay_out(outline: Outline, blocks: list[OutlineBlock], width: float, room: float) -> list[list[_Panel]]:
+    """Return rows of panels, as wide as possible, with full names in all panels or in as many as there is room for."""
+    fewest = math.ceil(width / (_WIDEST + _GAP))
+    most = max(fewest, int((width + _GAP) / (_NARROWEST + _GAP)))
+    for has_lines in (True, False):
+        for n_columns in range(fewest, most + 1):
+            wide = (width + _GAP) / n_columns - _GAP
+            panels = [_Panel(outline, block, wide) for block in blocks]
+            least = min(panel.name_room for panel in panels)
+            lines, line = (_fit_terms(outline, times * least) for times in (_MOST_LINES, 1))
+            for panel in panels:
+                panel.write_names(lines if has_lines else line)
+            rows = [panels[first : first + n_columns] for first in range(0, len(panels), n_columns)]
+            if _measure_rows(rows) <= room:
+                break
+        else:
+            continue
+        break
+    for panel in panels:
+        panel.write_names(lines)
+        if _measure_rows(rows) > room:
+            panel.write_names(line)
+    return rows
 
 
-def _draw_blocks(outline: Outline, width: float, level: float, depth: int) -> list[Shape]:
-    """Draw the blocks from the root down; all leaves are in one row."""
-    step = min(width / outline.n_leaves, _WIDEST_LEAF)
+def _measure_rows(rows: list[list[_Panel]]) -> float:
+    """Return the height of rows of panels."""
+    return sum(max(panel.height for panel in row) + _GAP for row in rows)
+
+
+def _fit_terms(outline: Outline, width: float) -> dict[str, str]:
+    """Return the names of terms shortened to this width: that of a column rather than that of its category."""
+    short = {}
+    for term in (term for block in outline.blocks for term in block.terms):
+        for category in (term.category, *term.others) if term.kind == CATEGORY else ():
+            end = f" = {category}"
+            if find_width(term.column + end) > width:
+                column = cut_end(term.column, width - find_width(end))
+                short[term.column + end] = cut_end(column + end, width)
+    return fit_names(list_names(outline), width, first=short)
+
+
+def list_names(outline: Outline) -> list[str]:
+    """Return the names of all terms, and of the other categories of their columns, which must look different."""
+    terms = [term for block in outline.blocks for term in block.terms]
+    others = [f"{term.column} = {other}" for term in terms for other in term.others]
+    return list(dict.fromkeys([*(term.name for term in terms), *others]))
+
+
+def _fit_titles(outline: Outline, width: float) -> dict[str, list[str]]:
+    """Return the names of the classes on as few lines as they need; names that need many are shortened."""
+    names = outline.class_names
+    titles = {name: wrap(name, width, SMALL, BOLD) for name in names}
+    if max(map(len, titles.values()), default=1) <= _MOST_TITLE:
+        return titles
+    fit = fit_names(names, (_MOST_TITLE - 0.5) * width, SMALL, BOLD)
+    return {name: wrap(fit[name], width, SMALL, BOLD) for name in names}
+
+
+def _find_leaf_width(step: float) -> float:
+    return min(step - 0.8, 30.0)
+
+
+def _draw_blocks(
+    outline: Outline, step: float, level: float, depth: int, titles: dict[str, list[str]]
+) -> list[Shape]:
+    """Draw the blocks from the root down; all leaves are in one row, ``step`` apart."""
     places = {
         number: (x * step, (depth if outline.blocks[number].is_leaf else below) * level + _RADIUS + _AIR)
         for number, (x, below) in outline.place().items()
@@ -123,7 +191,7 @@ def _draw_blocks(outline: Outline, width: float, level: float, depth: int) -> li
     for block in outline.blocks:
         x, y = places[block.number]
         if block.is_leaf:
-            shapes += _draw_leaf(outline, block, x, y, min(step - 0.8, 30.0))
+            shapes += _draw_leaf(outline, block, x, y, _find_leaf_width(step), titles)
         else:
             shapes.append(Disc(x, y, _RADIUS))
             shapes.append(Text(x, y, str(block.number), SMALL, "middle", INK, BOLD))
@@ -135,14 +203,15 @@ def _draw_blocks(outline: Outline, width: float, level: float, depth: int) -> li
     return shapes
 
 
-def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width: float) -> list[Shape]:
+def _draw_leaf(
+    outline: Outline, block: OutlineBlock, x: float, y: float, width: float, titles: dict[str, list[str]]
+) -> list[Shape]:
     """Draw a leaf: its class with a bar of all shares and the probability, or its number with a bar; and its rows."""
     left, inner = x - width / 2.0 + 0.5, width - 1.0
-    title = "linear" if block.is_linear else outline.name_leaf(block, 4)
-    shapes: list[Shape] = [
-        Box(x - width / 2.0, y, width, _LEAF - 1.0, WHITE, INK),
-        Text(x, y + 1.7, title, anchor="middle", weight=BOLD, room=width - 0.8),
-    ]
+    below = _TITLE * (max(map(len, titles.values()), default=1) - 1)  # what the longest title takes
+    shapes: list[Shape] = [Box(x - width / 2.0, y, width, _LEAF + below - 1.0, WHITE, INK)]
+    shapes += _draw_title(outline, block, x, y + 1.7 + below / 2.0, width - 0.8, titles)
+    y += below
     at = left
     for code, share in enumerate(block.shares):
         shapes.append(Box(at, y + 3.3, share * inner, 1.8, colour_class(code)))
@@ -159,6 +228,22 @@ def _draw_leaf(outline: Outline, block: OutlineBlock, x: float, y: float, width:
     return shapes
 
 
+def _draw_title(
+    outline: Outline, block: OutlineBlock, x: float, y: float, width: float, titles: dict[str, list[str]]
+) -> list[Shape]:
+    """Draw the class of a leaf on the lines of ``titles``, or its number in letters that fit."""
+    if block.is_linear or not outline.classes:
+        text = "linear" if block.is_linear else _minus(float(f"{block.label:.4g}"))
+        size = min(SMALL, SMALL * width / find_width(text, SMALL, BOLD))
+        return [Text(x, y, text, size, "middle", weight=BOLD)]
+    lines = titles[outline.name_leaf(block)]
+    first = y - _TITLE * (len(lines) - 1) / 2.0
+    return [
+        Text(x, first + _TITLE * place, line, anchor="middle", weight=BOLD)
+        for place, line in enumerate(lines)
+    ]
+
+
 class _Row(NamedTuple):
     term: OutlineTerm
     weight: str
@@ -166,10 +251,13 @@ class _Row(NamedTuple):
 
 
 class _Panel:
-    """Panel of a branching block or a linear leaf: its condition or estimate, and a bar for every term."""
+    """Panel of a branching block or a linear leaf: its condition or estimate, and a bar for every term.
 
-    def __init__(self, outline: Outline, block: OutlineBlock) -> None:
-        self._outline, self._block = outline, block
+    ``write_names`` sets its height.
+    """
+
+    def __init__(self, outline: Outline, block: OutlineBlock, width: float) -> None:
+        self._outline, self._block, self.width = outline, block, width
         self._sign, terms, self._bound = ("", block.terms, 0.0) if block.is_leaf else find_left(block)
         self._is_single = not block.is_leaf and len(terms) == 1 and terms[0].weight == 1.0
         self._term = terms[0]
@@ -177,13 +265,32 @@ class _Panel:
             _Row(term, _sign(term.weight), _minus(term.fill) if term.kind != MISSING else "")
             for term in ([] if self._is_single else terms)
         ]
-        self.height = _HEAD + _LINE * max(len(self._rows), 1) + _FOOT
+        self._lines: list[list[str]] = []  # of the condition on a single term, or of the name of every term
 
-    def draw(self, width: float, height: float, fit: dict[str, str]) -> list[Shape]:
-        """Return shapes in a frame of this size; ``fit`` maps names to the shortened ones."""
-        block = self._block
+    @property
+    def name_room(self) -> float:
+        """Width for names: beside bars and numbers, or in a condition."""
+        if self._is_single:
+            return max(self.width - 2.5 - find_width(self._write_single(""), 7.0, BOLD), _LEAST_NAME)
+        return max(self._find_bars() - _BAR - 2.5, _LEAST_NAME)
+
+    def write_names(self, fit: dict[str, str]) -> None:
+        """Write names on lines; ``fit`` maps them to the shortened ones."""
+        if self._is_single:
+            self._lines = [wrap(self._write_single(fit[self._term.name]), self.width - 2.5, 7.0, BOLD)]
+        else:
+            self._lines = [wrap(fit[row.term.name], self.name_room) for row in self._rows]
+
+    @property
+    def height(self) -> float:
+        """Height of the panel."""
+        return _HEAD + _LINE * sum(max(len(lines), 1) for lines in self._lines) + _FOOT
+
+    def draw(self, height: float) -> list[Shape]:
+        """Return shapes in a frame of this height."""
+        block, width = self._block, self.width
         if block.is_leaf:
-            return self._draw_leaf(width, height) + self._draw_terms(width, fit)
+            return self._draw_leaf(height) + self._draw_terms()
         shapes: list[Shape] = [
             Box(0.0, 0.0, width, height, _PALE, "#C8C8C8"),
             Disc(2.6, 2.7, _RADIUS),
@@ -193,23 +300,26 @@ class _Panel:
         shapes.append(Text(width - 1.0, 2.7, ways, 5.5, "end", GREY))
         room = width - 7.4 - find_width(ways, 5.5)
         if self._is_single:
-            condition, name = self._write_single(), self._term.name
-            shapes += _write_condition(
-                condition.replace(name, fit[name]), 1.5, _HEAD + _LINE / 2.0, width - 2.5
-            )
-            if self._term.kind == NUMBER:
-                missing = f"missing {_minus(self._term.fill)}"
-                shapes.append(Text(5.4, 2.7, missing, 5.0, colour=GREY, room=room))
+            shapes += [
+                Text(1.5, _HEAD + _LINE * (place + 0.5), line, 7.0, weight=BOLD)
+                for place, line in enumerate(self._lines[0])
+            ]
+            if self._term.kind != MISSING:
+                shapes.append(
+                    Text(5.4, 2.7, f"missing: {self._write_missing()}", 5.0, colour=GREY, room=room)
+                )
             return shapes
-        return (
-            shapes
-            + _write_condition(f"sum < {_minus(self._bound)}", 5.4, 2.7, room)
-            + self._draw_terms(width, fit)
-        )
+        return shapes + _write_condition(f"sum < {_minus(self._bound)}", 5.4, 2.7, room) + self._draw_terms()
 
-    def _draw_leaf(self, width: float, height: float) -> list[Shape]:
+    def _write_missing(self) -> str:
+        """Return what a missing value counts as: a number, or the answer for a category."""
+        if self._term.kind == CATEGORY:
+            return "yes" if (self._term.fill == 1.0) == (self._sign == "=") else "no"
+        return _minus(self._term.fill)
+
+    def _draw_leaf(self, height: float) -> list[Shape]:
         """Draw the head of a linear leaf."""
-        block, has_classes = self._block, bool(self._outline.classes)
+        block, has_classes, width = self._block, bool(self._outline.classes), self.width
         low, high = (
             f"{end:.2f}" if has_classes else _minus(float(f"{end:.6g}")) for end in (block.low, block.high)
         )
@@ -221,39 +331,34 @@ class _Panel:
             *_write_condition(estimate, 1.5, 2.7, width - 3.5 - find_width(ways, 5.5)),
         ]
 
-    def find_room(self, width: float) -> float:
-        """Return the width for names beside bars and numbers."""
-        if self._is_single:
-            return width - 3.0 - find_width(self._write_single().replace(self._term.name, ""), 7.0, BOLD)
-        return self._find_bars(width) - _BAR - 2.5
-
-    def _find_bars(self, width: float) -> float:
+    def _find_bars(self) -> float:
         """Return the right end of the bars."""
-        return self._find_end(width) - max(find_width(row.weight) for row in self._rows) - 1.0
+        return self._find_end() - max(find_width(row.weight) for row in self._rows) - 1.0
 
-    def _find_end(self, width: float) -> float:
-        return width - 2.2 - max(find_width(row.fill, 5.0) for row in self._rows)
+    def _find_end(self) -> float:
+        return self.width - 2.2 - max(find_width(row.fill, 5.0) for row in self._rows)
 
-    def _draw_terms(self, width: float, fit: dict[str, str]) -> list[Shape]:
+    def _draw_terms(self) -> list[Shape]:
         shapes: list[Shape] = []
-        end, lift = self._find_end(width), self._find_lift()
-        names = max(find_width(fit[row.term.name]) for row in self._rows)
-        bar = min(max(self._find_bars(width) - names - 2.5, _BAR), _LONGEST_BAR)
-        zero = self._find_bars(width) - bar / 2.0
-        for place, row in enumerate(self._rows):
-            y = _HEAD + _LINE * (place + 0.5)
+        end, lift = self._find_end(), self._find_lift()
+        names = max((find_width(line) for lines in self._lines for line in lines), default=0.0)
+        bar = min(max(self._find_bars() - names - 2.5, _BAR), _LONGEST_BAR)
+        zero = self._find_bars() - bar / 2.0
+        top = _HEAD
+        for row, lines in zip(self._rows, self._lines, strict=True):
+            y = top + _LINE * max(len(lines), 1) / 2.0
             length = row.term.size * bar / 2.0
             start = zero if row.term.weight > 0.0 else zero - length
             towards = row.term.weight * lift
             colour = "#9A9A9A" if towards == 0.0 else FOR if towards > 0.0 else AGAINST
+            shapes += [Text(1.5, top + _LINE * (place + 0.5), line) for place, line in enumerate(lines)]
             shapes += [
-                Text(1.5, y, fit[row.term.name]),
                 Box(start, y - 0.85, length, 1.7, colour),
                 Text(end, y, row.weight, SMALL, "end"),
-                Text(width - 1.0, y, row.fill, 5.0, "end", GREY),
+                Text(self.width - 1.0, y, row.fill, 5.0, "end", GREY),
             ]
-        bottom = _HEAD + _LINE * len(self._rows)
-        return [*shapes, Curve(((zero, _HEAD), (zero, bottom)), INK, 0.15)]
+            top += _LINE * max(len(lines), 1)
+        return [*shapes, Curve(((zero, _HEAD), (zero, top)), INK, 0.15)]
 
     def _find_lift(self) -> float:
         """Return how much the number, or the share of the second of two classes, rises from left to right."""
@@ -264,18 +369,13 @@ class _Panel:
             return float(right.label - left.label)
         return right.shares[1] - left.shares[1] if len(left.shares) == 2 else 0.0
 
-    def _write_single(self) -> str:
+    def _write_single(self, name: str) -> str:
         if self._sign in "<>":
-            return f"{self._term.name} {self._sign} {_minus(self._bound)}"
-        return f"{'not: ' * (self._sign == '!=')}{self._term.name}"
+            return f"{name} {self._sign} {_minus(self._bound)}"
+        return f"{'not: ' * (self._sign == '!=')}{name}"
 
     def _name(self, number: int) -> str:
         return f"leaf {number}" if self._outline.blocks[number].is_leaf else str(number)
-
-
-def _fit_all(panels: list[_Panel], names: list[str], width: float) -> dict[str, str]:
-    """Return names shortened to the room that all panels of this width have."""
-    return fit_names(list(dict.fromkeys(names)), min(panel.find_room(width) for panel in panels))
 
 
 def _write_condition(text: str, x: float, y: float, width: float) -> list[Shape]:

@@ -6,9 +6,10 @@ Lengths are millimetres from the top left corner, sizes of letters are points.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 # Neutral colours, from dark to light; an SVG can follow the colours of the page around it instead.
@@ -155,40 +156,66 @@ def fit_text(text: object, width: float, size: float = SMALL, weight: str = "nor
     return "…"
 
 
-def fit_names(names: Sequence[str], width: float, size: float = SMALL) -> dict[str, str]:
-    """Return names shortened to this width such that no two of them look the same."""
-    fitted = {name: fit_text(name, width, size) for name in names}
-    alike: dict[str, list[str]] = {}
-    for name, text in fitted.items():
-        alike.setdefault(text, []).append(name)
-    for group in alike.values():
-        if len(group) == 1:
-            continue
+def fit_names(
+    names: Sequence[str],
+    width: float,
+    size: float = SMALL,
+    weight: str = "normal",
+    *,
+    first: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, str]:
+    """Return names shortened to this width such that no two of them look the same.
+
+    ``first`` has shortened names to prefer. Names that cannot be told apart otherwise begin with their number, which is
+    never shortened.
+    """
+    fitted = {name: first.get(name) or fit_text(name, width, size, weight) for name in names}
+    for group in _find_alike(fitted):
         same = next(n for n, signs in enumerate(zip_longest(*group)) if len(set(signs)) > 1)
-        for name in group:  # from where they differ
-            fitted[name] = _cut_end(f"…{name[max(same - 2, 0) :]}", width, size)
-        if len({fitted[name] for name in group}) < len(group):
-            for name in group:
-                fitted[name] = _cut_end(f"{names.index(name)}: {name}", width, size)
+        for name in group:  # from where they differ, or as much of the end as there is room for
+            start = max(same - 2, 0)
+            while start > 0 and find_width(f"…{name[start - 1 :]}", size, weight) <= width:
+                start -= 1
+            fitted[name] = cut_end(f"…{name[start:]}", width, size, weight)
+    for group in _find_alike(fitted):
+        for name in group:
+            number = f"{names.index(name)}:"
+            room = width - find_width(f"{number} ", size, weight)
+            fitted[name] = f"{number} {cut_end(' '.join(name.split()), room, size, weight)}"
     return fitted
 
 
-def _cut_end(text: str, width: float, size: float) -> str:
-    if find_width(text, size) <= width:
+def _find_alike(fitted: dict[str, str]) -> list[list[str]]:
+    """Return groups of names that look the same."""
+    alike: dict[str, list[str]] = {}
+    for name, text in fitted.items():
+        alike.setdefault(text, []).append(name)
+    return [group for group in alike.values() if len(group) > 1]
+
+
+def cut_end(text: str, width: float, size: float = SMALL, weight: str = "normal") -> str:
+    """Return a text of at most this width; the end of a longer one is left out."""
+    if find_width(text, size, weight) <= width:
         return text
     kept = len(text)
-    while kept and find_width(f"{text[:kept]}…", size) > width:
+    while kept and find_width(f"{text[:kept]}…", size, weight) > width:
         kept -= 1
     return f"{text[:kept]}…"
 
 
-def wrap(text: str, width: float, size: float = SMALL) -> list[str]:
-    """Return lines of at most this width, broken between words; a longer word is shortened."""
+def wrap(text: str, width: float, size: float = SMALL, weight: str = "normal") -> list[str]:
+    """Return lines of at most this width, broken between words; a longer word is broken, too."""
     lines, line = [], ""
     for word in text.split():
         longer = f"{line} {word}".lstrip()
-        if line and find_width(longer, size) > width:
+        if line and find_width(longer, size, weight) > width:
             lines.append(line)
             longer = word
+        while len(longer) > 1 and find_width(longer, size, weight) > width:
+            kept = len(longer) - 1
+            while kept > 1 and find_width(longer[:kept], size, weight) > width:
+                kept -= 1
+            lines.append(longer[:kept])
+            longer = longer[kept:]
         line = longer
-    return [fit_text(line, width, size) for line in [*lines, line] if line]
+    return [*lines, line] if line else lines

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from .._extras import import_extra
 from .._parameters import refuse
 from .._write import write_whole
+from ..describe.outline import Outline, find_left
 from ..describe.outline import write_number as write_exactly
 from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import RegressionEvaluation
-from .outline import colour_class, draw_outline
+from .outline import colour_class, draw_outline, list_names
 from .scene import (
     BOLD,
     GREY,
@@ -31,6 +32,7 @@ from .scene import (
     Text,
     find_bottom,
     find_width,
+    fit_names,
     fit_text,
     move,
     wrap,
@@ -41,11 +43,12 @@ from .svg import write_svg
 # Millimetres.
 WIDTH, HEIGHT, MARGIN = 210.0, 297.0, 9.0
 _INSIDE = WIDTH - 2 * MARGIN
-_BOTTOM = 51.0  # room below the tree
+_BOTTOM = 51.0  # least room below the tree
 _LINE = 2.9  # between lines of text
 _PLOT = (42.0, 27.0)  # size of the calibration plot
 _LEAST_MARK, _MOST_MARK = 8.0, 15.0  # width of the labels beside it
-_MOST_CLASSES, _MOST_LEAVES = 14, 12
+_LIST = 9.0  # where the lists of classes and of leaves begin
+_CLASS, _MOST_LINES = 23.0, 3  # width of the name of a class, and number of its lines
 _BARS, _LONGEST_BAR = 30.0, 19.6  # where the bars of leaves begin
 _STYLE = (
     "@page { size: A4 portrait; margin: 0 } html, body { margin: 0; background: #fff } "
@@ -138,15 +141,30 @@ def compose(facts: SheetFacts) -> Scene:
     shapes = _draw_header(facts)
     top = find_bottom(shapes) + 1.0
     room = HEIGHT - 2 * MARGIN
-    tree, height = draw_outline(facts.outline, _INSIDE, room - top - _BOTTOM)
+    bottom = max(_BOTTOM, _LIST + _LINE * _count_needed(facts.outline) + 1.0)
+    tree, height = draw_outline(facts.outline, _INSIDE, room - top - bottom)
     shapes += move(tree, 0.0, top)
     top += height + 1.0
     left, middle = (_draw_classes, _draw_accuracy) if facts.outline.classes else (_draw_numbers, _draw_errors)
-    example = _draw_example(facts.example, _INSIDE - 127.0, room - top)
-    for x, part in ((0.0, left(facts)), (62.0, middle(facts)), (127.0, example)):
+    example = _draw_example(facts, _INSIDE - 127.0, room - top)
+    for x, part in ((0.0, left(facts, room - top)), (62.0, middle(facts)), (127.0, example)):
         shapes += move(part, x, top)
     # Browsers break a page of the full height.
     return Scene(tuple(shapes), WIDTH, HEIGHT - 0.5, MARGIN, min(1.0, (room - 0.5) / find_bottom(shapes)))
+
+
+def _count_needed(outline: Outline) -> int:
+    """Return the number of lines that the classes which leaves predict need, or the leaves of a regression."""
+    if not outline.classes:
+        return outline.n_leaves
+    names, predicted = _fit_classes(outline), outline.predicted
+    return sum(len(names[code]) for code in predicted) + (len(predicted) < len(outline.classes))
+
+
+def _fit_classes(outline: Outline) -> list[list[str]]:
+    """Return the lines of the name of every class."""
+    fit = fit_names(outline.class_names, (_MOST_LINES - 0.5) * _CLASS)
+    return [wrap(fit[name], _CLASS) or [""] for name in outline.class_names]
 
 
 def _draw_header(facts: SheetFacts) -> list[Shape]:
@@ -179,22 +197,37 @@ def _draw_title(text: str) -> list[Shape]:
     return [Text(0.0, 2.0, text, 8.0, weight=BOLD)]
 
 
-def _draw_classes(facts: SheetFacts) -> list[Shape]:
-    """Draw the share of every class in training, and its recall and precision if they were measured."""
+def _draw_classes(facts: SheetFacts, room: float) -> list[Shape]:
+    """Draw the share of every class in training, and its recall and precision if they were measured.
+
+    All classes that a leaf predicts are listed, and as many others as there is room for.
+    """
     outline, shapes = facts.outline, _draw_title("Classes")
     scores = facts.evaluation.classes if isinstance(facts.evaluation, Evaluation) else ()
     columns = [(36.0, "share"), *([(47.0, "recall"), (58.0, "precision")] if scores else [])]
     shapes += [Text(x, 5.6, text, SMALL, "end", GREY) for x, text in columns]
-    n_shown = min(len(outline.classes), _MOST_CLASSES)
-    for code in range(n_shown):
-        y, cells = 9.0 + _LINE * code, [f"{outline.prior[code]:.3f}"]
+    names, shown = _fit_classes(outline), set(outline.predicted)
+    left = int((room - _LIST) / _LINE) - sum(len(names[code]) for code in shown)
+    n_others = sum(len(lines) for code, lines in enumerate(names) if code not in shown)
+    for code, lines in enumerate(names):
+        if code not in shown and len(lines) <= left - (
+            n_others > left
+        ):  # the last line counts those left out
+            shown.add(code)
+            left, n_others = left - len(lines), n_others - len(lines)
+    y = _LIST
+    for code in sorted(shown):
+        cells = [f"{outline.prior[code]:.3f}"]
         if scores:
             cells += [_write_share(scores[code].recall), _write_share(scores[code].precision)]
         shapes.append(Box(0.0, y - 1.0, 2.0, 2.0, colour_class(code)))
-        shapes.append(Text(3.0, y, outline.class_names[code], room=23.0))
         shapes += [Text(x, y, cell, SMALL, "end") for (x, _), cell in zip(columns, cells, strict=True)]
-    if n_more := len(outline.classes) - n_shown:
-        shapes.append(Text(3.0, 9.0 + _LINE * n_shown, f"and {n_more} more classes", colour=GREY))
+        for line in names[code]:
+            shapes.append(Text(3.0, y, line))
+            y += _LINE
+    if n_more := len(names) - len(shown):
+        more = f"and {n_more} more class{'es' * (n_more != 1)}, which no leaf predicts"
+        shapes.append(Text(3.0, y, more, colour=GREY))
     return shapes
 
 
@@ -223,7 +256,7 @@ def _draw_accuracy(facts: SheetFacts) -> list[Shape]:
     ]
 
 
-def _draw_numbers(facts: SheetFacts) -> list[Shape]:
+def _draw_numbers(facts: SheetFacts, room: float) -> list[Shape]:
     """Draw the range of the responses, and the leaves in order of their numbers with their share of rows."""
     shapes, top = _draw_title("Predictions"), 5.8 + _LINE
     if facts.response is not None:
@@ -237,7 +270,7 @@ def _draw_numbers(facts: SheetFacts) -> list[Shape]:
     ):
         shapes.append(Text(x, top, text, SMALL, anchor, GREY))
     total, most = sum(block.weight for block in leaves), max(block.weight for block in leaves)
-    for place, block in enumerate(leaves[:_MOST_LEAVES], 1):
+    for place, block in enumerate(leaves, 1):
         y, length = top + _LINE * place, _LONGEST_BAR * block.weight / most
         number = "linear" if block.is_linear else facts.outline.name_leaf(block, 6)
         shapes += [
@@ -246,9 +279,6 @@ def _draw_numbers(facts: SheetFacts) -> list[Shape]:
             Box(_BARS, y - 0.9, length, 1.8, "#9A9A9A"),
             Text(_BARS + length + 1.0, y, f"{block.weight / total:.3f}"),
         ]
-    if len(leaves) > _MOST_LEAVES:
-        y = top + _LINE * (_MOST_LEAVES + 1)
-        shapes.append(Text(0.0, y, f"and {len(leaves) - _MOST_LEAVES} more", colour=GREY))
     return shapes
 
 
@@ -313,23 +343,26 @@ def _draw_diagonal(
     return move(shapes, 2.0 + max(_LEAST_MARK, *map(find_width, marks)), 16.0)
 
 
-def _draw_example(example: Example | None, width: float, room: float) -> list[Shape]:
+def _draw_example(facts: SheetFacts, width: float, room: float) -> list[Shape]:
     """Write the path of one row: every sum and its answer, with the products if there is room."""
+    example = facts.example
     if example is None:
         lines = wrap("None: pass a table with rows.", width)
     else:
-        lines = _describe_example(example, width, has_products=True)
+        lines = _describe_example(facts.outline, example, width, has_products=True)
         if len(lines) > int((room - 8.0) / _LINE):
-            lines = _describe_example(example, width, has_products=False)
+            lines = _describe_example(facts.outline, example, width, has_products=False)
     return _draw_title("Example") + _write_lines(lines, 6.0)
 
 
-def _describe_example(example: Example, width: float, *, has_products: bool) -> list[str]:
+def _describe_example(outline: Outline, example: Example, width: float, *, has_products: bool) -> list[str]:
     lines = [fit_text(example.row, width)]
+    names = fit_names(list_names(outline), _MOST_LINES * width)
     for decision in example.decisions:
-        lines += wrap(_describe_decision(decision, has_products), width)
+        lines += wrap(_describe_decision(decision, names, has_products), width)
+    classes = fit_names([*dict.fromkeys([*outline.class_names, example.name])], _MOST_LINES * width)
     is_class = example.probability is not None
-    result = f"Leaf {example.leaf.number}: {example.name}"
+    result = f"Leaf {example.leaf.number}: {classes[example.name]}"
     result += f", probability {example.probability:.2f}." if is_class else "."
     if example.actual is not None:
         result += " The actual "
@@ -337,14 +370,18 @@ def _describe_example(example: Example, width: float, *, has_products: bool) -> 
     return lines + wrap(result, width)
 
 
-def _describe_decision(decision: Decision, has_products: bool) -> str:
+def _describe_decision(decision: Decision, names: dict[str, str], has_products: bool) -> str:
     block, is_left = decision.block, decision.is_left
     answer = f"{'yes' if is_left else 'no'}, go to {block.left if is_left else block.right}."
+    left, term = find_left(block), block.terms[0]
     text = f"{decision.total:.6g} is {'not ' * (not is_left)}below {block.bound:.6g}: {answer}"
-    if len(decision.products) > 1:
+    if left.sign not in "<>":  # a category alone
+        value = "missing" if decision.products[0].value is None else decision.products[0].value
+        text = f"{term.column} is {value}: {answer}"
+    elif len(decision.products) > 1:
         text = f"{_write_products(decision)} = {text}" if has_products else f"the sum {text}"
-    elif abs(block.terms[0].weight) == 1.0:
-        text = f"{'−' * (block.terms[0].weight < 0.0)}{block.terms[0].name} {text}"
+    elif abs(term.weight) == 1.0:
+        text = f"{'−' * (term.weight < 0.0)}{names[term.name]} {text}"
     return f"Block {block.number}: {text}".replace(" -", " −")
 
 

@@ -87,14 +87,16 @@ def _correct(
     """Return the factor from the error of the trees that did not see a row to the error of all trees.
 
     Trees whose variance is s² add s² / n to the squared error of the mean of n of them, so that s² (1/n - 1/n_trees) is
-    too much. ``spread`` is the sum of squared deviations of the n trees of a row from their mean.
+    too much. ``spread`` is the sum of squared deviations of the n trees of a row from their mean. The squared error is
+    at least s² / n, so that the factor is above 0 even if a few rows have smaller errors by chance.
     """
     several = n > 1
-    if not several.any() or not error.sum() > 0.0:
+    variance = np.maximum(spread[several], 0.0) / (n[several] - 1)
+    total = max(float(error[several].sum()), float((variance / n[several]).sum()))
+    if not total > 0.0:
         return 1.0
-    too_much = np.maximum(spread[several], 0.0) / (n[several] - 1) * (1 / n[several] - 1 / n_trees)
-    share = too_much.sum() / max(error[several].sum(), too_much.sum())
-    return float(np.sqrt(1.0 - share))
+    too_much = float((variance * (1 / n[several] - 1 / n_trees)).sum())
+    return float(np.sqrt(1.0 - too_much / total))
 
 
 def _score(response: NDArray[np.float64], error: NDArray[np.float64]) -> float:

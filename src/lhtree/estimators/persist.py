@@ -12,7 +12,7 @@ from ..files import ModelFileError, naming, read_file, write_file
 from ..model.model import read
 from .base import Predictor
 from .boost import LHBoostClassifier, LHBoostRegressor
-from .compact import CompactLHTClassifier, CompactLHTRegressor
+from .compact import BaseCompact, CompactLHTClassifier, CompactLHTRegressor
 from .forest import LHForestClassifier, LHForestRegressor
 from .tree import LHTClassifier, LHTRegressor
 
@@ -95,14 +95,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         kind = _ESTIMATORS.get(header["estimator"])
         if kind is None:
             raise ModelFileError(f"unknown estimator {header['estimator'][:50]!r}: update lhtree")
-        if (file.model.forest is not None) != kind._is_forest or file.model.link not in kind._links:
+        model = file.model
+        is_same_kind = (model.forest is not None) == kind._is_forest and model.link in kind._links
+        if not is_same_kind or (model.compact is not None) != issubclass(kind, BaseCompact):
             raise ModelFileError("the estimator does not match its trees")
         _check_known("parameters", header["parameters"], kind)
-        if file.model.forest is not None:
-            _check_known("tree_parameters", file.model.forest.tree_parameters, kind._tree)
-    model = kind(**{key: _decode_parameter(value) for key, value in header["parameters"].items()})
-    model._model = file.model
-    return model
+        if model.forest is not None:
+            _check_known("tree_parameters", model.forest.tree_parameters, kind._tree)
+    estimator = kind(**{key: _decode_parameter(value) for key, value in header["parameters"].items()})
+    estimator._model = model
+    return estimator
 
 
 def _check_known(what: str, parameters: dict[str, Any], kind: type[Predictor]) -> None:

@@ -168,10 +168,14 @@ class Term:
     term: float  # weight · z; in a leaf that has a value, slope · (z - mean)
     column: str | None = None  # the column of a category or indicator; None if the feature is its column
     category: Any = None  # of the row, if the feature is a target statistic
+    opposite: Any = None  # the other one of two categories
 
     @property
     def what(self) -> str:
-        """The feature in words: "colour = red", "colour ≠ red" or, if it is missing, "colour"; else its name."""
+        """The feature in words: "colour = red", "colour ≠ red" or, if it is missing, "colour"; else its name.
+
+        Of two categories, "is_new ≠ no" is "is_new = yes".
+        """
         if self.category is not None:
             return f"{self.column} = {self.category}"
         if self.column is None or self.value == 1.0:
@@ -180,6 +184,8 @@ class Term:
             return self.column
         if self.feature == f"{self.column} is missing":
             return f"{self.column} is not missing"
+        if self.opposite is not None:
+            return f"{self.column} = {self.opposite}"
         return f"{self.column} ≠ {self.feature.removeprefix(f'{self.column} = ')}"
 
 
@@ -409,6 +415,7 @@ def _name_terms(model: Model, terms: TraceTerms, x: Floats) -> Callable[[int], t
         terms.value[order].tolist(),
         [encoding.names[column[f]] if is_part[f] else None for f in feature],
         [own.get(column[f]) for f in feature],
+        [encoding.opposites.get(f) for f in feature.tolist()],
     ]
 
     def name(stop: int) -> tuple[Term, ...]:

@@ -177,6 +177,10 @@ def check_file(container: Container) -> ModelFile:
     except ValueError as error:  # from the checks of the core
         raise ModelFileError(f"its arrays are {error}") from None
     check_trees(arrays, model.n_targets)
+    check(
+        (model.compact is not None) == model.trees.has_units,
+        "a compact tree has no record of its fit (compact), or another model has one",
+    )
     if "base" not in arrays or header["forest"] is not None:  # a boosted model needs no description
         check_estimators(header["forest"], model.n_estimators)
     return ModelFile(model, header, arrays, container.version, container.sha256, container.n_bytes)

@@ -42,11 +42,11 @@ def check_calibrate(method: Any, training: Training, *, continues: bool) -> str 
     return checked
 
 
-def assign_folds(codes: NDArray[np.int32], seed: int) -> NDArray[np.int64]:
+def assign_folds(codes: NDArray[np.int32], seed: int, n_folds: int = N_FOLDS) -> NDArray[np.int64]:
     """Fold of every row, stratified; rows of a class are in different folds as long as there are any."""
     order = np.lexsort((_core.draw_keys(seed, _core.Stream.calibration_folds, len(codes)), codes))
     fold = np.empty(len(codes), dtype=np.int64)
-    fold[order] = np.arange(len(codes)) % N_FOLDS
+    fold[order] = np.arange(len(codes)) % n_folds
     return fold
 
 

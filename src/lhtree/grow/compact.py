@@ -1,24 +1,21 @@
-"""Compact trees: growing one, choosing its penalty, and writing it in the user's units."""
+"""Compact trees: growing one, and writing it in the user's units."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..model.model import Model
 from ..model.records import scale_down
 from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
-from .calibrate import N_FOLDS, assign_folds
-from .labels import Progress
 from .rounding import CompactRows, UnitTree, find_offsets, in_units, round_to_scale
-from .training import Training, shift
+from .training import Training
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -148,49 +145,3 @@ def measure_fit(training: Training, leaf: Ints, digits: int | None = None) -> fl
     residual = float(np.average((response - mean[leaf]) ** 2, weights=weight))
     variance = _centre(training)[1] ** 2
     return 1.0 - residual / variance if variance > 0.0 else 1.0
-
-
-PENALTIES = (0.3, 1.0, 3.0, 10.0)
-
-
-class BuildCompact(Protocol):
-    """Fit a tree to some rows."""
-
-    def __call__(self, training: Training, plan: CompactPlan, progress: Progress) -> Model:
-        """Return the model of one tree."""
-
-
-def count_fits() -> int:
-    """Trees that are grown to choose among the penalties."""
-    return N_FOLDS * len(PENALTIES)
-
-
-def choose_penalty(
-    training: Training, plan: CompactPlan, build: BuildCompact, seed: int, n_threads: int, progress: Progress
-) -> CompactPlan:
-    """The penalty whose trees have the least error on the folds that they were not grown from.
-
-    The error is the Brier score, of a regression the squared error. Of equals the largest penalty is taken.
-    """
-    fold, n_done = assign_folds(training.codes, seed), 0
-    error = np.zeros(len(PENALTIES))
-    for number in range(N_FOLDS):
-        held, others = (training.take(np.flatnonzero(is_in)) for is_in in (fold == number, fold != number))
-        for place, penalty in enumerate(PENALTIES):
-            if len(held.codes) and len(others.codes):
-                model = build(others, replace(plan, penalty=penalty), shift(progress, n_done))
-                error[place] += _measure(model, held, n_threads)
-            n_done += count_tasks(plan)
-    least = np.flatnonzero(error <= error.min() * (1.0 + 1e-9))
-    return replace(plan, penalty=PENALTIES[int(least[-1])])
-
-
-def _measure(model: Model, held: Training, n_threads: int) -> float:
-    if held.response is None:
-        error: NDArray[np.float64] = held.X.ask(model, "proba", n_threads)
-        error[np.arange(len(error)), held.codes] -= 1.0
-        squares = (error**2).sum(axis=1)
-    else:
-        difference = held.X.ask(model, "value", n_threads) - held.response
-        squares = np.ldexp(difference, -int(np.frexp(np.abs(held.response).max())[1])) ** 2
-    return float(squares.sum() if held.weight is None else (squares * held.weight).sum())

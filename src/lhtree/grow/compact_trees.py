@@ -39,7 +39,7 @@ def build_trees(
         _share(planes[place][0], tree.features[block], rows.X[members[block]], normalisation.scale)
         for place, block in enumerate(order)
     ]
-    weight = np.array([rows.weight[members[block]].sum() for block in order])
+    weight = np.array([rows.count(members[block])[1] for block in order])
     arrays: dict[str, NDArray[Any]] = {
         "target": np.array([_target_of(training)], dtype=np.int32),
         "block_ptr": np.array([0, len(order)], dtype=np.int64),
@@ -153,7 +153,7 @@ def _say_classes(
         }
     shares /= shares.sum(axis=1, keepdims=True)
     return {
-        "n_target": np.minimum(counts[np.arange(len(own)), shares.argmax(axis=1)], weight),
+        "n_target": counts[np.arange(len(own)), shares.argmax(axis=1)],
         "intercept": shares.max(axis=1),
         "value_ptr": np.arange(len(own) + 1, dtype=np.int64) * n_classes,
         "value_class": np.tile(np.arange(n_classes, dtype=np.int32), len(own)),

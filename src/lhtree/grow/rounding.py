@@ -32,11 +32,14 @@ class CompactRows:
     response: Floats | None  # with mean 0 and standard deviation 1/2
 
     def count(self, some: Ints) -> tuple[Floats, float]:
-        """Weight of every class (or the sum of the numbers) and of all, of some rows."""
+        """Weight of every class (or the sum of the numbers) and of all, of some rows.
+
+        The weight of all is the sum of those of the classes, so that rounding makes none of them larger.
+        """
         weight = self.weight[some]
         if self.classes is not None:
             counts = np.bincount(self.classes[some], weights=weight, minlength=len(self.prior))
-            return counts.astype(np.float64), float(weight.sum())
+            return counts.astype(np.float64), float(counts.sum())
         assert self.response is not None
         return np.array([(weight * self.response[some]).sum()]), float(weight.sum())
 

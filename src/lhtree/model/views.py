@@ -233,8 +233,10 @@ class TreeView:
         weight = float(trees.hyperplane_weight[some][0])
         name, encoding = self.feature_names[feature], model.encoding
         if encoding.is_one_hot[feature]:
-            subject = encoding.names[encoding.column[feature]]
-            signs, bound = "≠=", name.removeprefix(f"{subject} = ")
+            subject, opposite = encoding.names[encoding.column[feature]], encoding.opposites.get(feature)
+            category = name.removeprefix(f"{subject} = ")
+            absent = f"≠ {category}" if opposite is None else f"= {opposite}"
+            sides = [absent, f"= {category}"][:: 1 if weight > 0.0 else -1]
         else:
             centre, scale = (float(part[feature]) for part in model.normalisation)
             subject, signs = name, "<≥" if weight > 0.0 else "≤>"
@@ -243,7 +245,7 @@ class TreeView:
             bound = f"{centre + scale * (self.offset[block] / weight):.6g}"
             if trees.has_units:  # the weight is 1
                 bound = f"{trees.unit_offset[at]:.15g}"
-        sides = [f"{sign} {bound}" for sign in (signs if weight > 0.0 else signs[::-1])]
+            sides = [f"{sign} {bound}" for sign in (signs if weight > 0.0 else signs[::-1])]
         if self.round is not None and (model.boost is None or model.boost.bins.missing[feature]):
             sides[int(self.missing[block] > 0)] += " or missing"
         return Conditions(subject, *sides)

@@ -97,6 +97,16 @@ class Encoding:
         return np.asarray(self._features == LEVEL)
 
     @cached_property
+    def opposites(self) -> dict[int, Category]:
+        """The other category, for features that are one of two categories of a column."""
+        pairs = [
+            (int(first), some)
+            for first, some in zip(self.ptr, self.categories, strict=False)
+            if some is not None and len(some) == 2 and self.is_one_hot[first]
+        ]
+        return {first + own: some[1 - own] for first, some in pairs for own in (0, 1)}
+
+    @cached_property
     def is_indicator(self) -> NDArray[np.bool_]:
         """Which features are 1 where a number is missing, shape (m,)."""
         return np.asarray(self._features == INDICATOR)

@@ -318,6 +318,11 @@ function showMembership(model, names, target, tree, block) {
   ];
 }
 
+// Absence and presence of a category; of two categories, the absence of one is the presence of the other.
+function sidesOf({ categories }, own) {
+  return [categories.length === 2 ? `= ${categories[1 - own]}` : `≠ ${categories[own]}`, `= ${categories[own]}`];
+}
+
 // Conditions of the two sides of a block with a single feature, in the user's units, as in TreeView.conditions. Null for
 // hyperplanes of several features.
 function conditionsOf(facts, model, tree, block) {
@@ -327,9 +332,7 @@ function conditionsOf(facts, model, tree, block) {
   const column = facts.columns.find(({ features }) => features.includes(feature));
   const bound = format(model.centre[feature] + model.scale[feature] * model.offset[at], 6);
   const isOneHot = column.categories && !column.statistics;
-  const sides = isOneHot
-    ? ["≠", "="].map((sign) => `${sign} ${column.categories[feature - column.features[0]]}`)
-    : ["<", "≥"].map((sign) => `${sign} ${bound}`);
+  const sides = isOneHot ? sidesOf(column, feature - column.features[0]) : ["<", "≥"].map((sign) => `${sign} ${bound}`);
   const gaps = facts.features.has_gaps;
   if (model.missing[at] !== 1 && (!gaps || gaps[feature])) sides[model.missing[at] / 2] += " or missing";
   const name = facts.features.names[feature];
