@@ -109,7 +109,8 @@ class BaseCompact(Predictor):
         y : array-like of shape (n,)
             Class labels, of at least two classes; for a regressor, finite numbers.
         sample_weight : array-like of shape (n,), optional
-            Sample weights. Integer weights are equivalent to repeated rows; rows of weight 0 are ignored.
+            Sample weights. Integer weights are equivalent to repeated rows if ``penalty`` is a number; rows of weight
+            0 are ignored.
 
         Returns
         -------
