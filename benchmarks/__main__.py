@@ -8,6 +8,7 @@ from collections.abc import Sequence
 # A module each, whose ``QUESTION`` is imported only when it is run: --help needs no peers.
 QUESTIONS = {
     "accuracy": "accuracy and calibration of every model on the same splits of the nine data sets",
+    "calibration": "log loss of models without calibration, with each method of ours and in scikit-learn's wrapper",
     "readable": "accuracy, log loss and fit time of models that people read, by the count of their numbers",
     "speed": "speed of lhtree and its peers: one row, batches, fits, memory, imports, scaling, limits of the machine",
     "explain": "cost of explanations relative to predictions and to permutation SHAP",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.isotonic import IsotonicRegression
+from sklearn.isotonic import isotonic_regression
 
 from .. import _core
 from .._parameters import choose, refuse
@@ -22,6 +22,8 @@ from .training import Training
 
 N_FOLDS = 5
 _MOST_STEPS = 100
+_SIGMOID_WEIGHT = 30.0  # rows that the sigmoid counts for in every step of an isotonic map
+_LONGEST_LINE = 0.5  # of an isotonic map, in log-odds
 
 
 def check_calibrate(method: Any, training: Training, *, continues: bool) -> str | None:
@@ -85,9 +87,51 @@ def learn_maps(scores: NDArray[np.float64], training: Training, method: str) -> 
 def _learn_isotonic(
     score: NDArray[np.float64], is_target: NDArray[np.bool_], weight: NDArray[np.float64]
 ) -> Knots:
-    fitted = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(score, is_target, weight)
-    x, first = np.unique(fitted.X_thresholds_.astype(np.float64), return_index=True)
-    return Knots(x, np.maximum.accumulate(fitted.y_thresholds_.astype(np.float64)[first]))
+    """Return an isotonic map whose steps are shrunk towards the sigmoid and joined at their centres.
+
+    The share of a step of weight w becomes (w·share + a·sigmoid) / (w + a), with a = ``_SIGMOID_WEIGHT`` and the mean
+    sigmoid of the step. Steps that are no longer ascending are pooled again. So steps of few rows, above all those at
+    the ends, are not certain, and no probability is beyond Platt's targets.
+    """
+    (slope,), (intercept,) = _learn_sigmoid(score, is_target, weight)
+    x, place = np.unique(score, return_inverse=True)
+    total, n_target = np.bincount(place, weight), np.bincount(place, weight * is_target)
+    sigmoid = 1.0 / (1.0 + np.exp(-np.clip(slope * x + intercept, -700.0, 700.0)))
+    first = _find_steps(n_target / total, total)[0]
+    of_step, hits = np.add.reduceat(total, first), np.add.reduceat(n_target, first)
+    expected = np.add.reduceat(total * sigmoid, first) / of_step
+    shrunk = (hits + _SIGMOID_WEIGHT * expected) / (of_step + _SIGMOID_WEIGHT)
+    pooled, share = _find_steps(shrunk, of_step + _SIGMOID_WEIGHT)
+    first = first[pooled]
+    last = np.append(first[1:], len(x)) - 1
+    centre = np.add.reduceat(total * x, first) / np.add.reduceat(total, first)
+    centre = np.clip(centre, x[first], x[last])  # rounding must not change their order
+    n_hits, n_others = n_target.sum(), (total - n_target).sum()
+    return _join(centre, np.clip(share, 1.0 / (n_others + 2.0), (n_hits + 1.0) / (n_hits + 2.0)))
+
+
+def _find_steps(
+    value: NDArray[np.float64], weight: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the first place and the value of every step of the isotonic regression."""
+    fitted = isotonic_regression(value, sample_weight=weight)
+    first = np.flatnonzero(np.diff(fitted, prepend=-1.0))
+    return first, fitted[first]
+
+
+def _join(x: NDArray[np.float64], y: NDArray[np.float64]) -> Knots:
+    """Return points on sigmoids between neighbouring corners, at most ``_LONGEST_LINE`` of log-odds apart.
+
+    Lines between distant corners would be far from certain where classes are separable.
+    """
+    logit = np.log(y / (1.0 - y))
+    n_lines = np.maximum(np.ceil(np.diff(logit) / _LONGEST_LINE), 1.0).astype(np.int64)
+    places = [corner + np.arange(n) / n for corner, n in enumerate(n_lines)]
+    place, corner = np.concatenate([*places, [len(x) - 1.0]]), np.arange(len(x))
+    joined = np.interp(place, corner, x)
+    probability = np.maximum.accumulate(1.0 / (1.0 + np.exp(-np.interp(place, corner, logit))))
+    is_next = np.diff(joined, prepend=-np.inf) > 0.0  # corners may be neighbouring numbers
+    return Knots(joined[is_next], probability[is_next])
 
 
 def _learn_sigmoid(
