@@ -1,7 +1,9 @@
 // Coverage-guided fuzzing of the checks of models from files: find_fault, pack, Scorer, with all links and
 // calibrations. `make fuzz` builds it with libFuzzer, the address and the undefined-behaviour sanitizer.
-// Every input becomes arrays of exactly their size, so that the sanitizer sees a read beyond their end.
+// Scores of valid models and finite rows must be finite. Every input becomes arrays of exactly their size, so
+// that the sanitizer sees a read beyond their end.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -136,8 +138,10 @@ Forest any_arrays(Source& source) {
     return forest;
 }
 
+// Scores every row in every way. If `is_normal` (centres and scales are as files may have them), scores of
+// rows without infinities must be finite.
 template <class Value>
-void score_all(const Scorer& scorer, Source& source) {
+void score_all(const Scorer& scorer, Source& source, bool is_normal) {
     const std::size_t n_rows = source.below(40), m = scorer.n_features();
     std::vector<Value> x;
     for (std::size_t i = 0; i < n_rows * m; ++i) x.push_back(source.real<Value>());
@@ -149,7 +153,11 @@ void score_all(const Scorer& scorer, Source& source) {
     for (const Score score : {Score::proba, Score::uncalibrated, Score::wolf, Score::membership,
                               Score::confidence, Score::raw_score, Score::value})
         try {
-            scorer.score(rows, score, 1, watch, out.data());
+            const bool is_finite = scorer.score(rows, score, 1, watch, out.data());
+            const auto end = out.begin() + static_cast<std::ptrdiff_t>(n_rows * scorer.columns_of(score));
+            if (is_normal && is_finite)
+                for (auto value = out.begin(); value != end; ++value)
+                    if (!std::isfinite(*value)) __builtin_trap();
         } catch (const std::invalid_argument&) {  // the link has no such score
         }
     std::vector<std::int64_t> numbers(n_rows), leaves(n_rows * scorer.n_trees());
@@ -239,15 +247,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             centre.push_back(source.real<double>());
             scale.push_back(source.real<double>());
         }
+        bool is_normal = true;
+        for (std::size_t f = 0; f < n_features; ++f)
+            is_normal &= std::isfinite(centre[f]) && std::isfinite(scale[f]) && scale[f] > 0.0;
         std::vector<double> base;
         for (std::size_t i = 0; i < n_base; ++i) base.push_back(source.real<double>());
         const double clip = source.below(2) ? 1e30 : source.real<double>();
         const Scorer scorer(view_of(forest), centre, scale, prior, confidence, link, base, clip,
                             draw_calibration(source, link.is_regression() && fits ? 0 : n_targets));
         if (plan & 128)
-            score_all<double>(scorer, source);
+            score_all<double>(scorer, source, is_normal);
         else
-            score_all<float>(scorer, source);
+            score_all<float>(scorer, source, is_normal);
     } catch (const std::invalid_argument&) {  // rejected, as expected
     }
     return 0;

@@ -58,7 +58,6 @@ class Scorer(Interpretable):
         "_model",
         "_takes",
         "classes_",
-        "feature_names",
         "feature_names_in_",
         "metadata",
         "n_features_in_",
@@ -77,7 +76,6 @@ class Scorer(Interpretable):
         # Arrays need no names here, even if the model was fitted on a table.
         self._takes = model.scorer.takes if model.encoding.is_plain else takes_nothing
         self.classes_ = model.classes
-        self.feature_names = model.feature_names
         self.feature_names_in_ = list(model.encoding.names) if model.encoding.has_names else None
         self.n_features_in_ = model.encoding.n_columns
         self.quantile = quantile
@@ -85,6 +83,11 @@ class Scorer(Interpretable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Scorer, (self._model, self.metadata, self.unseen, self.quantile)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features, built on first use: a column name is repeated for each of its categories."""
+        return self._model.feature_names
 
     def _read(self) -> Model:
         """Return the model for ``model.read``: a Scorer can be explained, drawn and exported."""

@@ -4,6 +4,7 @@
 """
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from lhtree import ModelFileError, load
 from lhtree.files.container import parse
 from lhtree.files.model_file import check_file
+from lhtree.model.heads import NUMBER_LINKS
+from lhtree.model.records import CALIBRATORS
 from support import sealing
 
 
@@ -64,19 +67,25 @@ def harm_model(draw, content):
     return sealing.edit_model(content, change)
 
 
+EVERY_KIND = [
+    *(sealing.small_forest, sealing.small_tree, sealing.small_table, sealing.small_boosted),
+    *(sealing.small_shares, sealing.small_smoothed, sealing.small_compact, sealing.small_compact_regression),
+    *(partial(sealing.small_calibrated, method, n) for method in CALIBRATORS for n in (2, 3)),
+    *(partial(sealing.small_regression, link) for link in NUMBER_LINKS),
+]
+
+
+@settings(max_examples=5 * settings().max_examples)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(EVERY_KIND))
+def test_files_of_extreme_numbers_are_rejected_or_predict_finite_numbers(seed, make):
+    sealing.check_sealed(sealing.exaggerate(make(), np.random.default_rng(seed)))
+
+
 @settings(max_examples=5 * settings().max_examples)
 @given(
     st.data(),
     st.sampled_from([harm_text, harm_data, harm_model]),
-    st.sampled_from(
-        [
-            sealing.small_forest,
-            sealing.small_tree,
-            sealing.small_table,
-            sealing.small_boosted,
-            sealing.small_shares,
-        ]
-    ),
+    st.sampled_from(EVERY_KIND),
 )
 def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, make):
     content = harm(data.draw, make())
@@ -84,9 +93,7 @@ def test_changed_files_are_rejected_or_predict(tmp_path_factory, data, harm, mak
         file = check_file(parse(np.frombuffer(content, np.uint8)))
     except ModelFileError:
         return
-    rows = np.random.default_rng(0).normal(size=(20, file.model.n_features))
-    codes = file.model.scorer.predict(rows)
-    assert ((codes >= 0) & (codes < file.model.n_classes)).all()
+    sealing.check_scores(file.model)
     json.dumps(file.header)
     path = tmp_path_factory.getbasetemp() / "harmed.lht"
     path.write_bytes(content)

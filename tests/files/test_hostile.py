@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lhtree import ModelFileError, inspect, load
+from lhtree import LHTClassifier, ModelFileError, inspect, load, load_scorer, save
 from lhtree.files.arrays import check_trees
 from lhtree.files.container import parse
 from lhtree.files.model_file import pack
@@ -29,6 +29,7 @@ VARYING = re.compile(
 )
 TREE, FOREST, BOOSTED = sealing.small_tree, sealing.small_forest, sealing.small_boosted
 COMPACT, REGRESSION, SHARES = sealing.small_compact, sealing.small_regression, sealing.small_shares
+SMOOTHED, CALIBRATED = sealing.small_smoothed, sealing.small_calibrated
 NUMBERS = {"kind": "numbers"}
 
 
@@ -195,6 +196,39 @@ def test_missing_parameters_have_their_defaults(tmp_path):
     path = tmp_path / "older.lht"
     path.write_bytes(sealing.edit_model(FOREST(), lambda model: model["parameters"].pop("verbose")))
     assert load(path).verbose == 0
+
+
+def test_labels_are_as_wide_as_their_values(tmp_path):
+    """A prediction takes the width of the labels: 32 MB each if the file could choose it."""
+    path = tmp_path / "wide.lht"
+    path.write_bytes(describe(TREE, **classes("<U8388607", "no", "yes")))
+    for read in (load, load_scorer):
+        model = read(path)
+        assert model.classes_.dtype == np.dtype("<U3")
+        assert model.predict(np.zeros((300, 2))).nbytes == 300 * 12
+    X, y = np.arange(8.0)[:, None], np.array(["no", "yes"] * 4, dtype="<U1000000")
+    save(LHTClassifier().fit(X, y), path)
+    assert inspect(path)["classes"] == ["no", "yes"]
+    assert load(path).classes_.dtype == np.dtype("<U3")
+
+
+def test_feature_names_are_built_when_they_are_needed(tmp_path):
+    """The name of a column is repeated for each of its categories."""
+    names = ["n" * 9_000]
+    table = np.array([f"c{i % 1_000}" for i in range(3_000)], dtype=object)[:, None]
+    model = LHTClassifier(max_depth=1, max_one_hot=1_000, categorical_features=[0])
+    path = tmp_path / "names.lht"
+    save(model.fit(table, np.arange(3_000) % 2), path)
+    path.write_bytes(
+        sealing.edit_model(path.read_bytes(), lambda model: model["encoding"].update(names=names))
+    )
+    for read in sealing.READERS:
+        tracemalloc.start()
+        loaded = read(path)
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+        tracemalloc.stop()
+    assert len(load_scorer(path).feature_names[-1]) > 9_000
+    assert loaded["n_features"] == 1_000
 
 
 if __name__ == "__main__":

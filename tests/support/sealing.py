@@ -8,16 +8,43 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from lhtree import CompactLHTClassifier, LHForestClassifier, LHTClassifier, inspect, load, load_scorer, save
-from lhtree.files.model_file import pack
-from lhtree.model.records import Drawn, ForestRecord, Prototypes, ResponseRecord
+from lhtree import (
+    CompactLHTClassifier,
+    CompactLHTRegressor,
+    LHForestClassifier,
+    LHTClassifier,
+    inspect,
+    load,
+    load_scorer,
+    save,
+)
+from lhtree.files.container import ModelFileError, parse
+from lhtree.files.model_file import check_file, pack
+from lhtree.model.records import Calibration, Drawn, ForestRecord, Knots, Prototypes, ResponseRecord
 from support.boosted import boosted_model
 from support.clouds import make_clouds
 
 READERS = (load, load_scorer, inspect)
 REGRESSION_HEADER = {"estimator": "LHForestRegressor", "parameters": {}, "metadata": None}
+DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
+# Finite numbers whose sums, products or quotients are not.
+EXTREMES = (
+    0.0,
+    5e-324,
+    2.3e-308,
+    1e-300,
+    1e-30,
+    0.5,
+    1.0,
+    700.0,
+    1e30,
+    3e38,
+    1e150,
+    1e300,
+    1.7976931348623157e308,
+)
 PREFIX = 8 + len(b'{"__metadata__":{"sha256":"')
 
 
@@ -64,11 +91,63 @@ def edit_array(content, name, place, value):
     """Change one number of an array."""
     header, data = split(content)
     entry = header[name]
-    dtype = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I8": "|i1"}[entry["dtype"]]
+    dtype = DTYPES[entry["dtype"]]
     begin, end = entry["data_offsets"]
     values = np.frombuffer(data[begin:end], dtype).copy()
     values[place] = value
     return join(header, data[:begin] + values.tobytes() + data[end:])
+
+
+def exaggerate(content, random):
+    """Change some numbers of the arrays, and now and then of the header, to extreme ones."""
+    entries = split(content)[0]
+    arrays = [
+        name
+        for name, entry in entries.items()
+        if entry.get("dtype") in ("F64", "F32") and np.prod(entry["shape"])
+    ]
+    for name in random.choice(arrays, random.integers(1, 5)):
+        begin, end = entries[name]["data_offsets"]
+        dtype = np.dtype(DTYPES[entries[name]["dtype"]])
+        place = slice(None) if random.random() < 0.5 else random.integers((end - begin) // dtype.itemsize)
+        value = random.choice([-1.0, 1.0]) * min(random.choice(EXTREMES), float(np.finfo(dtype).max))
+        content = edit_array(content, name, place, value)
+    if random.random() < 0.75:
+        return content
+
+    def change(model):
+        model["clip"] = float(random.choice(EXTREMES))
+        if model.get("response"):
+            ends = np.sort(random.choice(EXTREMES, 3) * random.choice([-1.0, 1.0], 3)).tolist()
+            model["response"] = dict(zip(("low", "mean", "high"), ends, strict=True))
+
+    return edit_model(content, change)
+
+
+def check_sealed(content):
+    """Assert that a file is rejected, or that all predictions of ordinary rows are finite."""
+    try:
+        file = check_file(parse(np.frombuffer(content, np.uint8)))
+    except ModelFileError:
+        return
+    check_scores(file.model)
+
+
+def check_scores(model):
+    """Assert that all predictions of ordinary rows are finite."""
+    rows = np.random.default_rng(0).normal(size=(20, model.n_features))
+    rows[0], rows[1], rows[2], rows[3, 0] = 0.0, 1e9, -1e9, np.nan
+    head = model.head
+    for score in {*head.scores, "proba" if head.labels else "value"}:
+        found = getattr(model.scorer, score)(rows)
+        assert np.isfinite(found).all(), score
+    if head.labels:
+        codes = model.scorer.predict(rows)
+        assert ((codes >= 0) & (codes < model.n_classes)).all()
+        np.testing.assert_allclose(model.scorer.proba(rows).sum(axis=1), 1.0, atol=1e-9)
+    elif model.response.residual is not None:
+        coverage = 0.5 * len(model.response.residual) / (len(model.response.residual) + 1)
+        assert np.isfinite(model.interval(model.scorer.value(rows), coverage)).all()
 
 
 def saved(model, **keywords):
@@ -94,6 +173,23 @@ def small_shares():
     """Return the bytes of a forest of trees of all classes, with smoothed leaves."""
     settings = {"direction": "mixed", "multi_class": "one_tree", "smoothing": 0.3, "min_samples_leaf": 3}
     return saved(LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 3)))
+
+
+@cache
+def small_smoothed():
+    """Return the bytes of a forest of two classes whose leaves have ranges."""
+    settings = {"direction": "mixed", "smoothing": 0.3, "min_samples_leaf": 3}
+    return saved(LHForestClassifier(2, **settings, random_state=0).fit(*make_clouds(60, 3, 2)))
+
+
+@cache
+def small_calibrated(method, n_classes=3):
+    """Return the bytes of a boosted model with a calibration."""
+    model = boosted_model(np.random.default_rng(0), 3, n_classes, 2, 2)
+    n_knots = 3 if method == "isotonic" else 1
+    knots = Knots(np.array([-1.0, 0.5, 2.0])[:n_knots], np.array([0.1, 0.4, 0.9])[:n_knots])
+    model = replace(model, calibration=Calibration.of(method, [knots] * model.n_targets))
+    return pack(model, {"estimator": "LHBoostClassifier", "parameters": {}, "metadata": None}).tobytes()
 
 
 @cache
@@ -127,6 +223,13 @@ def small_compact():
     return saved(model.fit(*load_breast_cancer(return_X_y=True)))
 
 
+@cache
+def small_compact_regression():
+    """Return the bytes of a compact tree that predicts a number, with linear leaves."""
+    model = CompactLHTRegressor(max_passes=1, membership="linear", max_leaf_nodes=4)
+    return saved(model.fit(*load_diabetes(return_X_y=True)))
+
+
 def make_regression(link):
     """Return a random model of a regression with all optional contents."""
     return replace(
@@ -140,6 +243,6 @@ def make_regression(link):
 
 
 @cache
-def small_regression():
+def small_regression(link="mean"):
     """Return the bytes of a regression."""
-    return pack(make_regression("mean"), REGRESSION_HEADER).tobytes()
+    return pack(make_regression(link), REGRESSION_HEADER).tobytes()

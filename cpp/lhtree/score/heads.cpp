@@ -33,7 +33,9 @@ void apply_identity(const double* combined, std::size_t, std::size_t n_rows, dou
 }
 
 void apply_log(const double* raw, std::size_t, std::size_t n_rows, double* values) {
-    std::transform(raw, raw + n_rows, values, [](double one) { return elementary::exp(one); });
+    // e^710 is infinite.
+    std::transform(raw, raw + n_rows, values,
+                   [](double one) { return elementary::exp(std::min(one, 709.0)); });
 }
 
 }  // namespace
@@ -106,6 +108,7 @@ void Calibration::check(std::size_t n_targets) const {
             if (kind == Calibrator::sigmoid) continue;
             require(y[at] >= 0.0 && y[at] <= 1.0);
             require(at == first || (x[at - 1] < x[at] && y[at - 1] <= y[at]));
+            require(std::isfinite(x[at] - x[first]));
         }
     }
 }
@@ -201,6 +204,29 @@ std::string find_fault_in_link(const ForestView& forest, const ModelParts& parts
     return "";
 }
 
+// Memberships are between 0 and 1, and other values of trees have finite sums for any leaves.
+std::string find_fault_in_sums(const ForestView& forest, const ModelParts& parts) {
+    const bool has_ranges = !forest.low.empty(), is_membership = parts.link.output == Output::membership;
+    std::vector<double> sum(std::max<std::size_t>(parts.n_classes, 1), 0.0);
+    for (const double score : parts.base)
+        for (double& largest : sum) largest += std::abs(score);
+    for (std::size_t tree = 0; has_ranges && tree < forest.n_trees(); ++tree) {
+        double largest = 0.0;
+        for (std::int64_t block = forest.block_ptr[tree]; block < forest.block_ptr[tree + 1]; ++block) {
+            if (forest.left[block] >= 0) continue;
+            const double low = forest.low[block], high = forest.high[block];
+            if (is_membership && !(low >= 0.0 && high <= 1.0))
+                return "low and high of a membership are not between 0 and 1";
+            largest = std::max({largest, std::abs(low), std::abs(high)});
+        }
+        if (forest.target[tree] >= 0) sum[static_cast<std::size_t>(forest.target[tree])] += largest;
+    }
+    // Half of the largest number: sums in another order are rounded otherwise, and intervals add an error.
+    constexpr double most = std::numeric_limits<double>::max() / 2.0;
+    const bool is_finite = std::all_of(sum.begin(), sum.end(), [](double one) { return one <= most; });
+    return is_finite ? "" : "the values of the trees add up to more than a number can hold";
+}
+
 }  // namespace
 
 const ForestView& checked(const ForestView& forest, const ModelParts& parts) {
@@ -212,6 +238,7 @@ const ForestView& checked(const ForestView& forest, const ModelParts& parts) {
     if (fault.empty() && !has_classes && parts.n_classes > 0) fault = "a regression has no classes";
     if (fault.empty()) fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1);
     if (fault.empty()) fault = find_fault_in_link(forest, parts);
+    if (fault.empty()) fault = find_fault_in_sums(forest, parts);
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);
     return forest;
 }

@@ -349,8 +349,9 @@ inline double estimate(const PackedForest& forest, const Leaf& leaf, const float
            lane_sum(forest.slopes.data() + leaf.at, forest.slope_features.data() + leaf.at, leaf.n, z);
 }
 
+// Also returns `low` for NaN, the sum of terms that overflow in both directions.
 inline double clip(double value, double low, double high) {
-    return value < low ? low : value > high ? high : value;
+    return !(value >= low) ? low : value > high ? high : value;
 }
 
 void memberships(const PackedForest& forest, const std::uint32_t* leaf, Rows rows, double* out) {

@@ -94,7 +94,7 @@ void UnitForest::take_memberships(const std::uint32_t* leaf, const double* x, st
         const std::int64_t block = block_of_leaf_[leaf[row]];
         const double value = estimate(block, x), low = low_[static_cast<std::size_t>(block)],
                      high = high_[static_cast<std::size_t>(block)];
-        out[row] = value < low ? low : value > high ? high : value;
+        out[row] = !(value >= low) ? low : value > high ? high : value;  // low for NaN
     }
 }
 

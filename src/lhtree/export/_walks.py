@@ -23,7 +23,7 @@ EXP_LN2_HIGH, EXP_LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1
 EXP_ROUNDER = 1.5 * 2.0**52  # adding and subtracting it rounds to a whole number
 EXP_TAIL = [1.0 / factorial(n) for n in range(13, 1, -1)]
 EXP_LEAST = -746.0  # for smaller x the result is 0 …
-EXP_LARGEST = 710.0  # … and for larger x infinite
+EXP_LARGEST = 709.0  # larger x are treated as this, since e^710 is infinite
 EXP_MOST_HALF = 512  # half of the largest k
 
 

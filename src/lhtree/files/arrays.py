@@ -88,6 +88,7 @@ _GROUPS = (
         for start in ("value", "bins_", "calibration_")
     ),
 )
+_MOST = np.finfo(np.float64).max / 2.0
 _FINITE = (
     *("gain", "hyperplane_share", "membership_mean", "value"),
     *("base", "prototypes_response", "statistics"),
@@ -140,11 +141,14 @@ def check_values(arrays: Arrays) -> None:
         check(has_both, "its prototypes have no responses")
     if "residual" in arrays:
         residual = arrays["residual"]
-        is_sorted = _all(np.isfinite(residual) & (residual >= 0.0)) and _all(residual[1:] >= residual[:-1])
+        # Half of the largest number: the core bounds predictions in the same way, and intervals add both.
+        is_sorted = _all((residual >= 0.0) & (residual <= _MOST)) and _all(residual[1:] >= residual[:-1])
         check(len(residual) > 0 and is_sorted, "residual is not ascending from 0 or more")
     if "residual_weight" in arrays:
         weight = arrays["residual_weight"]
-        check(_all(np.isfinite(weight) & (weight > 0.0)), "residual_weight has a value that is not positive")
+        with np.errstate(over="ignore"):
+            is_weight = _all(weight > 0.0) and weight.sum() <= _MOST
+        check(is_weight, "residual_weight has a value that is not positive, or an infinite sum")
 
 
 def _check_amounts(arrays: Arrays, *, is_target_weight: bool) -> None:

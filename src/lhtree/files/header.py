@@ -13,6 +13,7 @@ from .._parameters import UNSEEN
 from ..model.heads import NUMBER_LINKS
 from ..model.model import CLIP, LINKS
 from ..model.records import CALIBRATORS
+from ..tables.encoding import MOST_FEATURE_LETTERS, MOST_LETTERS
 from .container import check
 
 # Booleans, integers, floats and text; "object" is an array of str.
@@ -200,7 +201,14 @@ def check_header(
     check(
         header["parameters"].get("unseen", "missing") in UNSEEN, f"unseen is not one of {', '.join(UNSEEN)}"
     )
-    columns = header["encoding"]["columns"]
+    names, columns = header["encoding"]["names"], header["encoding"]["columns"]
+    longest = max(map(len, names), default=0)
+    check(longest <= MOST_LETTERS, f"it has the name of a column with more than {MOST_LETTERS} letters")
+    n_letters = sum(len(name) * _count_features(column) for name, column in zip(names, columns, strict=True))
+    check(
+        n_letters <= MOST_FEATURE_LETTERS,
+        f"its features have names of more than {MOST_FEATURE_LETTERS} letters",
+    )
     check(
         sum(map(_count_features, columns)) == n_features,
         "encoding and model differ in the number of features",
@@ -241,6 +249,8 @@ def _count_features(column: dict[str, Any]) -> int:
 
 def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
     """Return dtype and values of the classes for JSON; reject classes that would change."""
+    if classes.dtype.kind == "U":
+        classes = classes.astype(_narrow(classes.dtype, classes.tolist()))
     name = "object" if classes.dtype == object else classes.dtype.str
     values = classes.tolist()
     strange = next((value for value in values if type(value) is not _PLAIN.get(classes.dtype.kind)), None)
@@ -257,6 +267,12 @@ def encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": name, "values": values}
 
 
+def _narrow(dtype: np.dtype[Any], values: list[str]) -> np.dtype[Any]:
+    """Return a dtype of text that is no wider than the values: every prediction takes its width."""
+    width = min(dtype.itemsize // 4, max(map(len, values), default=1))
+    return np.dtype(f"{dtype.byteorder}U{width}")
+
+
 def decode_classes(described: dict[str, Any], n_classes: int) -> NDArray[Any]:
     """Return the ``n_classes`` classes of a header."""
     check(
@@ -267,8 +283,13 @@ def decode_classes(described: dict[str, Any], n_classes: int) -> NDArray[Any]:
         "its classes are not described by a dtype and one value per share",
     )
     dtype, values = np.dtype(described["dtype"]), described["values"]
-    check(dtype.itemsize * len(values) <= _MAX_BYTES, "its classes are too wide")
     check(all(type(value) is _PLAIN[dtype.kind] for value in values), "its classes are not of their type")
+    if dtype.kind == "U":
+        dtype = _narrow(dtype, values)
+    check(
+        dtype.itemsize <= 4 * MOST_LETTERS and dtype.itemsize * len(values) <= _MAX_BYTES,
+        "its classes are too wide",
+    )
     try:
         with np.errstate(over="ignore"):
             classes = np.array(values, dtype=dtype)

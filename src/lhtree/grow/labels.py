@@ -13,6 +13,8 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from .._parameters import refuse
 from ..tables.columns import is_missing
+from ..tables.encoding import MOST_LETTERS
+from ..tables.errors import shorten
 
 # Remedies that are added to scikit-learn's messages; {value} is a class or a number.
 _REMEDIES = {
@@ -80,6 +82,12 @@ def settle_labels(estimator: Any, y: NDArray[Any] | Labelled, weight: NDArray[np
         raise ValueError(
             f"y contains only one class{among}, {classes.tolist()[0]!r}, but a classifier needs at least two classes. "
             "Pass rows of another class as well."
+        )
+    longest = max((label for label in classes.tolist() if isinstance(label, str)), key=len, default="")
+    if len(longest) > MOST_LETTERS:
+        raise ValueError(
+            f"y contains the class {shorten(longest)} of {len(longest):,} letters, more than {MOST_LETTERS:,}. Use "
+            "shorter names of classes."
         )
     weight = _weigh_classes(
         _settle_weight(weight), estimator.class_weight, classes, codes, is_forest=estimator._is_forest

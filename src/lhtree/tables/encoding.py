@@ -27,6 +27,9 @@ from .errors import OptionError, TableError, check_names, find_nearest, shorten
 from .frames import take_table
 from .rows import EncodedRows
 
+MOST_LETTERS = 10_000  # of the name of a column, and of a class
+MOST_FEATURE_LETTERS = 1 << 28  # of all column names, each counted once per feature
+
 
 @dataclass(frozen=True)
 class Encoding:

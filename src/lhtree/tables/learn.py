@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from .._parameters import check_count, is_integer, refuse
 from .columns import Category, Column, Refusal, refuse_columns
 from .encoders import ColumnEncoder, Dropped, LevelNumbers, Levels, Numbers, OneHot
-from .encoding import Encoding
-from .errors import TableError, TableWarning, find_nearest
+from .encoding import MOST_FEATURE_LETTERS, MOST_LETTERS, Encoding
+from .errors import TableError, TableWarning, find_nearest, shorten
 from .frames import Table, refuse_infinity, take_table
 from .normalise import Span
 from .rows import EncodedRows
@@ -429,7 +429,19 @@ def choose_columns(columns: Sequence[Column], categorical_features: Any) -> set[
 
 
 def _check_features(encoding: Encoding) -> Encoding:
-    """Check that feature names are unique and that there is at least one."""
+    """Check that feature names are unique and not too long, and that there is at least one."""
+    n_letters = 0
+    for name, encoder in zip(encoding.names, encoding.encoders, strict=True):
+        n_letters += len(name) * encoder.n_features
+        if len(name) > MOST_LETTERS:
+            raise TableError(
+                f"X: the name of column {shorten(name)} has {len(name):,} letters, more than {MOST_LETTERS:,}: rename "
+                "the column."
+            )
+    if n_letters > MOST_FEATURE_LETTERS:
+        raise TableError(
+            f"X: the names of the features would have {n_letters:,} letters: rename the columns of categories."
+        )
     seen: set[str] = set()
     for name in encoding.feature_names:
         if name in seen:

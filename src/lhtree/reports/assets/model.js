@@ -370,7 +370,7 @@ const scoreNumber = (finish) => (model, row) => {
 };
 
 // Calibrated probabilities from the scores of the targets, which are raw scores or uncalibrated probabilities. Same
-// arithmetic as cpp/lhtree/score/calibration.cpp.
+// arithmetic as cpp/lhtree/score/heads.cpp.
 function calibrate({ method, knots }, scores, nClasses) {
   const logistic = (raw) => (raw > 0 ? 1 / (1 + Math.exp(-raw)) : Math.exp(raw) / (1 + Math.exp(raw)));
   const map = ({ x, y }, score) => {
@@ -400,5 +400,5 @@ const LINKS = {
   softmax: scoreRaw,
   mean: scoreNumber((sum, n) => sum / n),
   identity: scoreNumber((sum) => sum),
-  log: scoreNumber((sum) => Math.exp(sum)),
+  log: scoreNumber((sum) => Math.exp(Math.min(sum, 709))), // e^710 is infinite
 };
