@@ -4,13 +4,13 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .common import data as datasets
 from .common.models import OURS
 from .common.pages import Docs, markdown_table
 from .common.results import Result, Results, Task, keep_complete, values
 from .common.scores import score
-from .common.statistics import subtract
 from .runner import Args, Fits
 
 CHURN = "churn"
@@ -78,6 +78,11 @@ class Calibrations(Fits):
         return {"losses": render(results)}
 
 
+def _say(losses: NDArray[np.float64]) -> list[str]:
+    """Return the losses, and the changes by our methods."""
+    return [*(f"{loss:.4f}" for loss in losses), *(f"{loss - losses[0]:+.4f}" for loss in losses[1:3])]
+
+
 def render(results: Results) -> str:
     """Return a table of log losses: models and sets down, methods across, and the change by our methods."""
     rows = []
@@ -87,26 +92,9 @@ def render(results: Results) -> str:
         names = [name for name in _SETS if (name, keys[0]) in both]
         table = np.array([[np.mean(values(both, name, key, "log_loss")) for key in keys] for name in names])
         for name, losses in zip(names, table, strict=True):
-            # Positive: the loss is lower without calibration.
-            changes = [subtract(both, name, keys[0], key, "log_loss") for key in keys[1:3]]
-            rows.append(
-                [
-                    OURS[model].title,
-                    name,
-                    *(f"{loss:.4f}" for loss in losses),
-                    *(f"{change.mean:+.4f} ± {change.half:.4f}" for change in changes),
-                ]
-            )
+            rows.append([OURS[model].title, name, *_say(losses)])
         if names:
-            mean = table.mean(axis=0)
-            rows.append(
-                [
-                    f"**{OURS[model].title}**",
-                    "**mean**",
-                    *(f"**{loss:.4f}**" for loss in mean),
-                    *(f"{loss - mean[0]:+.4f}" for loss in mean[1:3]),
-                ]
-            )
+            rows.append([f"**{OURS[model].title}**", "**mean**", *_say(table.mean(axis=0))])
     head = "model | data | none | sigmoid | isotonic | wrapped sigmoid | wrapped isotonic"
     return markdown_table(f"{head} | change by sigmoid | change by isotonic", rows)
 

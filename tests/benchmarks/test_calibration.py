@@ -35,7 +35,7 @@ def test_the_table_has_the_changes_by_each_method(results):
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in render(results).splitlines()]
     assert lines[0][2:7] == list(METHODS)
     assert lines[2][:3] == ["boosted", "churn", "0.4050"]
-    assert lines[2][7].startswith("-0.0200 ±")
+    assert lines[2][7:] == ["-0.0200", "+0.0100"]
     assert lines[-1][0] == "**boosted**"
     assert lines[-1][7:] == ["-0.0200", "+0.0100"]
 

@@ -176,6 +176,8 @@ def encode(y: NDArray[Any]) -> Labelled:
         raise TypeError(
             f"y mixes types that cannot be sorted ({error}): use only strings or only numbers."
         ) from None
+    if classes.dtype.kind == "U" and len(classes):  # as wide as they need, as in model files
+        classes = classes.astype(f"U{max(map(len, classes.tolist()))}")
     return Labelled(classes, codes.astype(np.int32))
 
 
