@@ -100,6 +100,32 @@ class TestUnits:
             np.testing.assert_array_equal(model.validation_score_ * factor, scaled.validation_score_)
         np.testing.assert_array_equal(model.feature_importances_, scaled.feature_importances_)
 
+    def test_a_power_of_two_is_exact_up_to_rounding_for_gamma(self):
+        X, y = make_rows()
+        model, scaled = (
+            LHBoostRegressor("gamma", max_iter=20, random_state=0).fit(X, response)
+            for response in (np.exp(y), np.exp(y) * 1024.0)
+        )
+        np.testing.assert_allclose(model.predict(X) * 1024.0, scaled.predict(X), rtol=1e-9)
+
+    def test_counts_times_a_power_of_two_are_regularised_less(self):
+        """The penalties of Poisson are compared with sums of counts; without them, predictions scale."""
+        X, _ = make_rows()
+        counts = np.random.default_rng(0).poisson(2.0 + (X[:, 0] > 0)).astype(float)
+        fixed = {
+            "max_iter": 10,
+            "learning_rate": 0.1,
+            "random_state": 0,
+            "direction": "single",
+            "leaf": "constant",
+        }
+        for l2 in (0.0, 1.0):
+            model, scaled = (
+                LHBoostRegressor("poisson", l2_regularization=l2, **fixed).fit(X, response).predict(X)
+                for response in (counts, counts * 8.0)
+            )
+            assert (np.abs(scaled / 8.0 / model - 1.0).max() < 1e-9) == (l2 == 0.0)
+
     @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile"])
     @pytest.mark.parametrize("shift", [-7.3, 1234.5])
     def test_a_shift_shifts_predictions(self, loss, shift):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier
-from lhtree.io import csv
+from lhtree.io import csv, read
 from lhtree.io import passes as scratch
 from lhtree.io.read import read_training
 from lhtree.tables import rows as sample
@@ -221,6 +221,80 @@ def test_batches_that_do_not_fit():
     ):
         with pytest.raises(ValueError, match=message):
             LHBoostRegressor(**FEW).fit_batches(lambda batches=batches: iter(batches))
+
+
+CHANGES = {
+    "others": lambda table: table.iloc[::-1],
+    "more": lambda table: pd.concat([table, table.iloc[:7]]),
+    "393": lambda table: table.iloc[:-7],
+    "other columns": lambda table: table.rename(columns={"age": "years"}),
+}
+
+
+def write_table(table, path, kind):
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path, index=False)
+
+
+@pytest.mark.parametrize("n_passes", [1, 2])
+@pytest.mark.parametrize("told", CHANGES)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("target", ["class", "number"])
+def test_files_that_change_between_passes_are_refused(kind, target, told, n_passes, tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    table = X.assign(late=np.where(raw > 0, "yes", "no") if target == "class" else raw)
+    path, opened, open_stream = tmp_path / f"data.{kind}", [], read.open_stream
+    write_table(table, path, kind)
+
+    def open_and_change(*given):
+        if len(opened) == n_passes:
+            write_table(CHANGES[told](table), path, kind)
+        opened.append(given)
+        return open_stream(*given)
+
+    monkeypatch.setattr(read, "open_stream", open_and_change)
+    model = LHBoostClassifier(**FEW) if target == "class" else LHBoostRegressor(**FEW)
+    with pytest.raises(
+        ValueError, match=f"changed while it was read: it had 400 rows .* and {told} in a later"
+    ):
+        model.fit_batches(path, target="late", batch_rows=150)
+
+
+class ChangingDataset:
+    """A dataset of another table from its second pass on."""
+
+    def __init__(self, first, later):
+        self._tables = [first, later]
+        self.schema = first.schema
+
+    def to_batches(self, batch_size):
+        table = self._tables.pop(0) if len(self._tables) > 1 else self._tables[0]
+        return table.to_batches(batch_size)
+
+
+@pytest.mark.parametrize("told", ["others", "more", "393"])
+def test_datasets_that_change_between_passes_are_refused(told, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    tables = [
+        pa.Table.from_pandas(frame, preserve_index=False)
+        for frame in (X.assign(late=raw), CHANGES[told](X.assign(late=raw)))
+    ]
+    with pytest.raises(ValueError, match=f"source had 400 rows in the first pass and {told} in a later"):
+        LHBoostRegressor(**FEW).fit_batches(ChangingDataset(*tables), target="late", batch_rows=150)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.Table.from_pandas, lambda frame: frame.to_numpy()])
+def test_infinities_in_later_batches_are_named_by_their_row(make):
+    frame = pd.DataFrame({"a": np.arange(90.0), "b": 1.0})
+    frame.loc[70, "a"] = np.inf
+    tables = [make(frame.iloc[first : first + 30].reset_index(drop=True)) for first in (0, 30, 60)]
+    frames = [frame.assign(c="text").iloc[first : first + 30] for first in (0, 30, 60)]
+    for batches in (tables, frames):
+        with pytest.raises(ValueError, match="row 70"):
+            LHBoostRegressor(**FEW).fit_batches(
+                lambda batches=batches: ((X, np.arange(30.0)) for X in batches)
+            )
 
 
 @pytest.mark.parametrize(("name", "value"), [("warm_start", True), ("calibrate", "sigmoid")])

@@ -85,6 +85,19 @@ def test_workers_that_are_retired(cluster, tmp_path, monkeypatch):
     assert len(retired) == 2
 
 
+def test_a_worker_that_is_stopped_for_a_while(cluster, tmp_path, monkeypatch):
+    cluster.use(2)
+    actions = {5: lambda exchange: cluster.stop(exchange._held[-1].address, seconds=2.0)}
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
+def test_a_worker_that_is_stopped_for_longer_than_the_time_limit(cluster, tmp_path, monkeypatch):
+    """Dask gives the worker up and starts another one in its place."""
+    cluster.use(2)
+    actions = {5: lambda exchange: cluster.give_up(exchange._held[-1].address)}
+    fit_and_compare(cluster, tmp_path, monkeypatch, actions)
+
+
 @pytest.mark.parametrize("message", [5, 9])
 def test_a_worker_that_is_killed_and_another_that_leaves(cluster, tmp_path, monkeypatch, message):
     cluster.use(3)
@@ -149,17 +162,18 @@ def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):
     assert not cluster.find_left()
 
 
-def test_a_worker_that_is_killed_while_it_grows_trees(cluster, tmp_path, monkeypatch):
+@pytest.mark.parametrize("how", ["kill", "retire", "give_up"])
+def test_a_worker_that_is_lost_while_it_grows_trees(cluster, tmp_path, monkeypatch, how):
     cluster.use(2)
     X, y, given, labels = make_table()
     grow = _rows.grow_on_workers
 
-    def grow_and_kill(rows, *arguments):
+    def lose_and_grow(rows, *arguments):
         address = cluster.client.who_has(rows.parts[:1])[rows.parts[0].key][0]
-        cluster.kill(address)
+        getattr(cluster, how)(address)
         return grow(rows, *arguments)
 
-    monkeypatch.setattr(_rows, "grow_on_workers", grow_and_kill)
+    monkeypatch.setattr(_rows, "grow_on_workers", lose_and_grow)
     fitted = lhdask.DaskLHForestClassifier(3, random_state=0).fit(given, labels)
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
 

@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -42,6 +44,31 @@ class Cluster:
         """Kill a worker's process, so that it cannot say good-bye; returns when Dask knows."""
         os.kill(self.client.run(os.getpid, workers=[address])[address], 9)
         assert wait_until(lambda: address not in self.addresses()), "a killed worker is still there"
+
+    def retire(self, address):
+        """Have a worker hand its results to others and leave."""
+        assert self.client.retire_workers([address])
+
+    def stop(self, address, seconds):
+        """Stop the process of a worker for some seconds."""
+        number = self._stop(address)
+        threading.Timer(seconds, os.kill, (number, signal.SIGCONT)).start()
+
+    def give_up(self, address):
+        """Stop the process of a worker until Dask takes it for dead; no test waits for the five minutes it allows."""
+        self._stop(address)
+
+        async def expire(dask_scheduler):
+            dask_scheduler.workers[address].last_seen -= 2 * dask_scheduler.worker_ttl
+            await dask_scheduler.check_worker_ttl()
+
+        self.client.run_on_scheduler(expire)
+        assert address not in self.addresses(), "a stopped worker is still there"
+
+    def _stop(self, address):
+        number = self.client.run(os.getpid, workers=[address])[address]
+        os.kill(number, signal.SIGSTOP)
+        return number
 
     def find_left(self):
         """Results that workers still have."""

@@ -143,6 +143,9 @@ def test_binary_files_cut_off(shop, name, n):
         (b"PK\x03\x04" + bytes(50), "an Excel sheet: save the table as CSV"),
         (b"BZh91AY", "packed with bzip2"),
         (b"%PDF-1.7", "a PDF"),
+        (b'[{"a": 1, "y": "u"}]', "is JSON: save the table as CSV or Parquet"),
+        (b'{"a": 1, "y": "u"}\n{"a": 2, "y": "v"}\n', "lines=True if every line is a row"),
+        (codecs.BOM_UTF8 + b' {\n  "a": [1, 2]}', "is JSON"),
         (bytes(100), "contains null bytes and is not text"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "contains null bytes and is not text"),
         (b"a,y\n" + b"1,u\n2,v\n" * 1000 + b"3,\0\n", "contains null bytes"),
@@ -150,6 +153,10 @@ def test_binary_files_cut_off(shop, name, n):
 )
 def test_no_tables(content, told):
     refuse(content, "data.csv", told)
+
+
+def test_names_in_brackets_are_no_json():
+    assert read_training(write("[a],{y}\n1,u\n2,v\n"), "{y}").X.columns.tolist() == ["[a]"]
 
 
 def test_another_format_than_said():

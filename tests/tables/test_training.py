@@ -153,6 +153,26 @@ class TestTypes:
         example = next(value for value in values if len(value) > 4)
         self.refuse(values, repr(example), remedy, reading=Reading(decimal=decimal))
 
+    @pytest.mark.parametrize(
+        ("values", "parts"),
+        [
+            (["$23,455.61", "$1", "2"], ["currency signs", "'$23,455.61'", "write 23455.61"]),
+            (["-1.234,50 €", "7 €"], ["currency signs", "'-1.234,50 €'", "write -1234.50"]),
+            (["USD 5", ""], ["currency signs", "'USD 5'", "write 5"]),
+            (["5.3%", "7 %", "0"], ["percent signs", "'5.3%'", "write 5.3"]),
+        ],
+    )
+    def test_currencies_and_percentages(self, values, parts):
+        self.refuse(values, *parts, "(--categorical x)")
+        assert self.column([*values, "free"]).dtype == "category"
+
+    def test_digits_with_leading_zeros_are_categories(self):
+        column = self.column(["00123", " 04567", "10115", ""])
+        assert column.cat.categories.tolist() == ["00123", "04567", "10115"]
+        assert column.isna().tolist() == [False, False, False, True]
+        assert self.column(["0", "1", "10"]).tolist() == [0, 1, 10]
+        assert self.column(["00.5", "01", "-01"]).tolist() == [0.5, 1, -1]
+
     def test_infinity(self):
         message, code = refusal(self.column, ["1", "inf", "1e999"])
         assert "data.csv, line 3: column 'x' contains infinity" in message
@@ -257,6 +277,7 @@ class TestTarget:
             (["", ""], ["in no row"]),
             ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of classes"]),
             (["x" * 5000], ["only"]),
+            ([f"${i},000.50" for i in range(1, 99)], ["currency signs", "'$1,000.50'", "write 1000.50"]),
         ],
     )
     def test_labels_that_are_refused(self, labels, parts):

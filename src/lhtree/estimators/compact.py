@@ -125,6 +125,9 @@ class BaseCompact(Predictor):
         )  # nothing is random
         if plan.digits is not None:
             centre = round_to_scale(normalisation.centre, normalisation.scale, _CENTRE_DIGITS)
+            centre = np.where(
+                np.isfinite(centre), centre, normalisation.centre
+            )  # 1.79e308 would become 1.8e308
             normalisation = Normalisation(centre, normalisation.scale)
 
         def build(training: Training, plan: CompactPlan, progress: Progress) -> Model:

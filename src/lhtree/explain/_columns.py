@@ -351,7 +351,9 @@ def _describe(
     else:
         numbers = features[:, 0].astype(np.float64)
         group, labels = _group_numbers(numbers, n_groups)
-        value = np.array([np.median(numbers[group == i]) for i in range(len(labels))])
+        value = np.array(
+            [2.0 * np.median(numbers[group == i] / 2.0) for i in range(len(labels))]
+        )  # no overflow
         density = _count_bars(numbers, value)
     low, mean, high = (np.empty((len(labels), own.shape[1])) for _ in range(3))
     for i in range(len(labels)):

@@ -36,7 +36,7 @@ def build_trees(
     unit_weight = np.concatenate([tree.weights[block] for block in order])
     planes = [_normalise(tree, block, normalisation) for block in order]
     shares = [
-        _share(planes[place][0], tree.features[block], rows.X[members[block]], normalisation.scale)
+        _share(planes[place][0], tree.features[block], rows, members[block], normalisation.scale)
         for place, block in enumerate(order)
     ]
     weight = np.array([rows.count(members[block])[1] for block in order])
@@ -107,7 +107,7 @@ def _add_slopes(
     intercept = np.array([one.intercept for one in linear])
     moved = intercept + np.bincount(block_of, weights=slope * centre[feature], minlength=len(order))
     means = [
-        (rows.X[some][:, one.features] - centre[one.features]).mean(axis=0)
+        np.average(rows.X[some][:, one.features] - centre[one.features], axis=0, weights=rows.weight[some])
         for one, some in zip(linear, own, strict=True)
     ]
     low, high = arrays["low"], arrays["high"]
@@ -201,12 +201,14 @@ def _normalise(tree: UnitTree, block: int, normalisation: Normalisation) -> tupl
     return normalised, rest if math.isfinite(rest) else 0.0
 
 
-def _share(weights: Floats, features: Ints, X: Floats, scale: Floats) -> Floats:
+def _share(weights: Floats, features: Ints, rows: CompactRows, own: Ints, scale: Floats) -> Floats:
     """Share of every term in the gain: its part of the sum of |weight| × spread of the feature in the block."""
     if not len(weights):
         return np.zeros(0)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = np.abs(weights) * np.std(X[:, features] / scale[features], axis=0)
+        Z, weight = rows.X[own][:, features] / scale[features], rows.weight[own]
+        centred = Z - np.average(Z, axis=0, weights=weight)
+        size = np.abs(weights) * np.sqrt(np.average(centred * centred, axis=0, weights=weight))
     is_known = bool(np.isfinite(size).all()) and size.sum() > 0.0
     return size / size.sum() if is_known else np.full(len(weights), 1.0 / len(weights))
 

@@ -15,6 +15,7 @@ from .._parameters import refuse
 from ..tables.columns import is_missing
 from ..tables.encoding import MOST_LETTERS
 from ..tables.errors import shorten
+from ..tables.labels import MAX_WEIGHT
 
 # Remedies that are added to scikit-learn's messages; {value} is a class or a number.
 _REMEDIES = {
@@ -109,7 +110,7 @@ def _check_classes(X: Any, y: Any, owner: str) -> NDArray[Any]:
         )
     try:
         classes: NDArray[Any] = column_or_1d(y, warn=True)
-        if classes.dtype == object and any(map(is_missing, classes)):  # scikit-learn fails at pd.NA
+        if classes.dtype.kind in "OMm" and any(map(is_missing, classes)):  # scikit-learn fails at pd.NA
             raise ValueError("Input y contains NaN or None")
         assert_all_finite(classes, input_name="y")
         check_consistent_length(X, classes)
@@ -222,8 +223,9 @@ def _factors_from_dict(class_weight: dict[Any, Any], classes: NDArray[Any]) -> N
     for label, factor in class_weight.items():
         if label not in known:
             raise refuse("class_weight", class_weight, f"classes of y only: {label!r} is not one of them")
-        if not isinstance(factor, (int, float, np.number)) or not 0.0 < factor < np.inf:
-            raise refuse("class_weight", class_weight, f"positive finite weights (class {label!r})")
+        if not isinstance(factor, (int, float, np.number)) or not 1.0 / MAX_WEIGHT <= factor <= MAX_WEIGHT:
+            limits = f"from {1.0 / MAX_WEIGHT} to {MAX_WEIGHT}"
+            raise refuse("class_weight", class_weight, f"positive weights {limits} (class {label!r})")
         factors[known[label]] = factor
     return factors
 

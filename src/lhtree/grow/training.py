@@ -114,15 +114,16 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
         encoding,
         labels.response,
     )
-    if earlier is None and encoding.is_indicator.any() and isinstance(estimator.missing_indicator, str):
-        training = _drop_indicators(training)
+    if earlier is None and encoding.is_indicator.any():
+        training = _drop_indicators(training, if_unrelated=isinstance(estimator.missing_indicator, str))
     return _add_statistics(training, earlier) if training.encoding.counted else training
 
 
-def _drop_indicators(training: Training) -> Training:
-    """Drop the indicators of missing values that are not related to the responses."""
+def _drop_indicators(training: Training, *, if_unrelated: bool) -> Training:
+    """Drop the indicators of few missing values and, if wanted, those that are not related to the responses."""
     before, X = training.encoding, training.X
-    after = drop_indicators(before, X.read_indicators(before), training.raw_responses())
+    indicators, responses = X.read_indicators(before), training.raw_responses()
+    after = drop_indicators(before, indicators, responses, training.weight, if_unrelated=if_unrelated)
     return (
         training if after == before else training._replace(X=X.drop_indicators(before, after), encoding=after)
     )

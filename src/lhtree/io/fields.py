@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,92 @@ _GROUPED = {
     decimal: rf"^[+-]?\d{{1,3}}([{sign}' \x{{a0}}\x{{202f}}]\d{{3}})+([{decimal}]\d+)?$"
     for decimal, sign in ((".", ","), (",", "."))
 }
+_CURRENCY = r"([$€£¥₹]|USD|EUR|GBP|CHF)"
+_AMOUNT = r"(\d[\d., '\x{a0}\x{202f}]*|[.,]\d+)"
+_UNIT = rf"^([+-]?{_CURRENCY} ?[+-]?{_AMOUNT}|[+-]?{_AMOUNT} ?({_CURRENCY}|%))$"
 _TIME = r"\d{1,2}:\d{2}(:\d{2}.*)?"
 _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 _DATE = rf"^(({_DAY})([ T]{_TIME})?|{_TIME})$"
+
+
+class Spelling(NamedTuple):
+    """Facts about the texts of a column that are not missing; each holds for all of them.
+
+    The facts of parts of a column can be merged, so a table that is read in batches has the same columns as a whole
+    one.
+    """
+
+    example: str | None = None  # the first text; None: all are missing
+    are_numbers: bool = True
+    are_digits: bool = True
+    any_padded: bool = False  # some text of digits begins with 0, as ids do
+    are_dates: bool = True
+    have_commas: bool = True  # numbers with a decimal comma, where a point was expected
+    are_marked: bool = True  # numbers, some of them with signs of thousands, of a currency or of percent
+    marked: str | None = None  # the first of these
+
+    @classmethod
+    def of(cls, text: Any, decimal: str) -> Spelling:
+        """Return the facts about text of Arrow."""
+        numbers = parse_numbers(text, decimal)
+        if numbers is not None:
+            return cls._of_numbers(text, numbers, decimal)
+        pc = import_extra("pyarrow.compute", "cli")
+        texts = pc.unique(clean(text).drop_null())
+        marked, are_marked = find_marked(texts, decimal)
+        return cls(
+            texts[0].as_py(),
+            are_numbers=False,
+            are_digits=False,
+            are_dates=are_dates(texts),
+            have_commas=decimal == "." and parse_numbers(texts, ",") is not None,
+            are_marked=are_marked,
+            marked=marked,
+        )
+
+    @classmethod
+    def _of_numbers(cls, text: Any, numbers: NDArray[np.float64], decimal: str) -> Spelling:
+        """The facts about text that holds numbers; other texts are seldom, so most columns take this way."""
+        pa, pc = import_extra("pyarrow", "cli"), import_extra("pyarrow.compute", "cli")
+        is_known = ~np.isnan(numbers)
+        if not is_known.any():
+            return cls()
+        known = numbers[is_known]
+        are_digits = any_padded = False
+        if (known == np.floor(known)).all():
+            trimmed = pc.utf8_trim_whitespace(text.filter(pa.array(is_known)))
+            are_digits = bool(pc.all(pc.ascii_is_decimal(trimmed)).as_py())
+            is_padded = pc.and_(pc.starts_with(trimmed, "0"), pc.greater(pc.binary_length(trimmed), 1))
+            any_padded = are_digits and bool(pc.any(is_padded).as_py())
+        return cls(
+            text[int(is_known.argmax())].as_py().strip(),
+            are_digits=are_digits,
+            any_padded=any_padded,
+            are_dates=False,
+            have_commas=decimal == "." and not pc.any(pc.match_substring(text, ".")).as_py(),
+        )
+
+    def merge(self, other: Spelling) -> Spelling:
+        """Return the facts about this part of a column and a later one."""
+        if self.example is None or other.example is None:
+            return self if other.example is None else other
+        return Spelling(
+            self.example,
+            self.are_numbers and other.are_numbers,
+            self.are_digits and other.are_digits,
+            self.any_padded or other.any_padded,
+            self.are_dates and other.are_dates,
+            self.have_commas and other.have_commas,
+            self.are_marked and other.are_marked,
+            self.marked if self.marked is not None else other.marked,
+        )
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column; digits with leading zeros are ids, and so categories."""
+        if self.are_numbers:
+            return "categories" if self.are_digits and self.any_padded else "numbers"
+        return "times" if self.are_dates else "categories"
 
 
 class FileColumn(ArrowColumn):
@@ -52,11 +136,12 @@ class FileColumn(ArrowColumn):
         return None if text in self._markers else text
 
     def _find_kind(self) -> str:
-        if not self.is_text:
-            return super()._find_kind()
-        if parse_numbers(self._flatten(), self._decimal) is not None:
-            return "numbers"
-        return "times" if are_dates(self._find_texts()) else "categories"
+        return self.spelling.kind if self.is_text else super()._find_kind()
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """How the texts of a column of text are written."""
+        return Spelling.of(self._flatten(), self._decimal)
 
     def _holds_objects(self) -> bool:
         return not self.is_text and super()._holds_objects()
@@ -69,16 +154,18 @@ class FileColumn(ArrowColumn):
         numbers = parse_numbers(text, decimal)
         if numbers is None:
             row = find_text(text, decimal)
-            is_comma = decimal == "." and parse_numbers(text.slice(row, 1), ",") is not None
-            remedy, options = ("read it with a decimal comma", {"decimal": ","}) if is_comma else ("", {})
-            self._refuse_text(row, text[row].as_py(), remedy, **options)
+            value, one = text[row].as_py(), Spelling.of(text.slice(row, 1), decimal)
+            remedy, options = f"write {strip_signs(value, decimal)}" if one.marked else "", {}
+            if one.have_commas:
+                remedy, options = "read it with a decimal comma", {"decimal": ","}
+            self._refuse_text(row, value, remedy, **options)
         return self._check_finite(numbers)
 
     def find_refusal(self, *, is_category: bool) -> Refusal | None:
         """Why the column cannot be learned from, as categories or else as numbers."""
         refusal = super().find_refusal(is_category=is_category)
         if refusal is None and self.is_text and not is_category:
-            refusal = self._find_spelling()
+            refusal = self.refuse_spelling(self.spelling)
         return refusal
 
     def _refuse_kind(self) -> Refusal:
@@ -88,36 +175,30 @@ class FileColumn(ArrowColumn):
             reason=reason, remedy=f"drop it, or {refusal.remedy}", options={"drop": self.name}
         )
 
-    def _find_spelling(self) -> Refusal | None:
-        """Refuse text that was surely meant as numbers or dates."""
-        if self.kind == "numbers":
+    def refuse_spelling(self, spelling: Spelling) -> Refusal | None:
+        """Refuse text that was surely meant as numbers or dates; ``spelling`` is that of the whole column."""
+        if spelling.are_numbers:
             return None
-        texts, decimal = self._find_texts(), self._decimal
-        example = shorten(texts[0].as_py())
-        if self.kind == "times":
+        example = shorten(spelling.example)
+        if spelling.are_dates:
             remedy = "drop it, or convert dates and times to numbers first"
             return Refusal(self, f"holds dates or times, such as {example}", remedy, {"drop": self.name})
         as_category = {"categorical": self.name}
-        has_commas = decimal == "." and parse_numbers(texts, ",") is not None
-        grouped = find_grouped(texts, decimal)
-        if grouped is not None:
-            reason = f"holds numbers with thousands signs, such as {grouped!r}"
+        if spelling.are_marked and spelling.marked is not None:
+            marked, signs = spelling.marked, find_signs(spelling.marked)
+            reason = f"holds numbers with {signs}, such as {shorten(marked)}"
             remedy = "write them without, or treat them as categories"
-            if has_commas:
-                return Refusal(
-                    self, reason, f"{remedy}, or read it with a decimal comma", as_category | {"decimal": ","}
-                )
+            if signs != _THOUSANDS:
+                remedy = f"write {strip_signs(marked, self._decimal)}, or treat them as categories"
+            if spelling.have_commas:
+                remedy = f"{remedy}, or read it with a decimal comma"
+                as_category |= {"decimal": ","}
             return Refusal(self, reason, remedy, as_category)
-        if has_commas:
+        if spelling.have_commas:
             reason = f"holds numbers with decimal commas, such as {example}"
             remedy = "read it with a decimal comma, or make them categories"
             return Refusal(self, reason, remedy, {"decimal": ","} | as_category)
         return None
-
-    def _find_texts(self) -> Any:
-        """Return the distinct texts that are not missing."""
-        pc = import_extra("pyarrow.compute", "cli")
-        return pc.unique(clean(self._flatten()).drop_null())
 
 
 class FileRows(Table):
@@ -215,14 +296,33 @@ def are_dates(distinct: Any) -> bool:
     return len(distinct) > 0 and bool(pc.all(pc.match_substring_regex(distinct, _DATE)).as_py())
 
 
-def find_grouped(distinct: Any, decimal: str = ".") -> str | None:
-    """The first number with thousands signs, such as 1,234.5, if the other texts are numbers, too."""
+def find_marked(distinct: Any, decimal: str = ".") -> tuple[str | None, bool]:
+    """The first number with a sign, such as 1,234.5 or $5 or 5 %, and whether all texts are such or plain numbers."""
     pc = import_extra("pyarrow.compute", "cli")
-    is_grouped = pc.match_substring_regex(distinct, _GROUPED[decimal])
-    grouped = distinct.filter(is_grouped)
-    if len(grouped) == 0 or parse_numbers(distinct.filter(pc.invert(is_grouped)), decimal) is None:
-        return None
-    return str(grouped[0].as_py())
+    is_marked = pc.or_(
+        pc.match_substring_regex(distinct, _GROUPED[decimal]), pc.match_substring_regex(distinct, _UNIT)
+    )
+    marked = distinct.filter(is_marked)
+    are_numbers = parse_numbers(distinct.filter(pc.invert(is_marked)), decimal) is not None
+    return (str(marked[0].as_py()) if len(marked) else None), are_numbers
+
+
+_THOUSANDS = "thousands signs"
+
+
+def find_signs(marked: str) -> str:
+    """Name the signs of a text that ``find_marked`` found."""
+    if "%" in marked:
+        return "percent signs"
+    return "currency signs" if re.search(_CURRENCY, marked) else _THOUSANDS
+
+
+def strip_signs(marked: str, decimal: str) -> str:
+    """Return a text that ``find_marked`` found as a plain number; a last group of three digits is one of thousands."""
+    found = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", re.sub(r"[^\d.,-]", "", marked))
+    assert found is not None  # the expression matches any text
+    head, sign, tail = re.sub(r"[.,]", "", found[1]), found[2], found[3] or ""
+    return f"{head}{decimal}{tail}" if sign == decimal or (sign and len(tail) != 3) else head + tail
 
 
 def _number_truths(text: Any) -> Any:

@@ -107,19 +107,32 @@ def _check_batch(batch: Any) -> Batch:
 
 
 def _pass_over_calls(source: Callable[[], Any]) -> Passes:
-    """A function that gives batches; a pass with other labels than the first, or in another order, is refused."""
+    """A function that gives batches."""
+    return Passes(
+        _compare_passes(
+            lambda: map(_check_batch, source()),
+            "source() gave",
+            "return the same rows, in the same order, in every call.",
+        )
+    )
+
+
+def _compare_passes(
+    read: Callable[[], Iterator[Batch]],
+    gave: str = "source had",
+    remedy: str = "fit again when nothing writes to it.",
+) -> Callable[[], Iterator[Batch]]:
+    """Return a function that reads the same batches, and fails if a pass has other labels than the first."""
     first: list[tuple[int, int]] = []
 
     def refuse(n_rows: str) -> NoReturn:
         raise TableError(
-            f"source() gave {first[0][0]:,} rows in the first pass and {n_rows} in a later one: return the same rows, "
-            "in the same order, in every call."
+            f"{gave} {first[0][0]:,} rows in the first pass and {n_rows} in a later one: {remedy}"
         )
 
-    def read() -> Iterator[Batch]:
+    def compare() -> Iterator[Batch]:
         n_rows = checksum = 0
-        for given in source():
-            batch = _check_batch(given)
+        for batch in read():
             n_rows += len(batch.y)
             if first and n_rows > first[0][0]:
                 refuse("more")
@@ -132,7 +145,7 @@ def _pass_over_calls(source: Callable[[], Any]) -> Passes:
         elif checksum != first[0][1]:
             refuse("others")
 
-    return Passes(read)
+    return compare
 
 
 def _find_bytes(y: Any) -> bytes:
@@ -163,7 +176,7 @@ def _pass_over_arrays(source: tuple[Any, ...], batch_rows: int) -> Passes:
             some = slice(first, first + batch_rows)
             yield Batch(*(None if values is None else np.asarray(values[some]) for values in whole))
 
-    return Passes(read, n_rows)
+    return Passes(_compare_passes(read), n_rows)
 
 
 def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: int) -> Passes:
@@ -180,7 +193,7 @@ def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: i
             labels = (_read_values(batch.column(name)) for name in wanted)
             yield Batch(batch.select(features), *labels)
 
-    return Passes(read)
+    return Passes(_compare_passes(read))
 
 
 def _read_values(column: Any) -> NDArray[Any]:

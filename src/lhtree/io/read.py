@@ -13,8 +13,8 @@ from .._extras import import_extra
 from ..tables.columns import Refusal, refuse_columns
 from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.encoding import Encoding
-from ..tables.errors import OptionError, TableError, check_known
-from .fields import FileColumn, FileRows
+from ..tables.errors import OptionError, ReadError, TableError, check_known
+from .fields import FileColumn, FileRows, Spelling
 from .source import Reading
 from .streams import Stream, open_stream
 from .target import (
@@ -213,8 +213,8 @@ def make_frame(encoding: Encoding, encoded: NDArray[np.float64]) -> Any:
 class FilePasses:
     """A training table in a file, read in batches.
 
-    Creating it reads the file once: the target, and columns of text, which may hold numbers. Parameters are those of
-    ``read_training``.
+    Creating it reads the file once: the target, and columns of text, which may hold numbers. Every later pass reads
+    the target again, and fails if it differs: the file was changed. Parameters are those of ``read_training``.
     """
 
     def __init__(
@@ -244,6 +244,7 @@ class FilePasses:
                 labels.add(rows)
                 kinds.add(rows, texts)
         known, self.y = labels.finish()
+        self._n_given = len(known)
         kept = find_known(known, target, is_dropping=drop_missing_target)
         self.n_rows, self.n_dropped = len(kept), len(known) - len(kept)
         self._known = None if not self.n_dropped else known
@@ -257,17 +258,43 @@ class FilePasses:
     def batches(self) -> Iterator[tuple[FileRows, NDArray[Any], NDArray[np.float64] | None]]:
         """Batches of rows whose target is known, with their targets and weights."""
         n_read = first = 0
-        for rows in self._read([*self.names, *([] if self._weight is None else [self._weight])]):
+        weight_name = [] if self._weight is None else [self._weight]
+        for rows in self._read(list(dict.fromkeys([*self.names, self._target, *weight_name]))):
             n_rows = len(rows)
+            if n_read + n_rows > self._n_given:
+                raise self._refuse_change("more")
+            is_known, labels = self._read_labels(rows)
+            was_known = True if self._known is None else self._known[n_read : n_read + n_rows]
+            last = first + len(labels)
+            if (is_known != was_known).any() or not np.array_equal(labels, self.y[first:last]):
+                raise self._refuse_change("others")
             if self._known is not None:
-                rows = rows.filter(self._known[n_read : n_read + n_rows])
-            last = first + len(rows)
+                rows = rows.filter(is_known)
             weight = None if self._weight is None else rows.column(self._weight).numbers()
-            yield rows.select(self.names), self.y[first:last], weight
+            yield rows.select(self.names), labels, weight
             n_read, first = n_read + n_rows, last
+        if n_read < self._n_given:
+            raise self._refuse_change(f"{n_read:,}")
+
+    def _read_labels(self, rows: FileRows) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Which rows have a target, and their targets, as the file has them now."""
+        if self.task == "regression":
+            response = read_response(rows, self._target)
+            is_known = ~np.isnan(response)
+            return is_known, response[is_known]
+        classes = read_classes(rows, self._target)
+        return classes.codes >= 0, label_rows(classes, as_text=self.y.dtype.kind == "O")
+
+    def _refuse_change(self, n_rows: str) -> ReadError:
+        return ReadError(
+            f"{self.path} was changed while it was read: it had {self._n_given:,} rows in the first pass and {n_rows} "
+            "in a later one: fit again when nothing writes to it"
+        )
 
     def _read(self, columns: Sequence[str]) -> Iterator[FileRows]:
         with open_stream(self.path, self._reading) as stream:
+            if not set(columns) <= set(stream.names):
+                raise self._refuse_change("other columns")
             yield from stream.batches(columns, self._batch_rows)
 
 
@@ -301,22 +328,21 @@ class _KindReader:
     """Finds the columns of text that hold categories."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
-        self._found = set(wanted)
-        self._refused: dict[str, Refusal | None] = {}
+        self._wanted = set(wanted)
+        self._columns: dict[str, FileColumn] = {}  # the first part of each
+        self._spellings: dict[str, Spelling] = {}
 
     def add(self, rows: FileRows, names: Sequence[str]) -> None:
-        """Look at some columns of text; they hold categories unless all batches can be parsed as numbers."""
+        """Look at some columns of text."""
         for name in names:
             column = rows.column(name)
-            if column.kind != "numbers":
-                self._found.add(name)
-                refusal = column.find_refusal(is_category=False)
-                is_first = name not in self._refused
-                self._refused[name] = refusal if is_first or self._refused[name] is not None else None
+            self._columns.setdefault(name, column)
+            self._spellings[name] = self._spellings.get(name, Spelling()).merge(column.spelling)
 
     def finish(self) -> set[str]:
         """Return the columns of categories; raise an error for misspelt numbers and dates."""
-        refused = [refusal for refusal in self._refused.values() if refusal is not None]
+        found = [self._columns[name].refuse_spelling(own) for name, own in self._spellings.items()]
+        refused = [refusal for refusal in found if refusal is not None]
         if refused:
             raise refuse_columns(refused)
-        return self._found
+        return self._wanted | {name for name, own in self._spellings.items() if own.kind == "categories"}

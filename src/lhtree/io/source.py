@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -28,6 +29,7 @@ _OTHERS = {
     b"SQLite format 3": "an SQLite database: export the table as CSV",
     b"FEA1": "Feather of version 1: save it as version 2, or as Parquet",
 }
+_JSON = re.compile(rb"""(\xef\xbb\xbf)?\s*(\{\s*["}]|\[\s*[\[{"\]])""")
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,11 @@ class Source:
                 raise ReadError(f"{self.name} is {what}")
         found = next((what for magic, what in _MAGIC.items() if head.startswith(magic)), None)
         wanted = self.reading.format
+        if wanted is None and _JSON.match(head):
+            raise ReadError(
+                f"{self.name} is JSON: save the table as CSV or Parquet, for example with pandas.read_json (with "
+                "lines=True if every line is a row) and to_csv"
+            )
         if wanted in ("parquet", "arrow") and (found or "").partition(" ")[0] != wanted:
             raise ReadError(
                 f"{self.name} is not a valid {wanted} file: omit the format to detect it automatically"

@@ -232,6 +232,7 @@ class ParquetFolder:
         dataset = import_extra("pyarrow.dataset", "cli")
         self._path, self._is_folder = path, os.path.isdir(path)
         try:
+            _refuse_circles(path)
             table = dataset.dataset(path, format="parquet", partitioning="hive")
         except (import_extra("pyarrow", "cli").ArrowException, OSError) as error:
             raise ReadError(f"{path} is not a folder of Parquet files: {_shorten(error)}") from None
@@ -320,6 +321,18 @@ class ParquetFolder:
     def _name(self, number: int) -> str:
         inside = os.path.relpath(self._files[number].path, self._path)
         return os.path.join(self._path, inside) if self._is_folder else self._path
+
+
+def _refuse_circles(path: str, above: tuple[str, ...] = ()) -> None:
+    """Refuse circular symbolic links: pyarrow would read the same files again and again."""
+    real = os.path.realpath(path)
+    if real in above:
+        raise ReadError(f"{path} is a circular symbolic link to {real}: remove it")
+    if os.path.isdir(path):
+        with os.scandir(path) as entries:
+            inner = [each.path for each in entries if each.is_dir() and not each.name.startswith(("_", "."))]
+        for folder in inner:
+            _refuse_circles(folder, (*above, real))
 
 
 def name_columns(schema: Any) -> Any:

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import import_extra
 from ..tables.columns import is_missing, settle
 from ..tables.encoders import OneHot
 from ..tables.errors import OptionError, TableError, shorten
-from .fields import MISSING_CLASS, FileColumn, FileRows
+from .fields import MISSING_CLASS, FileColumn, FileRows, find_marked, find_signs, strip_signs
 
 _MOST_NUMBERS = 200  # different whole ones; more are measured, not classes
 _MOST_CLASSES = 1000
@@ -75,6 +76,12 @@ def check_classes(classes: Classes, target: str) -> None:
         held = f"has the class {shorten(texts[0])} only{others}" if texts else "has a class in no row"
         raise _refuse(target, f"{held}: pass rows of at least two classes")
     if _are_names(classes) or len(texts) > _MOST_CLASSES:
+        marked, are_marked = find_marked(import_extra("pyarrow", "cli").array(texts))
+        if are_marked and marked is not None:
+            raise _refuse(
+                target,
+                f"holds numbers with {find_signs(marked)}, such as {shorten(marked)}: write {strip_signs(marked, '.')}",
+            )
         raise _refuse(
             target,
             f"has {len(texts)} classes in {len(codes)} rows, which is too many: pass a column of classes, or one of "
@@ -100,10 +107,10 @@ def read_response(rows: FileRows, target: str) -> NDArray[np.float64]:
         raise TableError(told, **error.options) from None
 
 
-def label_rows(classes: Classes) -> NDArray[Any]:
+def label_rows(classes: Classes, *, as_text: bool = False) -> NDArray[Any]:
     """The class of every row that has one: whole numbers as numbers, else the text as written, so "01" is not 1."""
     numbers = [int(text.partition(".")[0]) for text in classes.texts if _WHOLE.fullmatch(text)]
-    is_whole = len(set(numbers)) == len(classes.texts)
+    is_whole = not as_text and len(set(numbers)) == len(classes.texts)
     labels = np.array(numbers, dtype=np.int64) if is_whole else np.array(classes.texts, dtype=object)
     known: NDArray[Any] = labels[classes.codes[classes.codes >= 0]]
     return known

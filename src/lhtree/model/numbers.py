@@ -8,6 +8,7 @@ from math import exp, floor, log10
 _STEPS = 300.0  # least number of distinguishable values in a range
 _MOST_DECIMALS, _LARGEST = 6, 1e15  # numbers beyond are formatted with exponents
 _LARGEST_EXPONENT = 709.0
+_SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class NumberFormat:
         width = high - low
         if not width > 0.0:
             width = abs(high) or 1.0
+        if width < _SMALLEST:  # width / _STEPS would lose digits, or be 0
+            return cls(-floor(log10(width) - log10(_STEPS)), is_log)
         return cls(-floor(log10(width / _STEPS)), is_log)
 
     def plain(self) -> NumberFormat:

@@ -155,7 +155,7 @@ def _count_residuals(residual: NDArray[np.float64]) -> dict[str, Any]:
 def _round_up(size: float) -> float:
     """Return the next number of two digits, for an axis."""
     unit = 10.0 ** (np.floor(np.log10(size)) - 1.0)
-    return float(np.ceil(size / unit) * unit)
+    return float(np.ceil(size / unit) * unit) if unit > 0.0 else size
 
 
 def _find_ends(fitted: Model, part: NumberPart, coverage: float) -> NDArray[np.float64] | None:

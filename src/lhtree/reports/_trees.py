@@ -190,5 +190,10 @@ def _describe_effect(effect: Effect, *, is_pair: bool) -> dict[str, Any]:
         "value": None if middle is None else [None if np.isnan(one) else one for one in middle.tolist()],
         "n_rows": effect.n_rows.tolist(),
         "density": None if effect.density is None else effect.density.tolist(),
-        **{name: getattr(effect, name)[:, first:].astype(np.float32) for name in ("mean", "low", "high")},
+        **{name: _shorten(getattr(effect, name)[:, first:]) for name in ("mean", "low", "high")},
     }
+
+
+def _shorten(values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the values as float32, unless some are beyond its range."""
+    return values.astype(np.float32) if np.abs(values).max() < np.finfo(np.float32).max else values

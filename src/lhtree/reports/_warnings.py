@@ -362,7 +362,7 @@ def is_numbering(values: NDArray[Any]) -> bool:
     """
     if len(values) < _LEAST_NUMBERED or not np.isfinite(values).all() or (values != np.floor(values)).any():
         return False
-    steps = np.diff(values)
+    steps = np.diff(values / 2.0)  # differences of numbers near 1e308 would overflow
     if (steps > 0).all() or (steps < 0).all():
         return True
     is_close = float(values.max()) - float(values.min()) < _SPARSEST * len(values)

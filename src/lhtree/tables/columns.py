@@ -44,6 +44,8 @@ class Column(ABC):
 
     keeps_order = False  # categories stay in the order that their type gives them
     origin = "X"  # how messages call the table
+    first_row = 0  # number of the first row in the table, for messages
+    is_text = False  # text of a file, which may hold anything
 
     def __init__(self, values: Any, name: Any) -> None:
         self.values, self.name = values, name
@@ -58,7 +60,7 @@ class Column(ABC):
 
     def locate(self, row: int) -> str:
         """Name of a row in messages."""
-        return f"{self.origin}, row {row}"
+        return f"{self.origin}, row {self.first_row + row}"
 
     @cached_property
     def kind(self) -> str:
@@ -181,6 +183,8 @@ def is_missing(value: Any) -> bool:
         return value is None
     if type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
     return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
 
 

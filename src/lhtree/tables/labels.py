@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_MAX_WEIGHT = 1e100  # products of weights stay finite
+MAX_WEIGHT = 1e100  # products of weights stay finite
 
 
 def encode_known(
@@ -78,6 +78,6 @@ def check_sample_weight(
         raise ValueError(f"{name} contains a negative value ({weight.min()}): pass non-negative weights.")
     if not (weight > 0.0).any():
         raise ValueError(f"{name} is zero for all rows: give some rows a positive weight.")
-    if weight.max() > _MAX_WEIGHT:  # ratios do not change by a power of two; against any count they stay huge
-        weight = np.ldexp(weight, -int(np.frexp(weight.max() / _MAX_WEIGHT)[1]))
+    if weight.max() > MAX_WEIGHT:  # ratios do not change by a power of two; against any count they stay huge
+        weight = np.ldexp(weight, -int(np.frexp(weight.max() / MAX_WEIGHT)[1]))
     return weight

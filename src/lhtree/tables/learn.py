@@ -26,7 +26,6 @@ Kept = NDArray[np.int64] | None  # places of the rows of a part that have weight
 
 _MAX_ONE_HOT = 20
 _MOST_NAMES = 50  # up to this many categories never count as names of the rows
-_FEWEST_GAPS = 5  # missing values that an indicator needs
 _NAMING = 0.9  # share of the rows that have a category of their own
 _CALLER = 5  # the frame that called fit
 _ROWS_AT_ONCE = 1 << 14
@@ -119,7 +118,9 @@ class TableSummary:
             return PartValues([], self._add_array(table.array(), kept, first_row))
         columns = table.columns()
         chosen = self.wanted.choose(columns)
-        refuse_unusable(columns, chosen)
+        for column in columns:
+            column.first_row = first_row
+        refuse_unusable(columns, chosen, is_file=self.wanted.as_categories is not None)
         values: list[NDArray[Any]] = []
         for number, (column, known) in enumerate(zip(columns, self.columns, strict=True)):
             if number in chosen:
@@ -302,8 +303,8 @@ class ColumnSummary:
             self._count(list(other._place), other._counts)
 
     def has_gaps(self, n_rows: int) -> bool:
-        """Whether enough rows have a number, and enough have none."""
-        return min(self.n_missing, n_rows - self.n_missing) >= _FEWEST_GAPS
+        """Whether some rows have a number, and some have none; ``drop_indicators`` decides by their weights."""
+        return 0 < self.n_missing < n_rows
 
     def finish(self, max_one_hot: int, is_text: bool) -> ColumnEncoder:
         """Return the encoder of a column of categories; of a file, they are text."""
@@ -376,10 +377,12 @@ def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
     return n_missing
 
 
-def refuse_unusable(columns: Sequence[Column], chosen: set[int]) -> None:
-    """One error lists all columns that cannot be used."""
+def refuse_unusable(columns: Sequence[Column], chosen: set[int], *, is_file: bool = False) -> None:
+    """One error lists all columns that cannot be used; how text of a file is read was decided by all of its rows."""
     refused: list[Refusal] = []
     for number, column in enumerate(columns):
+        if is_file and column.is_text:
+            continue
         refusal = column.find_refusal(is_category=number in chosen)
         if refusal is None and number not in chosen and column.kind == "categories":
             remedy = "name it there, or pass categorical_features='from_dtype'"

@@ -20,6 +20,7 @@ Ints = NDArray[np.int64]
 
 N_FOLDS = 5
 _ROWS_AT_ONCE = 1 << 20
+_FEWEST_GAPS = 5.0  # weight of missing values, and of others, that an indicator needs
 _LEAST = 10.0  # of n · correlation², which exceeds it by chance once in 600 columns
 _SEED = 0x1715609F7C746C69  # of the folds: a model without draws does not depend on its random state
 
@@ -256,16 +257,29 @@ def read_indicators(encoding: Encoding, X: EncodedRows) -> NDArray[Any]:
     return X.numbers[:, encoding.number_of[encoding.is_indicator]]
 
 
-def drop_indicators(encoding: Encoding, indicators: NDArray[Any], responses: NDArray[np.generic]) -> Encoding:
-    """Return the encoding without the indicators that are not related to any response, shape (n,) each.
+def drop_indicators(
+    encoding: Encoding,
+    indicators: NDArray[Any],
+    responses: NDArray[np.generic],
+    weight: Floats | None,
+    *,
+    if_unrelated: bool,
+) -> Encoding:
+    """Return the encoding without the indicators for which too little weight is missing, or not missing.
 
-    If values are missing at random, an indicator is one more feature of noise: it stays where its correlation with a
-    response is larger than by chance.
+    If values are missing at random, an indicator is one more feature of noise: with ``if_unrelated`` it stays only
+    where its correlation with a response, shape (n,) each, is larger than by chance.
     """
     encoders = dict[int, ColumnEncoder]()
     for feature, values in zip(np.flatnonzero(encoding.is_indicator), indicators.T, strict=True):
         is_missing = values.astype(np.float64)
-        if all(_measure(is_missing, response.astype(np.float64)) <= _LEAST for response in responses):
+        weights = np.bincount(values.astype(np.int64), weights=weight, minlength=2)
+        if weights.min() < _FEWEST_GAPS or (
+            if_unrelated
+            and all(
+                _measure(is_missing, response.astype(np.float64), weight) <= _LEAST for response in responses
+            )
+        ):
             encoders[int(encoding.column[feature])] = Numbers()
     return encoding.replace(encoders)
 
@@ -279,9 +293,12 @@ def drop_numbers(before: Encoding, after: Encoding, X: EncodedRows) -> EncodedRo
     return X.with_numbers(X.numbers[:, is_kept], after.levels)
 
 
-def _measure(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """N · correlation²; 0 where one does not vary."""
+def _measure(a: Floats, b: Floats, weight: Floats | None) -> float:
+    """Total weight · correlation²; 0 where one does not vary."""
     b = np.ldexp(b, -int(np.frexp(np.abs(b).max(initial=0.0))[1]))  # exact; squares of 1e300 would overflow
-    a, b = a - a.mean(), b - b.mean()
-    scale = float((a * a).sum() * (b * b).sum())
-    return len(a) * float((a * b).sum()) ** 2 / scale if scale > 0.0 else 0.0
+    total, w = float(len(a)), np.ones(1)
+    if weight is not None:
+        total, w = float(weight.sum()), weight / weight.max()
+    a, b = a - np.average(a, weights=weight), b - np.average(b, weights=weight)
+    scale = float((w * a * a).sum() * (w * b * b).sum())
+    return total * float((w * a * b).sum()) ** 2 / scale if scale > 0.0 else 0.0
