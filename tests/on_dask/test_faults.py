@@ -87,7 +87,7 @@ def test_workers_that_are_retired(cluster, tmp_path, monkeypatch):
 
 def test_a_worker_that_is_stopped_for_a_while(cluster, tmp_path, monkeypatch):
     cluster.use(2)
-    actions = {5: lambda exchange: cluster.stop(exchange._held[-1].address, seconds=2.0)}
+    actions = {5: lambda exchange: cluster.stop(exchange._held[-1].address, seconds=1.0)}
     fit_and_compare(cluster, tmp_path, monkeypatch, actions)
 
 
