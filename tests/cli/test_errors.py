@@ -139,7 +139,7 @@ class TestUsage:
     def test_command_without_arguments_shows_help(self, capsys, arguments):
         ran = run(capsys, *arguments)
         assert (ran.code, ran.err) == (2, "")
-        assert "Usage: lhtree" in ran.out
+        assert ran.out.count("Usage: lhtree") == 1
 
     @pytest.mark.parametrize("code", sorted(DOCUMENTED))
     def test_exit_codes_are_documented(self, capsys, code):
@@ -204,7 +204,7 @@ def test_damaged_tables(folder, capsys, content):
     path, out = folder / "odd.csv", folder / "out"
     path.write_bytes(content)
     commands = [
-        ("fit", path, "--target", "y", "--rounds", 2, "--out", out),
+        ("fit", path, "--target", "y", "--rounds", 2, "--quiet", "--out", out),
         ("predict", folder / "model.lht", path, "--out", out, "--out-format", "csv", "--keep-all"),
         ("evaluate", folder / "model.lht", path, "--target", "y"),
     ]

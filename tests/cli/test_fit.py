@@ -116,6 +116,13 @@ class TestModels:
         ran = succeed(capsys, *asked, "--leaves", 2, "--terms", 1)
         assert "\n1 tree of 2 leaves and 1 term fitted on all rows in " in ran.out
 
+    def test_constant_predictions_are_noted(self, capsys):
+        make_table()[:30].to_csv("few.csv", index=False)
+        asked = ("fit", "few.csv", "-t", "y", "-o", "new.lht", "--rounds", 9)
+        told = "every prediction is the same: a small table needs a smaller --min-samples-leaf than 20\n"
+        assert succeed(capsys, *asked).err.endswith(told)
+        assert succeed(capsys, *asked, "--min-samples-leaf", 2).err == ""
+
     def test_identifier_columns_are_noted(self, capsys):
         make_table().assign(order=[f"no. {n}" for n in range(300)]).to_csv("orders.csv", index=False)
         ran = succeed(capsys, "fit", "orders.csv", "-t", "y", "-o", "new.lht", "--rounds", 2)

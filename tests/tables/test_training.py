@@ -274,7 +274,7 @@ class TestTarget:
         [
             (["a", "", "b", "NA", "a", "?"], ["missing in 3 of 6 rows", "--drop-missing-target"]),
             (["a", "a", ""], ["class 'a' only", "1 of 3 rows have none", "two classes"]),
-            (["", ""], ["in no row"]),
+            (["", ""], ["missing in every row"]),
             ([f"name {i}" for i in range(100)], ["100 classes in 100 rows", "column of classes"]),
             (["x" * 5000], ["only"]),
             ([f"${i},000.50" for i in range(1, 99)], ["currency signs", "'$1,000.50'", "write 1000.50"]),
@@ -306,7 +306,7 @@ class TestTarget:
         path = write(self.write([str(i % 300) for i in range(3000)]))
         assert read_training(path, "y", task="classification").y.dtype.kind == "i"
         path = write(self.write(["", ""]))
-        assert "in no row" in refusal(read_training, path, "y", task="regression", **options)[0]
+        assert "missing in every row" in refusal(read_training, path, "y", task="regression", **options)[0]
 
     def test_dropping_rows_without_a_class(self):
         path = write(self.write(["a", "", "b", "NA", "a", "?"]))

@@ -172,7 +172,8 @@ def exit_usage(error: Any) -> NoReturn:
     """Raise a one-line error for invalid usage; show the help of a command without arguments."""
     place = error.ctx.command_path if error.ctx else "lhtree"
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.ctx.get_help())
+        if error.message:  # empty if Typer has printed the help with rich
+            print(error.message)
         raise SystemExit(ExitCode.USAGE)
     message = error.format_message().rstrip(".").replace("Value error, ", "")
     raise Problem(f"{message[:1].lower()}{message[1:]} (see {place} --help)", ExitCode.USAGE) from None

@@ -95,6 +95,8 @@ def check_place(path: Path, *sources: str | None) -> None:
 def _find_reason(path: Path, sources: Sequence[str]) -> str | None:
     if path == Path("-"):
         return "it means standard output; pass a file name"
+    if path.is_dir():
+        return "it is a directory; pass the name of a file"
     if path.exists() and not path.is_file():  # a device would be replaced by a file
         return "it is not a regular file"
     if not path.parent.is_dir():

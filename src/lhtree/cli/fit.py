@@ -333,6 +333,13 @@ def fit(
     seconds = time.perf_counter() - start
     # Settings of this run that do not belong to the model.
     estimator.set_params(n_jobs=None, **({} if model is Kind.TREE else {"verbose": 0}))
+    if not estimator.depth_:
+        size = f": a small table needs a smaller --min-samples-leaf than {estimator.min_samples_leaf}"
+        note(
+            "lhtree: the model has no branching block, so that every prediction is the same"
+            f"{size if model is Kind.BOOST else ''}",
+            quiet=notes_quiet,
+        )
     with writing(out):
         lhtree.save(estimator, out, metadata=kept)
     facts: dict[str, Any] = {

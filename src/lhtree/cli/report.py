@@ -118,6 +118,8 @@ def sheet(
         raise Problem("--target needs DATA: pass a table, or leave it out", ExitCode.USAGE)
     check_place(out, model, *filter(None, [data]))
     scorer = load_scorer(model)
+    if scorer._model.compact is None:
+        raise Problem(f"{model} is not a compact tree: fit one with lhtree fit --model compact")
     X = y = None
     if data is not None:
         how = Reading(format, delimiter, decimal, encoding)

@@ -123,7 +123,9 @@ def find_labels(
     if task == "regression":
         known = ~np.isnan(response)
         if not known.any():
-            raise OptionError("target", target, "has a number in no row: pass another column", is_usage=False)
+            raise OptionError(
+                "target", target, "is missing in every row: pass another column", is_usage=False
+            )
         return known, response[known]
     check_classes(classes, target)
     return classes.codes >= 0, label_rows(classes)

@@ -73,7 +73,7 @@ def check_classes(classes: Classes, target: str) -> None:
     if len(texts) < 2:
         n_missing = int((codes < 0).sum())
         others = f", and {n_missing} of {len(codes)} rows have none" if n_missing else ""
-        held = f"has the class {shorten(texts[0])} only{others}" if texts else "has a class in no row"
+        held = f"has the class {shorten(texts[0])} only{others}" if texts else "is missing in every row"
         raise _refuse(target, f"{held}: pass rows of at least two classes")
     if _are_names(classes) or len(texts) > _MOST_CLASSES:
         marked, are_marked = find_marked(import_extra("pyarrow", "cli").array(texts))
