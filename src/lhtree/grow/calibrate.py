@@ -95,8 +95,7 @@ def _learn_isotonic(
     """
     (slope,), (intercept,) = _learn_sigmoid(score, is_target, weight)
     x, place = np.unique(score, return_inverse=True)
-    total: NDArray[np.float64] = np.bincount(place, weight)
-    n_target = np.bincount(place, weight * is_target)
+    total, n_target = (np.bincount(place, own).astype(np.float64) for own in (weight, weight * is_target))
     sigmoid = 1.0 / (1.0 + np.exp(-np.clip(slope * x + intercept, -700.0, 700.0)))
     first = _find_steps(n_target / total, total)[0]
     of_step, hits = np.add.reduceat(total, first), np.add.reduceat(n_target, first)
