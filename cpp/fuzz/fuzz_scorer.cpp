@@ -139,7 +139,7 @@ Forest any_arrays(Source& source) {
 }
 
 // Scores every row in every way. If `is_normal` (centres and scales are as files may have them), scores of
-// rows without infinities must be finite.
+// rows without infinities must be finite, and paths must end in the leaves that are applied.
 template <class Value>
 void score_all(const Scorer& scorer, Source& source, bool is_normal) {
     const std::size_t n_rows = source.below(40), m = scorer.n_features();
@@ -190,7 +190,7 @@ void score_all(const Scorer& scorer, Source& source, bool is_normal) {
     std::vector<double> value(block.size());
     scorer.trace(rows, 1, watch, ptr.data(), block.data(), value.data());
     for (std::size_t path = 0; path < leaves.size(); ++path)
-        if (block[static_cast<std::size_t>(ptr[path + 1] - 1)] != leaves[path]) __builtin_trap();
+        if (is_normal && block[static_cast<std::size_t>(ptr[path + 1] - 1)] != leaves[path]) __builtin_trap();
 }
 
 // Returns mostly a calibration of n_targets targets (none for 0), now and then any numbers.
