@@ -171,7 +171,8 @@ class Interpretable:
         Returns
         -------
         Effects
-            A sequence, most important column first; ``to_frame()`` has one row per column, group of values and class.
+            A sequence in the order of ``columns``, or most important column first; ``to_frame()`` has one row per
+            column, group of values and class.
 
         Examples
         --------

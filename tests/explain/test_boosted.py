@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
 
 import lhtree
 from lhtree import (
@@ -311,3 +312,17 @@ def test_a_loaded_model_explains_alike(fitted, tmp_path):
     )
     assert lhtree.evaluate(scorer, X, y).to_dict() == lhtree.evaluate(model, X, y).to_dict()
     assert export_text(scorer, tree=0) == export_text(model, tree=0)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_calibrated_models_have_counterfactuals(method):
+    X, y = make_classification(400, 5, weights=[0.85], flip_y=0.2, random_state=0)
+    model = LHBoostClassifier(30, random_state=0, calibrate=method).fit(X, y)
+    raw, predicted = model.decision_function(X) > 0, model.predict(X)
+    otherwise = np.flatnonzero(raw != predicted)  # calibration decides otherwise than the raw score
+    assert len(otherwise) >= 5
+    for row in X[[*otherwise[:8], 0, 1, 2]]:
+        found = model.explain(row).counterfactuals()
+        assert found
+        for one in found:
+            assert model.predict([list(one.row.values())])[0] == one.prediction != one.before

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from lhtree import LHBoostClassifier, LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier
+from lhtree import (
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
 from support.adult import make_adult
 
 pd = pytest.importorskip("pandas")
@@ -119,3 +126,40 @@ def test_invalid_arguments_are_refused():
             model.effects(X, **options)
     with pytest.raises(KeyError, match="tar"):
         model.effects(X)["tar"]
+
+
+def test_requested_columns_keep_their_order_and_number():
+    X, y = make_wine()
+    model = LHTClassifier().fit(X, y)
+    for columns in (["ash", "proline", "hue", "alcohol"], ["alcohol", "ash", "alcohol"], [3, "hue", 0]):
+        effects = model.effects(X, columns)
+        assert [effect.column for effect in effects] == [
+            c if isinstance(c, str) else X.columns[c] for c in columns
+        ]
+        assert list(dict.fromkeys(effects.to_frame()["column"])) == list(
+            dict.fromkeys(e.column for e in effects)
+        )
+    with pytest.raises(ValueError, match="at least one column"):
+        model.effects(X, [])
+
+
+@pytest.mark.parametrize("low", [1.0, 1e300, 5e-324, 0.0])
+def test_columns_a_few_ulps_wide_have_effects(low):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 2))
+    X[:, 0] = np.where(generator.random(60) < 0.5, low, np.nextafter(low, np.inf))
+    for model in (
+        LHTClassifier(),
+        LHBoostClassifier(4, random_state=0),
+        LHForestClassifier(2, random_state=0),
+    ):
+        effect = model.fit(X, X[:, 1] > 0).effects(X, 0)[0]
+        assert len(set(effect.labels)) == 2
+        assert effect.density.sum() == 60
+        assert effect.density[[0, -1]].tolist() == effect.n_rows.tolist()
+
+
+def test_labels_have_separators_and_no_exponents():
+    X = np.arange(1_000_000.0, 1_000_040.0)[:, None]
+    effect = LHTRegressor().fit(X, X[:, 0]).effects(X, n_groups=2)[0]
+    assert effect.labels == ["1,000,000 to 1,000,019", "1,000,020 to 1,000,039"]

@@ -10,7 +10,14 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import (
+    CompactLHTClassifier,
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHTClassifier,
+    LHTRegressor,
+)
 from lhtree.explain import Explanation
 from lhtree.model.model import read
 
@@ -145,3 +152,34 @@ def test_the_shape_of_refused_rows_is_that_of_the_table():
     model = LHTClassifier().fit(X, np.arange(30) % 2)
     with pytest.raises(ValueError, match=r"row has shape \(3, 2\): pass one row"):
         model.explain(X.iloc[:3])
+
+
+@pytest.mark.parametrize("kind", ["missing in all rows", "rows without weight"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LHTClassifier(),
+        LHForestClassifier(3, random_state=0),
+        LHBoostClassifier(3),
+        CompactLHTClassifier(),
+        LHTRegressor(),
+        LHBoostRegressor(max_iter=3),
+    ],
+    ids=str,
+)
+def test_columns_without_a_known_category_are_explained(model, kind):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"a": generator.normal(size=40), "c": pd.Categorical([None] * 40, categories=["u", "v"])}
+    )
+    weight = np.ones(40)
+    if kind == "rows without weight":
+        X.loc[:3, "c"], weight[:4] = "u", 0.0
+    model = model.fit(X, (X["a"] > 0).astype(int), weight)
+    explanation = model.explain(X.iloc[0])
+    assert explanation.row["c"] is None
+    assert str(explanation)
+    assert explanation._repr_html_()
+    explanation.counterfactuals(to=None if explanation.classes else (None, explanation.prediction - 1e-3))
+    assert (model.explain_batch(X)["contribution.c"] == 0.0).all()
+    assert [effect.column for effect in model.effects(X)] == ["a"]

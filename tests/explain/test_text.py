@@ -3,13 +3,22 @@
 ``python tests/explain/test_text.py`` writes them again.
 """
 
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import (
+    LHBoostClassifier,
+    LHBoostRegressor,
+    LHForestClassifier,
+    LHForestRegressor,
+    LHTClassifier,
+    LHTRegressor,
+)
 from lhtree.explain import Counterfactual
 from support.boosted import fit_boosted
 from support.golden import read_texts, write_texts
@@ -154,6 +163,68 @@ def test_votes_are_counted_per_tree():
     explanation = EXPLAINED["forest"]()
     assert sum(explanation.votes.values()) == 100
     assert len(explanation.paths) == 300
+
+
+def read_number(text):
+    return Decimal(text.replace(",", "").replace(" ", ""))
+
+
+def read_sum(explanation):
+    """Return start, end and listed contributions of a text, as printed."""
+    lines = str(explanation).splitlines()
+    course = lines.index("") + 1
+    listed = [line.rpartition(": ")[2] for line in lines[course + 1 :]]
+    listed = listed[: listed.index("") if "" in listed else None]
+    sentence = lines[course]
+    if found := re.search(r"is (\S+) = base (\S+) ([+-] \S+) from", sentence):
+        end, start, change = map(read_number, found.groups())
+        assert start + change == end
+    elif found := re.search(r"rows is (\S+)\. The values of this row change it by (\S+):", sentence):
+        start, change = map(read_number, found.groups())
+        end = read_number(re.match(r"Prediction: (\S+?)[.,]?( |$)", lines[0])[1])
+    else:
+        start, end = map(read_number, re.search(r"membership from (\S+) to ([\d.]+)", sentence).groups())
+    return start, end, [read_number(each) for each in listed]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LHTRegressor(),
+        LHForestRegressor(5, random_state=0),
+        LHBoostRegressor(max_iter=9, random_state=0),
+        LHBoostRegressor(max_iter=9, leaf="linear", random_state=0),
+        LHTClassifier(),
+        LHForestClassifier(5, random_state=0),
+        LHBoostClassifier(9, random_state=0),
+    ],
+    ids=str,
+)
+def test_sums_add_up_as_printed(model):
+    X, y = load_wine(return_X_y=True)
+    model = model.fit(X, y if hasattr(model, "predict_proba") else 7.7 * X[:, 12] + y)
+    for row in X[::5]:
+        start, end, listed = read_sum(model.explain(row))
+        assert start + sum(listed) == end
+
+
+def test_values_of_the_row_are_printed_as_they_are():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(50, 3)) * [20_000, 1.0, 1.0]
+    X[0] = [66_008.0, 0.123456, 1 / 3]
+    text = str(LHTClassifier(gamma=1).fit(X, X.sum(axis=1) > 0).explain(X[0]))
+    assert "x0 66,008 is very high" in text
+    assert "66010" not in text
+
+
+def test_probabilities_are_never_rounded_to_one():
+    X = np.arange(2000.0)[:, None]
+    explanation = (
+        LHBoostClassifier(300, learning_rate=0.3, random_state=0).fit(X, X[:, 0] > 999).explain([1999.0])
+    )
+    assert 0.9995 < explanation.proba[True] < 1.0
+    assert "probability over 99.9 % (class False under 0.1 %)" in str(explanation)
+    assert float(repr(explanation).rpartition("proba=")[2].rstrip(")")) < 1.0
 
 
 if __name__ == "__main__":

@@ -62,3 +62,22 @@ def test_regression_has_one_curve():
     display = EffectsDisplay.from_estimator(model, X, n_columns=1)
     assert display.figure_._supylabel.get_text() == "contribution to the log of the prediction"
     assert len(find(display.axes_[0], "mean")) == 1
+
+
+def test_all_requested_columns_are_drawn_in_their_order():
+    model, X, _ = pictures.wine()
+    columns = ["ash", "hue", "proline", "alcohol", "flavanoids", "magnesium", "malic_acid", "ash"]
+    titles = [ax.get_title() for ax in plot_effects(model, X, columns)]
+    assert titles == columns
+    display = EffectsDisplay.from_estimator(model, X, columns[:3], n_columns=1)
+    assert [effect.column for effect in display.effects] == columns[:3]
+    assert [ax.get_title() for ax in display.axes_] == columns[:3]
+    assert len(plot_effects(model, X, n_columns=2)) == 2
+
+
+def test_columns_a_few_ulps_wide_are_drawn():
+    X = np.array([[1.0, 0.0], [np.nextafter(1.0, 2.0), 1.0]] * 20)
+    model = LHBoostClassifier(4, random_state=0).fit(X, np.arange(40) % 2)
+    axes = plot_effects(model, X, [0, 1])
+    axes[0].figure.canvas.draw()
+    assert len(find(axes[0], "mean")) == 1

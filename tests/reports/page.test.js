@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { capital, count, cut, cutAll, digitsBetween, format, signed, tally, whole } from "../../src/lhtree/reports/assets/draw.js";
+import { amount, capital, change, count, cut, cutAll, decimalsBetween, digitsBetween, exact, format, roundParts, signed, tally, whole } from "../../src/lhtree/reports/assets/draw.js";
 import { roundTicks } from "../../src/lhtree/reports/assets/effects.js";
 import { makeHead } from "../../src/lhtree/reports/assets/heads.js";
 import { categoryOf, clip, decodeArray, findColumns, nameOf } from "../../src/lhtree/reports/assets/model.js";
@@ -13,13 +13,28 @@ import { between, parseValue } from "../../src/lhtree/reports/assets/row.js";
 const encode = (values) => ({ dtype: "float64", base64: Buffer.from(Float64Array.from(values).buffer).toString("base64") });
 
 test("numbers have few digits and a true minus sign", () => {
-  assert.deepEqual([1.23456, -0.5, 12345678, 0, 1e-5].map((value) => format(value)), ["1.235", "−0.5", "1.235e+7", "0", "1e−5"]);
+  assert.deepEqual([1.23456, -0.5, 12345678, 0, 1e-5].map((value) => format(value)), ["1.235", "−0.5", "12,350,000", "0", "1e−5"]);
   assert.equal(format(NaN), "missing");
   assert.deepEqual([0.5, -0.5, 0].map((value) => signed(value)), ["+0.5", "−0.5", "0"]);
   assert.deepEqual([9999, 12345, 2.5e6].map(tally), ["9999", "12.3k", "2.5M"]);
   assert.deepEqual([0, 0.001, 0.5, 0.999, 1].map(whole), ["0\u00a0%", "<1\u00a0%", "50\u00a0%", ">99\u00a0%", "100\u00a0%"]);
   assert.deepEqual([count(1, "row"), count(2, "row"), count(2, "is", "are")], ["1 row", "2 rows", "2 are"]);
   assert.equal(capital("round"), "Round");
+});
+
+test("values of a row are shown as they are", () => {
+  assert.deepEqual([66008, 66008.25, -1234567.5, 2014, 0.1, 2e-7, 1e300, NaN].map(exact), ["66,008", "66,008.25", "−1,234,567.5", "2014", "0.1", "2e−7", "1e+300", "missing"]);
+  assert.deepEqual([1 / 3, 100000 + 1 / 3, Math.fround(0.1)].map(exact), ["0.333333", "100,000.333", "0.1"]);
+});
+
+test("amounts add up as printed", () => {
+  assert.deepEqual([decimalsBetween(0, 50000), decimalsBetween(0, 5), decimalsBetween(2, 2)], [-1, 3, 4]);
+  assert.deepEqual([amount(3934.5, -1), amount(-0.125, 2), amount(0.375, 2), change(1234.5, 0), change(-0.001, 2)], ["3,930", "−0.12", "0.38", "+1,234", "0.00"]);
+  for (const [start, parts, end] of [[0.26, [0.26, 0.26, 0.26], 1.04], [3933, [-3018, -7], 908], [0.4, [0.4], 0.8], [1, [], 1], [0, [1e300], 1e300]]) {
+    const rounded = roundParts(start, parts, end, 0);
+    if (end < 1e15) assert.equal(rounded.reduce((sum, part) => sum + part, Math.round(start)), Math.round(end));
+    assert.ok(rounded.every((part, i) => Math.abs(part - parts[i]) <= 1));
+  }
 });
 
 test("digits tell values apart that are far from 0", () => {
@@ -38,9 +53,9 @@ test("long names lose their middle, and lists of them stay distinct", () => {
 });
 
 test("typed values are numbers, missing or rejected", () => {
-  assert.deepEqual([" 2.5e1 ", "-.5", "−3", "+4."].map(parseValue), [25, -0.5, -3, 4]);
+  assert.deepEqual([" 2.5e1 ", "-.5", "−3", "+4.", "66,008", "1,234,567.5"].map(parseValue), [25, -0.5, -3, 4, 66008, 1234567.5]);
   assert.ok(Number.isNaN(parseValue("  ")));
-  for (const text of ["abc", "1,5", "1e999", "Infinity", "0x10", "--1"]) assert.equal(parseValue(text), undefined);
+  for (const text of ["abc", "1,5", "12,34", "1e999", "Infinity", "0x10", "--1"]) assert.equal(parseValue(text), undefined);
 });
 
 test("a slider stays in its range and moves with every step", () => {
@@ -86,13 +101,13 @@ test("every head of the library has words", () => {
     const head = makeHead({ ...facts, head: { kinds: [kind, "Head"], total: "total", is_log: false } }, { share: () => 1 });
     assert.equal(head.tellPartial().includes(`first 1 of 3 ${estimators}, because the whole ${whole} would`), true, kind);
     assert.ok(Math.abs(head.level(0, 0, 2)) <= 1, kind);
-    assert.ok(head.tellAmount(0.5).startsWith("+"), kind);
+    assert.ok(head.writeParts(0, [0.5], 0.5)[0].startsWith("+"), kind);
     assert.ok(head.glossary().every(([term, text]) => term && text), kind);
   }
 });
 
 test("logarithms have a unit of their own", () => {
-  const facts = { labels: ["price"], head: { kinds: ["NumberScoreHead"], total: "logarithm of the prediction", is_log: true } };
+  const facts = { labels: ["price"], response: { low: 0, high: 4 }, head: { kinds: ["NumberScoreHead"], total: "logarithm of the prediction", is_log: true } };
   assert.equal(makeHead(facts, {}).unit.name, "the logarithm of the prediction");
   assert.equal(makeHead({ ...facts, head: { ...facts.head, is_log: false } }, {}).unit.name, "units of price");
 });

@@ -1,13 +1,20 @@
 """The row explorer of the report, in a real browser."""
 
+import re
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHForestClassifier, LHTClassifier
+from lhtree import LHBoostRegressor, LHForestClassifier, LHForestRegressor, LHTClassifier, LHTRegressor
 from lhtree.explain import _text as words
 from support.browser import plain, shown_proba
 from support.clouds import make_clouds
+
+
+def read_number(text):
+    return Decimal(text.replace(",", ""))
 
 
 class TestRowExplorer:
@@ -74,6 +81,45 @@ class TestRowExplorer:
             assert len(text) <= 9
             assert float(text) == pytest.approx(exact, rel=1e-5)
         assert shown_proba(page) == pytest.approx(list(model.predict_proba(X[row : row + 1])[0]), abs=1e-9)
+
+    def test_values_are_shown_as_they_are_and_sums_add_up(self, open_report):
+        generator = np.random.default_rng(0)
+        X = pd.DataFrame(
+            {"income": generator.integers(10_000, 90_000, 200), "age": generator.integers(18, 80, 200)}
+        )
+        X["rate"] = np.round(generator.uniform(1, 9, 200), 2)
+        y = X["income"] / 13 + 57.7 * X["rate"] + generator.normal(0, 99, 200)
+        for model in (
+            LHBoostRegressor(max_iter=20, random_state=0),
+            LHTRegressor(),
+            LHForestRegressor(5, random_state=0),
+        ):
+            page = open_report(model.fit(X, y), X, y)
+            for i in range(3):
+                row = X.iloc[page.evaluate(f"lhtree.facts.samples.row[{i}]")]
+                page.select_option("#sample", str(i))
+                answer = plain(page.locator("#answer").text_content()).replace("−", "-")
+                assert f"{int(row['income']):,}" in answer
+                total = read_number(re.search(r"the response: (\S+?)(?=\d+ %|[A-Z])", answer)[1])
+                start, end = map(
+                    read_number,
+                    re.search(r"add up from .*?, ([\d,.-]+), to .*?, ([\d,.-]+)\. ", answer).groups(),
+                )
+                figures = page.locator("#contributions .figure").evaluate_all(
+                    "all => all.map(e => e.firstChild.textContent)"
+                )
+                assert start + sum(read_number(one.replace("−", "-")) for one in figures) == end == total
+
+    def test_sliders_of_whole_numbers_stay_whole(self, open_report):
+        generator = np.random.default_rng(0)
+        X = np.column_stack([generator.integers(18, 80, 200), generator.normal(size=200)])
+        page = open_report(
+            LHTClassifier().fit(X, X[:, 0] + 20 * X[:, 1] > 50), X, X[:, 0] + 20 * X[:, 1] > 50
+        )
+        slider = page.locator(".field:has(#value-0) input[type=range]")
+        for place in (1, 250, 333, 777):
+            slider.evaluate("(e, at) => { e.value = at; e.dispatchEvent(new Event('input')); }", place)
+            assert float(page.input_value("#value-0")).is_integer()
 
     def test_wrong_predictions_are_said_to_be_wrong(self, open_report):
         X, y = make_clouds(150, 4, 3)

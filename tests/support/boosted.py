@@ -47,7 +47,7 @@ def boosted_model(
         trees=trees,
         encoding=Encoding.plain(n_features, names),
         normalisation=Normalisation(centre, scale),
-        span=Span(centre - 12.0 * scale, centre + 12.0 * scale),
+        span=Span(centre - 12.0 * scale, centre + 12.0 * scale, np.zeros(len(centre), dtype=bool)),
         classes=np.arange(n_classes),
         prior=prior / prior.sum(),
         confidence=None,

@@ -10,6 +10,7 @@ import typer
 
 from .. import __version__
 from ..evaluation.measures import write_number
+from ..model.numbers import write_share
 from ..versions import show_versions
 from ._errors import Problem, reading
 from ._options import Json, ModelFile
@@ -102,8 +103,9 @@ def _list_facts(path: str, facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         low, mean, high = (write_number(facts["response"][name]) for name in ("low", "mean", "high"))
         yield "predicts", f"a number; in training from {low} to {high}, mean {mean}"
     if facts["oob_score"] is not None:
-        accuracy = f"accuracy {100 * facts['oob_score']:.1f} %"
-        yield "out-of-bag", accuracy if facts["response"] is None else f"R² {facts['oob_score']:.4f}"
+        is_class = facts["response"] is None
+        score = f"accuracy {write_share(facts['oob_score'])}" if is_class else f"R² {facts['oob_score']:.4f}"
+        yield "out-of-bag", score
 
 
 def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], Iterable[Sequence[Any]]]]:
@@ -119,7 +121,7 @@ def _list_tables(facts: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...], 
 
 def _list_classes(facts: dict[str, Any]) -> Iterator[tuple[Any, str]]:
     for label, share in zip(facts["classes"], facts["shares"], strict=True):
-        yield label, f"{100 * share:.1f} %"
+        yield label, write_share(share)
 
 
 def _list_columns(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ import typer
 from ..evaluation.measures import write_number
 from ..io.read import TrainingTable, read_training
 from ..io.source import Reading
+from ..model.numbers import write_share
 from . import _options
 from ._errors import ExitCode, Problem, writing
 from ._estimator import OPTIONS, Kind, Model
@@ -197,7 +198,7 @@ def _write_row(tuned: Tuning, candidate: Candidate) -> list[str]:
 def _write_score(tuned: Tuning, value: float) -> str:
     if tuned.metric in ("rmse", "mae"):
         return write_number(value)
-    return f"{100 * value:.2f} %" if tuned.metric.endswith("accuracy") else f"{value:.4f}"
+    return write_share(value, 2) if tuned.metric.endswith("accuracy") else f"{value:.4f}"
 
 
 def _write_options(tuned: Tuning, candidate: Candidate) -> list[str]:

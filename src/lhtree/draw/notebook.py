@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..describe.palette import ACCENT
 from ..explain._columns import find_importances
 from ..model.model import Model
+from ..model.numbers import write_share
 from ..model.views import TreeView, TreeViews
 from .scene import Scene, fit_text
 from .svg import clean, write_svg
@@ -107,6 +108,6 @@ def _draw_bar(name: str, share: float, largest: float) -> str:
     return (
         f"<tr style='background:none'><td style='text-align:left;padding:0' title='{clean(name)}'>"
         f"{clean(fit_text(name, 45.0, 8.0))}</td>"
-        f"<td style='text-align:right;padding:0 .5em 0 1em'>{100 * share:.1f} %</td>"
+        f"<td style='text-align:right;padding:0 .5em 0 1em'>{clean(write_share(share))}</td>"
         f"<td style='padding:0'>{bar}</td></tr>"
     )

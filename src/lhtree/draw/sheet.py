@@ -17,6 +17,7 @@ from ..describe.outline import write_number as write_exactly
 from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import RegressionEvaluation
+from ..model.numbers import write_share
 from .outline import colour_class, draw_outline, list_names
 from .scene import (
     BOLD,
@@ -232,7 +233,7 @@ def _draw_classes(facts: SheetFacts, room: float) -> list[Shape]:
 
 
 def _write_share(share: float | None) -> str:
-    return "–" if share is None else f"{100.0 * share:.1f} %"
+    return "–" if share is None else write_share(share)
 
 
 def _draw_accuracy(facts: SheetFacts) -> list[Shape]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.model import read
+from ..model.numbers import write_share
 
 Weight = NDArray[np.float64] | None
 _N_BINS = 10
@@ -106,7 +107,7 @@ def mean(values: list[float | None]) -> float | None:
 
 def write_percent(share: float | None) -> str:
     """Write a share in percent; None as a dash."""
-    return "–" if share is None else f"{100 * share:.2f} %"
+    return "–" if share is None else write_share(share, 2)
 
 
 def write_number(value: float) -> str:

@@ -13,7 +13,7 @@ from .._extras import import_extra
 from .._parameters import check_count, is_integer, refuse
 from ..model.heads import Head
 from ..model.model import Model
-from ..model.numbers import NumberFormat
+from ..model.numbers import ALL_DIGITS, NumberFormat, write_value
 from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ._contributions import find_base, find_contributions
 
@@ -228,7 +228,9 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Effects(Sequence[Effect]):
-    """Effects of the columns of a model, most important first: ``effects["age"]`` or ``effects[0]``.
+    """Effects of the columns of a model: ``effects["age"]`` or ``effects[0]``.
+
+    They are in the order in which columns were requested; by default, the most important column is first.
 
     Attributes
     ----------
@@ -301,14 +303,15 @@ def find_effects(
     coverage: float = 0.8,
     n_most: int | None = None,
 ) -> Effects:
-    """Compute the effects of some columns, or of the ``n_most`` most important, from encoded rows, shape (n, m)."""
+    """Compute the effects of given columns, or of the ``n_most`` most important, from encoded rows, shape (n, m)."""
     chosen = np.array(_choose_columns(fitted, columns), dtype=np.int64)
     own = np.zeros((len(rows), fitted.n_outputs, fitted.encoding.n_columns))
     for some, contributions in _contribute(fitted, rows):
         own[some] = contributions
     predicted = fitted.ask("predict", rows) if fitted.labels else np.zeros(len(rows), dtype=np.int64)
     size = np.abs(own[np.arange(len(rows)), predicted]).mean(axis=0)
-    chosen = chosen[np.argsort(-size[chosen], kind="stable")][:n_most]
+    if columns is None:
+        chosen = chosen[np.argsort(-size[chosen], kind="stable")][:n_most]
     return Effects(
         tuple(_describe(fitted, int(one), rows, own[:, :, one], n_groups, coverage) for one in chosen),
         fitted.labels,
@@ -331,6 +334,8 @@ def _choose_columns(fitted: Model, columns: Any) -> list[int]:
                 "columns", column, f"names or indices (0 to {len(names) - 1}) of columns that the model uses"
             )
         chosen.append(int(number))
+    if not chosen:
+        raise refuse("columns", columns, "at least one column, or None for all")
     return chosen
 
 
@@ -371,16 +376,27 @@ def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], l
     distinct = np.unique(known)
     if len(distinct) <= n_groups:
         group = np.searchsorted(distinct, known)
-        labels = [f"{value:.6g}" for value in distinct]
+        labels = _write_all(distinct)
     else:
         n_groups = max(2, min(n_groups, len(known) // _ROWS_PER_RANGE))
         edges = np.unique(np.quantile(known, np.arange(1, n_groups) / n_groups, method="inverted_cdf"))
         _, group = np.unique(np.searchsorted(edges, known), return_inverse=True)
-        ends = [(known[group == i].min(), known[group == i].max()) for i in range(int(group.max()) + 1)]
-        labels = [f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}" for low, high in ends]
+        groups = range(int(group.max()) + 1)
+        ends = np.array([(known[group == i].min(), known[group == i].max()) for i in groups])
+        written = _write_all(ends.ravel())
+        pairs = zip(ends.tolist(), written[::2], written[1::2], strict=True)
+        labels = [first if low == high else f"{first} to {last}" for (low, high), first, last in pairs]
     of_rows = np.full(len(numbers), len(labels))
     of_rows[~is_missing] = group
     return of_rows, labels + ["missing"] * bool(is_missing.any())
+
+
+def _write_all(values: Floats) -> list[str]:
+    """Write numbers with few digits, unless different ones would look alike."""
+    numbers = values.tolist()
+    written = [write_value(value) for value in numbers]
+    is_clear = len(set(written)) == len(set(numbers))
+    return written if is_clear else [write_value(value, longest=ALL_DIGITS) for value in numbers]
 
 
 def _group_categories(
@@ -406,4 +422,8 @@ def _count_bars(numbers: Floats, value: Floats) -> NDArray[np.int64]:
     if not len(known) or middle[0] == middle[-1]:
         return np.array([*([0] * (N_BARS // 2)), len(known), *([0] * (N_BARS - N_BARS // 2 - 1))])
     low, high = float(middle[0]), float(middle[-1])
-    return np.histogram(np.clip(known, low, high), bins=N_BARS, range=(low, high))[0]
+    if np.isinf(high - low):
+        known, low, high = known / 2.0, low / 2.0, high / 2.0
+    # numpy.histogram refuses ranges of a few ulps.
+    bar = ((np.clip(known, low, high) - low) / (high - low) * N_BARS).astype(np.int64)
+    return np.bincount(np.minimum(bar, N_BARS - 1), minlength=N_BARS)

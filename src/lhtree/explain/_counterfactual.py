@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
-from ..model.numbers import NumberFormat
+from ..model.numbers import ALL_DIGITS, NumberFormat, write_value
 from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._goal import RangeGoal, take_goal
 from ._paths import make_plain
 from ._search import MOST_BASES, Task, search
 from ._text import name_class
+from ._whole import make_whole, try_whole
 
 MOST_SWITCHED = 256  # categories of a column that are tried
 _SHOWN = 4  # changes in a sentence
@@ -117,11 +118,11 @@ def find_counterfactuals(
         low=np.where(free, np.fmin(fitted.span.low, x), x),
         high=np.where(free, np.fmax(fitted.span.high, x), x),
     )
-    rows, switched = search(task), _switch_categories(task, may_change)
-    if len(switched):
-        rows = np.concatenate([rows, switched[task.is_reached(switched)]])
-        if not len(rows):
-            rows = _search_beyond(task, switched)
+    switched = _switch_categories(task, may_change)
+    rows = np.concatenate([search(task), switched[task.is_reached(switched)]])
+    rows = np.concatenate([make_whole(task, rows), try_whole(task)])
+    if len(switched) and not len(rows):
+        rows = make_whole(task, _search_beyond(task, switched))
     if not len(rows):
         return []
     rows = rows[_spread(task, rows, 4 * n, is_reserving=n > 1)]
@@ -248,8 +249,8 @@ def _round(task: Task, row: NDArray[np.float64], fineness: int) -> NDArray[np.fl
 def find_resolution(task: Task) -> NDArray[np.float64]:
     """Guess the smallest step of every feature from the decimals of the row's value and of the ends of its range.
 
-    If all three have at most ``_DECIMALS`` decimals, the feature was measured to as many as the longest has: 1 for
-    counts, 0.01 for prices. Others count as continuous, with a step of 0. Distinct training values are not kept.
+    If all three have at most ``_DECIMALS`` decimals, the feature was measured to as many as the longest has: 0.01 for
+    prices. Others count as continuous, with a step of 0. Distinct training values are not kept.
     """
     span, steps = task.fitted.span, np.zeros(len(task.x))
     is_category = task.fitted.encoding.is_category
@@ -289,10 +290,8 @@ def _is_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _write(value: Any) -> str:
-    """Format a number with at most six digits, unless it is large, or a category."""
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
+    """Format a number with all digits, because fewer may not change the prediction, or a category."""
+    return write_value(value, longest=ALL_DIGITS) if isinstance(value, float) else str(value)
 
 
 def _describe(task: Task, row: NDArray[np.float64], prediction: Any, distance: float) -> Counterfactual:

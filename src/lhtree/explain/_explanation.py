@@ -231,8 +231,9 @@ class Explanation:
         The search crosses the nearest hyperplanes on the path, each by the shortest move and by each feature alone, and
         continues from there (in a leaf, to where its membership is one half; in linear leaves of a boosted model, to
         where two classes have equal scores; for a regression, to the range). Every change that alters the prediction
-        is shortened, rounded slightly outwards and verified by predicting again. Where the value and the ends of the
-        training range have at most 6 decimals, changes have no more either (counts stay whole, prices in cents) if that
+        is shortened, rounded slightly outwards and verified by predicting again. A column whose training values are
+        whole numbers gets whole numbers only: the nearest that suffice, or none. Where the value and the ends of the
+        training range of another column have at most 6 decimals, changes have no more either (prices in cents) if that
         suffices, and smaller changes are skipped if there are others. Values stay within the training range (a value
         outside it may only move towards it), and missing values stay missing. For a categorical column every other
         category is tried, with the rest of the row unchanged or, if nothing else is found, together with numeric
@@ -312,11 +313,17 @@ class Explanation:
 
     def __repr__(self) -> str:
         if self.classes:
-            return f"Explanation(prediction={self.prediction!r}, proba={self.proba[self.prediction]:.3g})"
+            return f"Explanation(prediction={self.prediction!r}, proba={_write_share(self.proba[self.prediction])})"
         return f"Explanation(prediction={self.prediction:.6g})"
 
     def _repr_html_(self) -> str:
         return draw_html(self)
+
+
+def _write_share(share: float) -> str:
+    """Format a share with three digits, or with as many as make it differ from 1."""
+    texts = (f"{share:.{n_digits}g}" for n_digits in range(3, 18))
+    return next(text for text in texts if text != "1" or share == 1.0)
 
 
 def _make_finite(facts: Any) -> Any:

@@ -38,9 +38,11 @@ class ClassGoal:
     def leads(self, rows: Floats) -> Floats:
         """Return the lead of the predicted class of the row over the others (over the wanted one).
 
-        The lead is measured in raw scores, if there are any, which differ even if all probabilities are near 0 or 1.
+        The lead is measured in raw scores, if they decide, which differ even if all probabilities are near 0 or 1.
+        Calibrated probabilities may decide otherwise than raw scores.
         """
-        fitted, has_raw = self.fitted, "raw_score" in self.fitted.head.scores
+        fitted = self.fitted
+        has_raw = "raw_score" in fitted.head.scores and fitted.calibration is None
         score: Any = (
             fitted.head.spread(fitted.ask("raw_score", rows), np.negative)
             if has_raw

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..describe.palette import AGAINST, FOR
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.numbers import write_share, write_value
 from ..model.views import Conditions, TreeView, TreeViews
 from ._paths import Path, Step, Term, ValueLeaf, ValueStep
 
@@ -42,10 +43,9 @@ class Move(NamedTuple):
 
 def write_text(explanation: Explanation) -> str:
     """Return all sentences, a line each."""
+    moves = _list_moves(explanation, "{} more features", "{} more feature")
     lines = [*describe_prediction(explanation), "", describe_course(explanation)]
-    sign = explanation._fitted.amounts.sign
-    for what, amount in _list_moves(explanation, "{} more features", "{} more feature"):
-        lines.append(f"  {what}: {sign(amount)}")
+    lines += [f"  {move.what}: {move.written}" for move in moves]
     path = describe_path(explanation)
     if path:
         lines += ["", path[0], *(f"  {line}" for line in path[1:])]
@@ -55,10 +55,9 @@ def write_text(explanation: Explanation) -> str:
 def draw_html(explanation: Explanation) -> str:
     """Return a compact block of HTML for notebooks; every name is escaped."""
     first, *more = (escape(line) for line in describe_prediction(explanation))
-    moves = _list_moves(explanation, "{} more", "{} more")
-    largest = max((abs(amount) for _, amount in moves), default=1.0)
-    sign = explanation._fitted.amounts.sign
-    rows = "".join(_draw_bar(what, amount, sign(amount), largest) for what, amount in moves)
+    lines = _list_moves(explanation, "{} more", "{} more")
+    largest = max((abs(line.amount) for line in lines), default=1.0)
+    rows = "".join(_draw_bar(*line, largest) for line in lines)
     path = [escape(line) for line in describe_path(explanation)]
     items = "".join(f"<li>{line}</li>" for line in path[1:])
     details = (
@@ -85,16 +84,25 @@ def _draw_bar(what: str, amount: float, written: str, largest: float) -> str:
     )
 
 
-def _list_moves(explanation: Explanation, many: str, one: str) -> list[tuple[str, float]]:
-    """Return subjects and amounts: the largest contributions, the sum of the others, and the clipped part."""
+class _Line(NamedTuple):
+    """A part of the total in a list whose amounts add up as printed."""
+
+    what: str
+    amount: float
+    written: str
+
+
+def _list_moves(explanation: Explanation, many: str, one: str) -> list[_Line]:
+    """Return the largest contributions, the sum of the others, and the clipped part."""
     moves, n_more, rest = find_moves(explanation)
-    lines = [(move.subject, move.amount) for move in moves]
+    parts = [(move.subject, move.amount) for move in moves]
     if n_more:
-        lines.append(((one if n_more == 1 else many).format(n_more), rest))
-    clipped = explanation.account(explanation.prediction).clipped
-    if explanation._fitted.amounts.is_seen(clipped):
-        lines.append((CLIPPED, clipped))
-    return lines
+        parts.append(((one if n_more == 1 else many).format(n_more), rest))
+    amounts, account = explanation._fitted.amounts, explanation.account(explanation.prediction)
+    if amounts.is_seen(account.clipped):
+        parts.append((CLIPPED, account.clipped))
+    rounded = amounts.add_up(account.base, [amount for _, amount in parts], account.total)
+    return [_Line(*part, amounts.sign(number)) for part, number in zip(parts, rounded, strict=True)]
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
@@ -171,7 +179,7 @@ class _ValueText:
         whole = f"{whole} = base {amounts.write(start)}"
         if not any(contributions.values()):
             return f"{whole}. The values of this row do not change it."
-        change = amounts.sign(end - start)
+        change = amounts.sign(*amounts.add_up(start, [end - start], end))
         return f"{whole} {change[0]} {change[1:]} from the values of this row:"
 
     def describe_path(self, explanation: Explanation, path: Path, levels: dict[str, str]) -> list[str]:
@@ -233,7 +241,8 @@ class _MeanText(_NumberText):
         mean = f"The mean response of the training rows is {amounts.write(start)}."
         if not any(contributions.values()):
             return f"{mean} The values of this row do not change it."
-        return f"{mean} The values of this row change it by {amounts.sign(end - start)}:"
+        change = amounts.sign(*amounts.add_up(start, [end - start], end))
+        return f"{mean} The values of this row change it by {change}:"
 
 
 class _WolfText(_ValueText):
@@ -337,15 +346,15 @@ def _describe_linear(leaf: ValueLeaf, view: TreeView, levels: dict[str, str]) ->
     amounts = view.amounts()
     terms = [term for term in leaf.terms if amounts.is_seen(term.term)]
     shown, rest = terms[:N_MOVES], terms[N_MOVES:]
-    parts = [f"{amounts.sign(term.term)} for {name_term(term, levels)}" for term in shown]
+    parts = [(term.term, f"for {name_term(term, levels)}") for term in shown]
     if rest:
-        parts.append(
-            f"{amounts.sign(sum(term.term for term in rest))} for {count(len(rest), 'more feature')}"
-        )
+        parts.append((sum(term.term for term in rest), f"for {count(len(rest), 'more feature')}"))
     if amounts.is_seen(leaf.clipped):
-        parts.append(f"{amounts.sign(leaf.clipped)} by clipping to its range")
+        parts.append((leaf.clipped, "by clipping to its range"))
     start = f"its {'mean' if view.is_mean else 'value'} {view.write_value(leaf.value)}"
-    return f": {', '.join([start, *parts])}" if parts else ""
+    rounded = amounts.add_up(leaf.value, [part for part, _ in parts], leaf.added)
+    told = [f"{amounts.sign(part)} {why}" for part, (_, why) in zip(rounded, parts, strict=True)]
+    return f": {', '.join([start, *told])}" if told else ""
 
 
 def _describe_slopes(path: Path, is_mirrored: bool) -> str:
@@ -423,7 +432,7 @@ def describe_single(step: ValueStep, conditions: Conditions) -> str:
         return f"goes {step.side}, because {tidy(term.column or conditions.subject)} is missing."
     bound = f" {getattr(conditions, step.side).removesuffix(' or missing')}"
     if term.category is not None:
-        bound = f" ({format_number(term.value)}{bound})"
+        bound = f" ({write_value(term.value)}{bound})"
     elif term.column is not None:
         bound = ""
     return f"goes {step.side}, because {_tidy_term(term)}{bound}."
@@ -441,17 +450,12 @@ def _tidy_term(term: Term) -> str:
 
 def name_value(name: str, value: float) -> str:
     """Name a feature with its value; the name alone if it is missing."""
-    return tidy(name) if np.isnan(value) else f"{tidy(name)} {format_number(value)}"
+    return tidy(name) if np.isnan(value) else f"{tidy(name)} {write_value(value)}"
 
 
 def name_category(name: str, category: Any) -> str:
     """Name a column with its category; the name alone if it is missing."""
     return tidy(name) if category is None else tidy(f"{name} = {category}")
-
-
-def format_number(value: float) -> str:
-    """Format a value of a row in common notation: 28600, not 2.86e+04."""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def name_class(label: Any) -> str:
@@ -466,11 +470,9 @@ def tidy(name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share in per cent, never rounded to all or nothing."""
-    text = f"{100.0 * share:.1f}".removesuffix(".0")
-    if text == "0" and share > 0.0:
-        return "under 0.1 %"
-    return "over 99.9 %" if text == "100" and share < 1.0 else f"{text} %"
+    """Format a share in per cent for a sentence, never rounded to all or nothing."""
+    text = write_share(share).replace(".0 %", " %")
+    return text.replace("<", "under ").replace(">", "over ")
 
 
 def count(number: int, what: str) -> str:

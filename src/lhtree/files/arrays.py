@@ -29,6 +29,7 @@ MODEL_ARRAYS = {
     "scale": Array("f8", "feature", "above 0"),
     "feature_low": Array("f8", "feature", "smallest training value; NaN if all are missing"),
     "feature_high": Array("f8", "feature", "largest training value"),
+    "feature_whole": _optional("i1", "feature", "1 if all training values are whole numbers"),
     "prior": Array("f8", "class", "shares of the classes; empty for a regression"),
     "base": _optional("f8", "target", "raw scores of a boosted model before the first tree", is_scored=True),
     "calibration_ptr": _optional(

@@ -94,6 +94,7 @@ def pack(model: Model, header: dict[str, Any]) -> NDArray[np.uint8]:
         "scale": model.normalisation.scale,
         "feature_low": np.asarray(model.span.low, dtype=np.float64),
         "feature_high": np.asarray(model.span.high, dtype=np.float64),
+        "feature_whole": model.span.is_whole.astype(np.int8),
         "prior": model.prior,
         "base": model.base,
         "statistics": model.encoding.statistics if model.encoding.counted else None,
@@ -222,7 +223,7 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
         trees=Trees(**{name: arrays[name] for name in SCHEMA if name in arrays}),
         encoding=Encoding.from_dict(header["encoding"], arrays.get("statistics")),
         normalisation=Normalisation(arrays["centre"], arrays["scale"]),
-        span=Span(arrays["feature_low"], arrays["feature_high"]),
+        span=_build_span(arrays),
         classes=classes,
         prior=arrays["prior"],
         confidence=header["confidence"],
@@ -242,6 +243,13 @@ def _build(header: dict[str, Any], arrays: Arrays, classes: NDArray[Any]) -> Mod
             **response, residual=arrays.get("residual"), residual_weight=arrays.get("residual_weight")
         ),
     )
+
+
+def _build_span(arrays: Arrays) -> Span:
+    """Return the ranges of the features; earlier files do not have their kind."""
+    low, high = arrays["feature_low"], arrays["feature_high"]
+    whole = arrays.get("feature_whole")
+    return Span(low, high, np.zeros(len(low), dtype=bool) if whole is None else whole.astype(bool))
 
 
 def _take_group(arrays: Arrays, prefix: str) -> Arrays:

@@ -20,7 +20,7 @@ from ..tables.frames import refuse_infinity, take_table
 from ..tables.labels import check_sample_weight
 from ..tables.learn import PartValues, TableSummary, Wanted, find_kept
 from ..tables.normalise import Normalisation, Span, learn_normalisation
-from ..tables.rows import EncodedRows, sample_rows
+from ..tables.rows import EncodedRows, find_whole, sample_rows
 from ..tables.statistics import (
     Statistics,
     draw_folds,
@@ -366,8 +366,13 @@ def find_summary_span(
     for column in range(encoding.n_columns):
         to, own = encoding.features_of(column), learned.get(column)
         if own is None:
-            wide.low[to], wide.high[to] = (side[numbers.features_of(column)] for side in span)
+            for side, known in zip(wide, span, strict=True):
+                side[to] = known[numbers.features_of(column)]
         elif own.is_there.any():
             there = own.others[:, own.is_there]
-            wide.low[to], wide.high[to] = there.min(axis=1), there.max(axis=1)
+            wide.low[to], wide.high[to], wide.is_whole[to] = (
+                there.min(axis=1),
+                there.max(axis=1),
+                find_whole(there.T),
+            )
     return wide

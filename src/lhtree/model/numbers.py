@@ -1,14 +1,22 @@
-"""Number formats for people: as many digits as the range of the numbers needs."""
+"""Number formats for people: values as they are, results with as many digits as their range needs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import exp, floor, log10
 
+import numpy as np
+
+ALL_DIGITS = 17  # of a float64
 _STEPS = 300.0  # least number of distinguishable values in a range
 _MOST_DECIMALS, _LARGEST = 6, 1e15  # numbers beyond are formatted with exponents
 _LARGEST_EXPONENT = 709.0
-_SMALLEST = 1e-300
+_NARROWEST = 1e-300
+_LONGEST = 12  # digits of a value that a person or an instrument wrote down
+_SMALLEST = 1e-4  # smaller values are formatted with exponents
+_GROUPED = 1e4  # values from 10,000 have separators between thousands; years have none
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,7 @@ class NumberFormat:
         width = high - low
         if not width > 0.0:
             width = abs(high) or 1.0
-        if width < _SMALLEST:  # width / _STEPS would lose digits, or be 0
+        if width < _NARROWEST:  # width / _STEPS would lose digits, or be 0
             return cls(-floor(log10(width) - log10(_STEPS)), is_log)
         return cls(-floor(log10(width / _STEPS)), is_log)
 
@@ -55,3 +63,58 @@ class NumberFormat:
         if self.decimals > _MOST_DECIMALS or abs(change) >= _LARGEST:
             return f"{change:+.3g}"
         return f"{round(change, self.decimals) + 0.0:+,.{max(self.decimals, 0)}f}"
+
+    def add_up(self, start: float, parts: Sequence[float], end: float) -> list[float]:
+        """Return parts rounded so that, as printed, they lead from the start to the end.
+
+        Each is rounded to the nearest number first. Units that are then missing go to the parts that rounding changed
+        most. Factors, and numbers that are printed with exponents, stay as they are.
+        """
+        largest = max(map(abs, (start, end, *parts)))
+        if self.is_log or not parts or self.decimals > _MOST_DECIMALS or not largest < _LARGEST:
+            return list(parts)
+        exact = [Decimal(part).scaleb(self.decimals) for part in parts]
+        units = [round(part) for part in exact]
+        first, last = (
+            round(Decimal(round(each, self.decimals)).scaleb(self.decimals)) for each in (start, end)
+        )
+        missing = last - first - sum(units)
+        step = 1 if missing > 0 else -1
+        order = sorted(range(len(parts)), key=lambda i: step * (units[i] - exact[i]))
+        for number in range(abs(missing)):
+            units[order[number % len(order)]] += step
+        return [float(Decimal(unit).scaleb(-self.decimals)) for unit in units]
+
+
+def write_value(value: float, longest: int = _LONGEST) -> str:
+    """Format a value of a row as it is: 66,008, 0.1 or 2e-07.
+
+    A value with more digits than ``longest`` was computed: it is rounded to six, and has three decimals at least.
+    """
+    shortest, size = _find_shortest(value, longest), abs(value)
+    is_long = len(shortest.as_tuple().digits) > longest and value != floor(value)
+    if size and not _SMALLEST <= size < _LARGEST:
+        n_digits = 6 if is_long else len(shortest.as_tuple().digits)
+        return f"{shortest:.{n_digits - 1}e}"
+    if is_long:
+        shortest = round(shortest, max(3, 5 - shortest.adjusted())).normalize()
+    return f"{shortest:,f}" if size >= _GROUPED else f"{shortest:f}"
+
+
+def _find_shortest(value: float, longest: int) -> Decimal:
+    """Return the shortest decimal number that is read as the value; of a float32, as the value in that type."""
+    shortest = Decimal(repr(float(value) + 0.0)).normalize()
+    if len(shortest.as_tuple().digits) > longest:
+        with np.errstate(over="ignore", under="ignore"):
+            single = np.float32(value)
+        if float(single) == value:
+            return Decimal(str(single)).normalize()
+    return shortest
+
+
+def write_share(share: float, decimals: int = 1) -> str:
+    """Format a share in per cent, never rounded to all or nothing: >99.9 %, <0.1 %."""
+    text, least = f"{100.0 * share:.{decimals}f}", 10.0**-decimals
+    if float(text) == 0.0 and share > 0.0:
+        return f"<{least:.{decimals}f} %"
+    return f">{100.0 - least:.{decimals}f} %" if float(text) == 100.0 and share < 1.0 else f"{text} %"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,11 +96,11 @@ class EffectsDisplay:
         X : array-like of shape (n, m)
             Rows whose contributions are averaged.
         columns : name, index or list of them, optional
-            Default: the most important columns.
+            They are drawn in this order. Default: the most important columns.
         target : class, optional
             The class whose contributions are drawn. Default: the second of two; of more, all of them.
         n_columns : int, default=6
-            Maximum number of columns to draw.
+            Number of columns to draw if ``columns`` does not name them.
         ax : array of Axes, optional
             One per column; a new figure by default.
 
@@ -121,12 +122,10 @@ class EffectsDisplay:
         if target is not None:
             take_class(fitted.labels, target)
         effects = estimator.effects(X, columns)
-        shown = Effects(
-            effects.effects[:n_columns], effects.classes, effects.n_rows, effects.coverage, effects.importance
-        )
-        return cls(shown, target=target, unit=f"contribution to the {fitted.head.contribution_noun}").plot(
-            ax=ax
-        )
+        if columns is None:
+            effects = replace(effects, effects=effects.effects[:n_columns])
+        unit = f"contribution to the {fitted.head.contribution_noun}"
+        return cls(effects, target=target, unit=unit).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> EffectsDisplay:
         """Draw the effects, a panel per column.
@@ -192,11 +191,11 @@ def plot_effects(
     X : array-like of shape (n, m)
         Rows whose contributions are averaged (see ``model.effects``).
     columns : name, index or list of them, optional
-        Default: the most important columns.
+        They are drawn in this order. Default: the most important columns.
     target : class, optional
         The class whose contributions are drawn. Default: the second of two; of more, all of them without bands.
     n_columns : int, default=6
-        Maximum number of columns to draw.
+        Number of columns to draw if ``columns`` does not name them.
     ax : array of Axes, optional
         One per column; a new figure by default.
 

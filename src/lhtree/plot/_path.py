@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isnan
+from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._parameters import check_count, is_integer, refuse
@@ -12,9 +12,9 @@ from ..draw.figure import fit, fit_all
 from ..draw.scene import INK, LINE, PALE
 from ..draw.tree import minus, name_class
 from ..explain import Explanation, LeafStep, Path, Step, Term, ValueLeaf, ValueStep
-from ..explain._text import CLIPPED, format_number
+from ..explain._text import CLIPPED, percent
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, WolfHead
-from ..model.numbers import NumberFormat
+from ..model.numbers import NumberFormat, write_value
 from ..model.views import TreeView, TreeViews
 from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
 
@@ -34,12 +34,19 @@ class Bar(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A block on the path: its title and its bars."""
+    """A block on the path: its title and its bars, of which the last is the sum of the others."""
 
     title: str
     bars: tuple[Bar, ...] = ()
     lift: float = 1.0  # above 0, positive bars are evidence for the class; below 0, against it
-    write: Callable[[float], str] = "{:+.3g}".format
+    numbers: NumberFormat | None = None  # None: three digits of the largest
+
+    def write(self) -> list[str]:
+        """Format the values of the bars so that they add up as printed."""
+        values = [bar.value for bar in self.bars]
+        largest = max(map(abs, values), default=0.0) or 1.0
+        numbers = self.numbers or NumberFormat(2 - floor(log10(largest)))
+        return [numbers.sign(value) for value in (*numbers.add_up(0.0, values[:-1], values[-1]), values[-1])]
 
 
 def find_sections(view: TreeView, path: Path, n_features: int, max_steps: int) -> list[Section]:
@@ -88,7 +95,8 @@ def _describe_leaf(leaf: LeafStep, view: TreeView, target: Any, n_features: int)
 def _describe_value(step: ValueStep, view: TreeView, target: Any, n_features: int) -> Section:
     """Describe a block that has a value; a single feature needs no bars."""
     value = f"block {step.block}: {'mean' if view.is_mean else 'value'} {minus(view.write_value(step.value))}"
-    change = minus(view.amounts().sign(step.change))
+    amounts = view.amounts()
+    change = minus(amounts.sign(*amounts.add_up(step.value, [step.change], step.value + step.change)))
     if len(step.terms) > 1:
         title = f"{value}; {_describe_side(step)}: {change}"
         return Section(title, _list_terms(step, n_features), view.lift(step.block))
@@ -97,7 +105,7 @@ def _describe_value(step: ValueStep, view: TreeView, target: Any, n_features: in
         why = f"{fit(conditions.subject, _LABEL, SMALL)} is missing"
     else:
         is_number = term.column is None or term.category is not None
-        number = f"{format_number(term.value)} " if is_number else ""
+        number = f"{write_value(term.value)} " if is_number else ""
         bound = getattr(conditions, step.side).removesuffix(" or missing")
         subject = conditions.subject if term.category is None else f"{term.what},"
         why = f"{fit(subject, _LABEL, SMALL)} {number}{fit(bound, _LABEL, SMALL)}"
@@ -117,7 +125,7 @@ def _describe_value_leaf(leaf: ValueLeaf, view: TreeView, target: Any, n_feature
         whose = f" of {_name(view.target)}" if view.target is not None else ""
         title = f"leaf {leaf.block}: adds {added} to the {view.head.contribution_noun}{whose}"
         bars = (Bar("value", leaf.value), *terms, Bar("adds", leaf.added, is_sum=True))
-    return Section(title, bars if leaf.terms else (), write=view.write_slope)
+    return Section(title, bars if leaf.terms else (), numbers=None if view.head.labels else view.amounts())
 
 
 _DESCRIBE: dict[type[Any], Callable[[Any, TreeView, Any, int], Section]] = {
@@ -144,7 +152,7 @@ def _name_terms(terms: Sequence[Term], n_features: int) -> list[Bar]:
 def _name_value(term: Term) -> str:
     if isnan(term.value):
         return f"{term.what} = missing"
-    return f"{term.feature} = {format_number(term.value)}" if term.column is None else term.what
+    return f"{term.feature} = {write_value(term.value)}" if term.column is None else term.what
 
 
 def plot_path(
@@ -241,7 +249,8 @@ def _draw_section(ax: Axes, section: Section, y: float) -> None:
     largest = max((abs(bar.value) for bar in section.bars), default=0.0) or 1.0
     zero, room = 0.3, 0.5
     how: dict[str, Any] = {"va": "center", "fontsize": SMALL}
-    for at, bar in enumerate(section.bars, 1):
+    written = section.write() if section.bars else []
+    for at, (bar, number) in enumerate(zip(section.bars, written, strict=True), 1):
         length, evidence = bar.value / largest * room, bar.value * section.lift
         if bar.is_sum:
             ax.plot([-0.98, 0.98], [y + at - 0.5] * 2, color=LINE, linewidth=0.6)
@@ -249,8 +258,8 @@ def _draw_section(ax: Axes, section: Section, y: float) -> None:
         colour = LINE if section.lift == 0.0 else FOR if evidence > 0.0 else AGAINST
         ax.barh(y + at, length, 0.66, zero, color=colour, edgecolor=INK, linewidth=1.2 * bar.is_sum)
         side, shift = ("left", 3) if bar.value >= 0.0 else ("right", -3)
-        number, place = minus(section.write(bar.value)), (zero + length, y + at)
-        ax.annotate(number, place, (shift, 0), textcoords="offset points", ha=side, **how)
+        place = (zero + length, y + at)
+        ax.annotate(minus(number), place, (shift, 0), textcoords="offset points", ha=side, **how)
     if section.bars:
         ax.plot([zero, zero], [y + 0.55, y + len(section.bars) + 0.45], color=INK, linewidth=0.8)
 
@@ -277,7 +286,7 @@ class _Total:
 
     def write_prediction(self) -> str:
         label = self.explanation.prediction
-        return f"{fit(name_class(label), 160.0, SMALL)}, probability {self.explanation.proba[label]:.3f}"
+        return f"{fit(name_class(label), 160.0, SMALL)}, probability {percent(self.explanation.proba[label])}"
 
     def describe_trees(self, n_trees: int) -> str:
         return f"{self.explanation.votes[self.explanation.prediction]} of {n_trees} trees predict it"
@@ -377,23 +386,26 @@ def find_rungs(explanation: Explanation, target: Any, n_features: int) -> list[R
 def _name_cell(name: str, value: Any) -> str:
     if value is None or (isinstance(value, float) and isnan(value)):
         return f"{name} = missing"
-    return f"{name} = {format_number(value) if isinstance(value, float) else value}"
+    return f"{name} = {write_value(value) if isinstance(value, float) else value}"
 
 
 def _draw_waterfall(
     explanation: Explanation, total: _Total, target: Any, n_features: int, ax: Axes | None
 ) -> Axes:
     """Draw the rungs from top to bottom, each from the end of the one above."""
-    rungs = find_rungs(explanation, target, n_features)
+    rungs, numbers = find_rungs(explanation, target, n_features), total.numbers
+    first, *added, last = rungs
+    changes = numbers.add_up(first.end, [rung.end - rung.start for rung in added], last.end)
+    texts = [numbers.write(first.end), *map(numbers.sign, changes), numbers.write(last.end)]
     ax = take_axes(ax, 7.0, _RUNG * len(rungs) + 1.1)
     behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     how: dict[str, Any] = {"va": "center", "fontsize": SMALL, "color": INK, "bbox": behind}
-    for y, rung in enumerate(rungs):
+    for y, (rung, text) in enumerate(zip(rungs, texts, strict=True)):
         change = rung.end - rung.start
         if y in (0, len(rungs) - 1):
-            shift, text, x = total.draw_end(ax, y, rung, target), total.numbers.write(rung.end), rung.end
+            shift, x = total.draw_end(ax, y, rung, target), rung.end
         else:
-            shift, text, x = 4.0, total.numbers.sign(change), max(rung.start, rung.end)
+            shift, x = 4.0, max(rung.start, rung.end)
             ax.barh(y, change, left=rung.start, height=0.7, color=FOR if change > 0.0 else AGAINST)
         if y + 1 < len(rungs):
             ax.plot([rung.end, rung.end], [y - 0.35, y + 1.35], color=LINE, linewidth=0.7, zorder=0.5)

@@ -190,6 +190,7 @@ def _describe_features(fitted: Model, X: NDArray[Any], samples: NDArray[Any]) ->
         "scale": fitted.normalisation.scale,
         "low": fitted.span.low,
         "high": fitted.span.high,
+        "is_whole": fitted.span.is_whole.tolist(),
         "missing": np.isnan(X).mean(axis=0).tolist(),
         "importance": find_importances(fitted, "gain").values[shown].tolist(),  # by column
         "has_gaps": None if fitted.boost is None else fitted.boost.bins.missing.tolist(),  # in training

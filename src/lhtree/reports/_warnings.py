@@ -14,6 +14,7 @@ from ..evaluation import Evaluation, Measured
 from ..evaluation.measures import write_number
 from ..model.heads import Head, MeanHead, RawScoreHead, WolfHead
 from ..model.model import Model
+from ..model.numbers import write_share
 from ..tables.encoders import Dropped, Numbers
 from ._figures import ReportRows
 
@@ -135,8 +136,8 @@ def _check_baseline(shown: Measured) -> Iterator[Warned]:
             yield _warn(
                 "no-better",
                 "No better than the majority class",
-                f"Always predicting the most frequent class has an accuracy of {100 * shown.most_frequent:.1f} %; "
-                f"the model has {100 * shown.accuracy:.1f} %.",
+                f"Always predicting the most frequent class has an accuracy of {write_share(shown.most_frequent)}; "
+                f"the model has {write_share(shown.accuracy)}.",
             )
     elif shown.quantile is not None:
         if shown.quantile.pinball >= shown.quantile.baseline:
@@ -165,7 +166,7 @@ class _Score(NamedTuple):
 
 def _find_score(measured: Measured) -> _Score:
     if isinstance(measured, Evaluation):
-        return _Score("Accuracy", measured.accuracy, f"{100 * measured.accuracy:.1f} %")
+        return _Score("Accuracy", measured.accuracy, write_share(measured.accuracy))
     if measured.quantile is None:
         return _Score("R²", measured.r2, f"{measured.r2:.3f}")
     loss, baseline = measured.quantile.pinball, measured.quantile.baseline
@@ -201,7 +202,7 @@ def _check_counts(fitted: Model, classes: Sequence[str], rows: ReportRows) -> It
         yield _warn(
             "imbalance",
             "Imbalanced classes",
-            f"{100 * share:.1f} % of the rows belong to {_shorten(classes[int(counts.argmax())])}, so accuracy is "
+            f"{write_share(share)} of the rows belong to {_shorten(classes[int(counts.argmax())])}, so accuracy is "
             "not informative: check the recall of the other classes. To increase it, lower the probability threshold "
             'of a class, for example to its share, or use class_weight="balanced"'
             + _advise(fitted).class_weight,
@@ -242,7 +243,7 @@ def _check_missing(fitted: Model, X: NDArray[Any]) -> Iterator[Warned]:
     names = [fitted.encoding.names[c] for c in column]
     share = share[first]
     gappy = [
-        f"{_shorten(names[c])} ({100 * share[c]:.0f} %)"
+        f"{_shorten(names[c])} ({write_share(share[c], 0)})"
         for c in np.argsort(-share, kind="stable")
         if share[c] > MUCH_MISSING
     ]

@@ -250,6 +250,8 @@ class OneHot(Levels):
 
     def recall(self, own: NDArray[Any]) -> Codes:
         """Return the number of the category of every row of features, -1 where it is missing."""
+        if not own.shape[1]:  # the column was missing in all training rows that have weight
+            return np.full(len(own), -1)
         return np.where((own == 1.0).any(axis=1), (own == 1.0).argmax(axis=1), -1)
 
     def to_dict(self) -> dict[str, Any]:

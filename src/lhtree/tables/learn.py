@@ -20,7 +20,7 @@ from .encoding import MOST_FEATURE_LETTERS, MOST_LETTERS, Encoding
 from .errors import TableError, TableWarning, find_nearest, shorten
 from .frames import Table, refuse_infinity, take_table
 from .normalise import Span
-from .rows import EncodedRows
+from .rows import EncodedRows, find_whole
 
 Kept = NDArray[np.int64] | None  # places of the rows of a part that have weight; None: all
 
@@ -129,8 +129,8 @@ class TableSummary:
                 numbers = column.numbers()
                 own = numbers if kept is None else numbers[kept]
                 low, high = np.fmin.reduce(own, initial=np.nan), np.fmax.reduce(own, initial=np.nan)
-                n_missing = int(np.isnan(own).sum())
-                known.add_numbers(column, float(low), float(high), n_missing, self.wanted.parts)
+                n_missing, is_whole = int(np.isnan(own).sum()), bool(find_whole(own[:, None])[0])
+                known.add_numbers(column, float(low), float(high), is_whole, n_missing, self.wanted.parts)
                 values.append(numbers if self.wanted.parts else _NOTHING)
             else:
                 values.append(_NOTHING)
@@ -153,10 +153,10 @@ class TableSummary:
             if span.is_infinite():
                 given = np.arange(first_row, first_row + len(array))
                 refuse_infinity(rows, given if kept is None else given[kept])
-        pairs = zip(span.low.tolist(), span.high.tolist(), n_missing.tolist(), strict=True)
-        for number, (known, (low, high, n)) in enumerate(zip(self.columns, pairs, strict=True)):
+        facts = zip(*(side.tolist() for side in span), n_missing.tolist(), strict=True)
+        for number, (known, own) in enumerate(zip(self.columns, facts, strict=True)):
             name = number if self.names is None else self.names[number]
-            known.add_numbers(None, low, high, n, self.wanted.parts, title=f"column {name!r}")
+            known.add_numbers(None, *own, self.wanted.parts, title=f"column {name!r}")
         return array
 
     def has_same_columns(self, other: TableSummary) -> bool:
@@ -213,6 +213,7 @@ class TableSummary:
             if isinstance(encoder, Numbers):  # an indicator is 0 in some rows and 1 in others
                 span.low[own] = [known.low, 0.0][: encoder.n_features]
                 span.high[own] = [known.high, 1.0][: encoder.n_features]
+                span.is_whole[own] = [known.is_whole, True][: encoder.n_features]
             elif isinstance(encoder, OneHot) and encoder.n_features:
                 counts = known.count(encoder)
                 span.low[own], span.high[own] = counts == counts.sum(), counts > 0
@@ -225,6 +226,7 @@ class ColumnSummary:
     def __init__(self) -> None:
         self.is_category: bool | None = None  # None: all values were missing so far
         self.low = self.high = np.nan
+        self.is_whole = True  # as long as no other number appears
         self.n_missing = 0
         self._place: dict[Category, int] = {}
         self._counts = np.zeros(0, dtype=np.int64)
@@ -233,11 +235,19 @@ class ColumnSummary:
         self._origin, self._title = "X", ""
 
     def add_numbers(
-        self, column: Column | None, low: float, high: float, n_missing: int, parts: str, title: str = ""
+        self,
+        column: Column | None,
+        low: float,
+        high: float,
+        is_whole: bool,
+        n_missing: int,
+        parts: str,
+        title: str = "",
     ) -> None:
-        """Add the range and the number of missing values of some rows."""
+        """Add the range, the kind and the number of missing values of some rows."""
         self._name("X" if column is None else column.origin, title if column is None else column.title)
         self.low, self.high = float(np.fmin(self.low, low)), float(np.fmax(self.high, high))
+        self.is_whole = self.is_whole and is_whole
         self.n_missing += n_missing
         if not np.isnan(self.low):
             self._set_kind(False, parts)
@@ -295,7 +305,8 @@ class ColumnSummary:
             if not self._title:
                 self._name(other._origin, other._title)
             return
-        self.add_numbers(None, other.low, other.high, other.n_missing, parts, other._title)
+        own = other.low, other.high, other.is_whole, other.n_missing
+        self.add_numbers(None, *own, parts, other._title)
         self._name(other._origin, other._title)
         if other.is_category:
             self._set_kind(True, parts)

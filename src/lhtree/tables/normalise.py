@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .frames import refuse_infinity
-from .rows import EncodedRows
+from .rows import EncodedRows, find_whole
 
 Columns: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None
@@ -29,20 +29,22 @@ class Normalisation(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Smallest and largest value of every feature in original units; NaN if all are missing."""
+    """The values of every feature in original units: smallest and largest (NaN if all are missing), and their kind."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    is_whole: NDArray[np.bool_]  # whether all of them are whole numbers
 
     @classmethod
     def unknown(cls, n_features: int) -> Span:
         """A span to be filled in."""
-        return cls(np.full(n_features, np.nan), np.full(n_features, np.nan))
+        nan = np.full((2, n_features), np.nan)
+        return cls(*nan, np.ones(n_features, dtype=bool))
 
     def widen(self, X: EncodedRows) -> Span:
         """The span widened by the rows of X."""
         low, high = X.extremes()
-        return Span(np.fmin(self.low, low), np.fmax(self.high, high))
+        return Span(np.fmin(self.low, low), np.fmax(self.high, high), self.is_whole & X.are_whole())
 
     def is_infinite(self) -> bool:
         """Whether a value is infinite."""
@@ -60,8 +62,7 @@ def learn_normalisation(
     """Return centre and scale of every feature, without missing values.
 
     Infinities are refused; ``row`` holds the original row numbers for the message. Statistics are those of the feature
-    divided by the power of two of its largest value, so that nothing overflows. The smallest and largest values are
-    written into ``span``.
+    divided by the power of two of its largest value, so that nothing overflows. The ranges are written into ``span``.
     """
     n_rows, n_features = X.shape
     centre, scale = np.zeros(n_features), np.ones(n_features)
@@ -78,7 +79,7 @@ def learn_normalisation(
         if span is not None:
             if has_missing:
                 low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
-            span.low[some], span.high[some] = low, high
+            span.low[some], span.high[some], span.is_whole[some] = low, high, find_whole(columns.T)
         if not has_missing:
             centre[some], scale[some] = learn(columns, weight)
             return

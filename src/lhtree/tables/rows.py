@@ -146,6 +146,14 @@ class EncodedRows:
                 low[own], high[own] = counts == counts.sum(), counts > 0
         return low, high
 
+    def are_whole(self) -> NDArray[np.bool_]:
+        """Whether all values of every feature are whole numbers; missing values do not count."""
+        width = np.maximum(self.levels, 1)
+        first = np.cumsum(width) - width
+        is_whole = np.ones(self.shape[1], dtype=bool)  # levels are 0 or 1
+        is_whole[first[self.levels == 0]] = find_whole(self.numbers)
+        return is_whole
+
     def _columns(self) -> Iterator[tuple[int, NDArray[Any], int]]:
         """Yield the first feature, the values and the number of levels (0: numbers) of every column."""
         first, n_numbers, n_coded = 0, 0, 0
@@ -157,6 +165,20 @@ class EncodedRows:
                 yield first, self.numbers[:, n_numbers], 0
                 n_numbers += 1
             first += max(n_levels, 1)
+
+
+def find_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which columns of values, shape (n, m), hold only whole numbers; missing values do not count."""
+    is_whole = np.ones(values.shape[1], dtype=bool)
+    for begin in range(0, len(values), _ROWS_AT_ONCE):
+        rows, known = values[begin : begin + _ROWS_AT_ONCE], np.flatnonzero(is_whole)
+        if not len(known):
+            break
+        own = rows if len(known) == len(is_whole) else rows[:, known]
+        differs = own != np.floor(own)
+        if differs.any():  # or missing
+            is_whole[known] = ~(differs & ~np.isnan(own)).any(axis=0)
+    return is_whole
 
 
 def join_results(parts: Sequence[Any]) -> Any:

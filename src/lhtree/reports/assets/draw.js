@@ -59,11 +59,55 @@ export const tag = (facts, cls) => el("span", { class: "short", title: facts.lab
 // A name within a sentence.
 export const named = (name) => el("bdi", { class: "name", title: name }, cut(name));
 
-export function format(value, digits = 4) {
-  if (Number.isNaN(value)) return "missing";
-  const rounded = Number(value.toPrecision(digits));
-  const text = Math.abs(rounded) >= 1e7 || (rounded !== 0 && Math.abs(rounded) < 1e-4) ? rounded.toExponential() : String(rounded);
+const [LARGEST, SMALLEST, GROUPED, LONGEST] = [1e15, 1e-4, 1e4, 12];
+function group(text) {
+  const [whole, ...decimals] = text.split(".");
+  return [whole.replace(/\d(?=(\d{3})+$)/g, "$&,"), ...decimals].join(".");
+}
+// A number in common notation, with separators between thousands from 10,000 on: years have none.
+function write(value) {
+  const size = Math.abs(value);
+  const text = size >= LARGEST || (size !== 0 && size < SMALLEST) ? value.toExponential() : size < GROUPED ? String(value) : group(String(value));
   return text.replace("-", "−");
+}
+export const format = (value, digits = 4) => (Number.isNaN(value) ? "missing" : write(Number(value.toPrecision(digits))));
+// A value of a row as it is. One with more than twelve digits was computed: it is rounded to six, and has three decimals
+// at least. Same rule as in Python (lhtree.model.numbers).
+export const exact = (value) => (Number.isNaN(value) ? "missing" : write(shortest(value)));
+export function shortest(value) {
+  if (Number.isInteger(value) || value.toExponential().split("e")[0].replace(/\D/g, "").length <= LONGEST) return value;
+  for (let digits = 1; digits <= 9 && Math.fround(value) === value; digits++)
+    if (Math.fround(Number(value.toPrecision(digits))) === value) return Number(value.toPrecision(digits));
+  return Number(Math.abs(value) < 100 ? value.toPrecision(6) : value.toFixed(3));
+}
+
+// Results are rounded to decimals, to thousands if it is -3. Halves are rounded to even, as in Python.
+const [STEPS, MOST_DECIMALS] = [3000, 6];
+function fix(value, decimals) {
+  const scaled = value * 10 ** decimals;
+  const isHalf = Math.abs(scaled % 1) === 0.5 && (decimals < 0 || Number.isInteger(value * 2 ** (decimals + 1)));
+  if (isHalf) return (2 * Math.round(scaled / 2)) / 10 ** decimals;
+  return decimals > 0 ? Number(value.toFixed(decimals)) : Math.round(scaled) / 10 ** decimals;
+}
+// Decimals with which a range has some thousand distinguishable values.
+export const decimalsBetween = (low, high) => -Math.floor(Math.log10((high > low ? high - low : Math.abs(high) || 1) / STEPS));
+export function amount(value, decimals) {
+  if (decimals > MOST_DECIMALS || Math.abs(value) >= LARGEST) return format(value);
+  return group(fix(value, decimals).toFixed(Math.max(0, decimals))).replace("-", "−");
+}
+export const change = (value, decimals) => (fix(value, decimals) > 0 ? "+" : "") + amount(value, decimals);
+// Parts rounded so that, as printed, they lead from the start to the end: each to the nearest number first; units that are
+// then missing go to the parts that rounding changed most.
+export function roundParts(start, parts, end, decimals) {
+  const largest = Math.max(...[start, end, ...parts].map(Math.abs));
+  if (!parts.length || decimals > MOST_DECIMALS || !(largest < LARGEST)) return parts;
+  const inUnits = (value) => Math.round(fix(value, decimals) * 10 ** decimals);
+  const units = parts.map(inUnits);
+  const missing = units.reduce((rest, unit) => rest - unit, inUnits(end) - inUnits(start));
+  const errors = units.map((unit, i) => Math.sign(missing) * (unit - parts[i] * 10 ** decimals));
+  const order = units.map((_, i) => i).sort((a, b) => errors[a] - errors[b]);
+  for (let n = 0; n < Math.abs(missing); n++) units[order[n % order.length]] += Math.sign(missing);
+  return units.map((unit) => unit / 10 ** decimals);
 }
 // A word at the beginning of a sentence.
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -86,9 +130,9 @@ export function digitsBetween(low, high) {
 }
 // A count that fits a narrow column.
 export const tally = (n) => (n < 10000 ? format(n, 4) : n < 1e6 ? `${format(n / 1e3, 3)}k` : `${format(n / 1e6, 3)}M`);
-export const count = (n, one, many = `${one}s`) => `${format(n, 7)} ${n === 1 ? one : many}`;
-// A response, with the digits that distinguish responses.
-export const respond = (facts, value) => format(value, digitsBetween(facts.response.low, facts.response.high));
+export const count = (n, one, many = `${one}s`) => `${format(n, 15)} ${n === 1 ? one : many}`;
+// A prediction, with the digits that distinguish responses.
+export const respond = (facts, value) => amount(value, decimalsBetween(facts.response.low, facts.response.high));
 // A number that fits an axis.
 export const brief = (value) => (value < 0 ? "−" : "") + tally(Number(Math.abs(value).toPrecision(3)));
 

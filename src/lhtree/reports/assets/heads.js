@@ -1,10 +1,13 @@
 // Heads: words and number formats for the outputs of trees. One class per head of the library; `facts.head` has the
 // names of its classes and its nouns.
 
-import { colour, count, el, format, named, percent, signed, tally, whole } from "./draw.js";
+import { amount, change, colour, count, decimalsBetween, el, format, named, percent, roundParts, signed, tally, whole } from "./draw.js";
 import { clip } from "./model.js";
 
 class Head {
+  decimals = 2; // of totals and contributions
+  noun = ""; // of an amount
+
   constructor(facts, model) {
     Object.assign(this, { facts, model, sum: `the ${facts.head.total}` });
   }
@@ -34,9 +37,19 @@ class Head {
     return `This page contains only the first ${trees.n_shown} of ${model.n_estimators} ${this.estimators}, because the whole ${this.whole} would make it too large. Predictions below are those ${this.ofPart}.`;
   }
 
+  write(value) {
+    return amount(this.unit.factor * value, this.decimals);
+  }
+
+  // Figures of the contributions from a base to an end, which add up as printed.
+  writeParts(base, parts, end) {
+    const [first, last, ...values] = [base, end, ...parts].map((value) => this.unit.factor * value);
+    return roundParts(first, values, last, this.decimals).map((value) => change(value, this.decimals));
+  }
+
   // Contributions in the unit of the prediction or of the raw score.
   explainContributions(base, end) {
-    return `${this.inUnit}They add up from ${this.origin}, ${format(base)}, to ${this.sum}, ${format(end)}. The change of value at each block is divided among its features by |weight| × spread.${this.isLinear ? " In a linear leaf, every slope adds its own term." : ""}`;
+    return `${this.inUnit}They add up from ${this.origin}, ${this.write(base)}, to ${this.sum}, ${this.write(end)}. The change of value at each block is divided among its features by |weight| × spread.${this.isLinear ? " In a linear leaf, every slope adds its own term." : ""}`;
   }
 }
 
@@ -44,6 +57,8 @@ const noteColour = (facts, target) => ["Colour: ", el("span", { class: "key", ow
 
 // Shares of classes: memberships, confidences and WOLF values.
 class Wolf extends Head {
+  decimals = 1;
+  noun = " points";
   isSigned = false;
   whole = "forest";
   estimators = "trees per class";
@@ -109,10 +124,6 @@ class Wolf extends Head {
     return "0 … 1";
   }
 
-  tellAmount(value) {
-    return `${signed(100 * value, 2)} points`;
-  }
-
   start(base, end, cls) {
     return [`${percent(base)} of the ${this.model.isCounted ? "training rows are" : "weight of the training rows is"} `, named(this.facts.classes[cls]), ". "];
   }
@@ -147,7 +158,7 @@ const ofNumbers = (facts) => ({
   inUnit: "",
   reasons: ["Raised most by", "Lowered most by"],
   unit: { factor: 1, name: `units of ${facts.labels[0]}`, axis: facts.labels[0] },
-  tellAmount: (value) => signed(value, 3),
+  decimals: decimalsBetween(facts.response.low, facts.response.high),
 });
 
 // The mean of the estimates of all trees.
@@ -171,7 +182,7 @@ class Mean extends Head {
   }
 
   tell(tree, block) {
-    return `mean ${format(this.share(tree, block))} of ${this.rows(tree, block)}`;
+    return `mean ${this.write(this.share(tree, block))} of ${this.rows(tree, block)}`;
   }
 
   figure(tree, block) {
@@ -193,32 +204,32 @@ class Mean extends Head {
   }
 
   describeBlock(tree, block) {
-    return [`${this.rows(tree, block, "training row")}; mean of `, this.nameTarget(tree), `: ${format(this.share(tree, block))}.`];
+    return [`${this.rows(tree, block, "training row")}; mean of `, this.nameTarget(tree), `: ${this.write(this.share(tree, block))}.`];
   }
 
   tellChild(tree, block) {
-    return [`mean ${format(this.share(tree, block))}`];
+    return [`mean ${this.write(this.share(tree, block))}`];
   }
 
   tellIntercept(tree, block) {
-    return `${format(this.share(tree, block))} where the features have the means of the block`;
+    return `${this.write(this.share(tree, block))} where the features have the means of the block`;
   }
 
   tellRange(at) {
     const { low, high } = this.model;
-    return low ? `the range of the training rows, ${format(low[at])} … ${format(high[at])}` : "0 … 1";
+    return low ? `the range of the training rows, ${this.write(low[at])} … ${this.write(high[at])}` : "0 … 1";
   }
 
   start(base, end) {
-    return [`The prediction is ${format(end)}, starting from ${this.origin}, ${format(base)}. `];
+    return [`The prediction is ${this.write(end)}, starting from ${this.origin}, ${this.write(base)}. `];
   }
 
   tellOnPath(tree, block) {
-    return [`${this.rows(tree, block)}, mean of `, this.nameTarget(tree), ` ${format(this.share(tree, block))}`];
+    return [`${this.rows(tree, block)}, mean of `, this.nameTarget(tree), ` ${this.write(this.share(tree, block))}`];
   }
 
   tellLeaf(way) {
-    return `estimate ${format(way.membership)}${way.membership === way.estimate ? "" : ` (${format(way.estimate)}, clipped to the range of its rows)`}`;
+    return `estimate ${this.write(way.membership)}${way.membership === way.estimate ? "" : ` (${this.write(way.estimate)}, clipped to the range of its rows)`}`;
   }
 
   cardRows() {
@@ -227,7 +238,7 @@ class Mean extends Head {
 
   glossary() {
     const { model, response } = this.facts;
-    const range = `It never leaves the range of the training responses, ${format(response.low)} to ${format(response.high)}.`;
+    const range = `It never leaves the range of the training responses, ${this.write(response.low)} to ${this.write(response.high)}.`;
     return [
       ["Estimate", "what a leaf predicts: the mean response of its training rows, or a linear function of the features, clipped to the range of their responses."],
       ["Prediction", `${model.n_trees === 1 ? "the estimate of the leaf that a row reaches" : "the mean of the estimates of all trees"}. ${range}`]];
@@ -291,12 +302,8 @@ class RawScore extends Head {
     return [`value ${signed(this.share(tree, block))}`];
   }
 
-  tellAmount(value) {
-    return signed(value, 2);
-  }
-
   start(base, end, cls) {
-    return ["The raw score of ", named(this.facts.classes[cls]), ` is ${format(end, 3)}, starting from ${this.origin}, ${format(base, 3)}. `];
+    return ["The raw score of ", named(this.facts.classes[cls]), ` is ${this.write(end)}, starting from ${this.origin}, ${this.write(base)}. `];
   }
 
   tellOnPath(tree, block) {
@@ -324,11 +331,11 @@ class NumberScore extends RawScore {
   constructor(facts, model) {
     super(facts, model);
     Object.assign(this, ofNumbers(facts));
-    if (facts.head.is_log) this.unit = { factor: 1, name: this.sum, axis: "log of the prediction" };
+    if (facts.head.is_log) Object.assign(this, { unit: { factor: 1, name: this.sum, axis: "log of the prediction" }, decimals: 3 });
   }
 
   start(base, end) {
-    return [`T${this.sum.slice(1)} is ${format(end)}, starting from ${this.origin}, ${format(base)}. `];
+    return [`T${this.sum.slice(1)} is ${this.write(end)}, starting from ${this.origin}, ${this.write(base)}. `];
   }
 
   glossary() {

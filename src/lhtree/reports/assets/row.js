@@ -1,15 +1,17 @@
 // The row explorer: a row to pick or to type, its prediction, the contributions and the path.
 
-import { bars, colour, count, cut, digitsBetween, el, evidence, find, format, named, onScreen, percent, renew, respond, short, signed, table, tag, unfold } from "./draw.js";
+import { amount, bars, change, colour, count, cut, decimalsBetween, el, evidence, exact, find, format, named, onScreen, percent, renew, respond, roundParts, short, shortest, signed, table, tag, unfold } from "./draw.js";
 import { categoryOf, decodeArray, nameOf } from "./model.js";
 import { reasonOf } from "./trees.js";
 
 const FIRST_FIELDS = 12;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/; // 66,008
 
 // NaN for an empty field, which counts as missing; undefined if the text is not a finite number.
 export function parseValue(text) {
-  const trimmed = text.trim().replace("−", "-");
+  const plain = text.trim().replace("−", "-");
+  const trimmed = GROUPED.test(plain) ? plain.replaceAll(",", "") : plain;
   if (trimmed === "") return NaN;
   const value = Number(trimmed);
   return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
@@ -32,7 +34,6 @@ export class RowExplorer {
     this.proba = decodeArray(samples.proba);
     this.low = decodeArray(features.low);
     this.high = decodeArray(features.high);
-    features.digits = Array.from(this.low, (low, f) => digitsBetween(low, this.high[f]));
     this.values = Array.from({ length: model.nFeatures }, () => NaN);
     this.fields = new Map();
     this.choices = [];
@@ -50,7 +51,7 @@ export class RowExplorer {
     const isNumber = this.facts.response !== null;
     const titles = isNumber ? { wrong: "Largest errors first", right: "Other rows" }
       : { wrong: "Wrong predictions", unsure: "Correct, lowest probability first", right: "Correct predictions" };
-    const truth = (i) => (isNumber ? respond(this.facts, samples.actual[i]) : cut(classes[samples.codes[i]], 40));
+    const truth = (i) => (isNumber ? exact(samples.actual[i]) : cut(classes[samples.codes[i]], 40));
     const predicted = (i) => {
       const own = this.proba.subarray(i * classes.length, (i + 1) * classes.length);
       return `, predicted ${isNumber ? respond(this.facts, own[0]) : cut(classes[own.indexOf(Math.max(...own))], 40)}`;
@@ -84,9 +85,9 @@ export class RowExplorer {
 
   makeField(f) {
     const id = `value-${f}`;
-    const [low, high, digits] = [this.low[f], this.high[f], this.facts.features.digits[f]];
+    const [low, high] = [this.low[f], this.high[f]];
     const input = el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", spellcheck: "false", placeholder: "missing", "data-feature": f, oninput: () => this.type(f, input.value) });
-    const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${format(low, digits)} to ${format(high, digits)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
+    const slider = el("input", { type: "range", min: 0, max: 1000, "aria-label": `${this.facts.features.names[f]}, from ${exact(low)} to ${exact(high)}`, disabled: !(low < high), oninput: () => this.slide(f, slider.value / 1000) });
     const problem = el("p", { class: "problem", id: `problem-${f}`, hidden: true }, "Not a number. Enter a value such as 1.5 or 2e3, or leave the field empty if it is missing.");
     this.fields.set(f, { input, slider, problem });
     this.fill(f);
@@ -119,9 +120,8 @@ export class RowExplorer {
     const field = this.fields.get(f);
     if (!field) return;
     const value = this.values[f];
-    // The page computes with all digits of a row that was picked; its field shows the first digits.
-    const digits = this.facts.features.digits[f] + 2;
-    field.input.value = Number.isNaN(value) ? "" : String(Number.isInteger(value) ? value : Number(value.toPrecision(Math.min(17, digits))));
+    // The page computes with all digits of a row that was picked; its field shows the first digits of very long values.
+    field.input.value = Number.isNaN(value) ? "" : String(shortest(value));
     field.input.title = Number.isNaN(value) ? "" : String(value);
     this.follow(f);
   }
@@ -136,7 +136,7 @@ export class RowExplorer {
     problem.hidden = !isBad;
     const place = Number.isFinite(value) ? value : this.model.centre[f];
     slider.value = Math.round((1000 * (place - this.low[f])) / (this.high[f] - this.low[f]) || 0);
-    slider.setAttribute("aria-valuetext", isBad ? "not a number" : format(value, this.facts.features.digits[f]));
+    slider.setAttribute("aria-valuetext", isBad ? "not a number" : exact(value));
     slider.style.opacity = Number.isFinite(value) ? 1 : 0.45;
   }
 
@@ -149,7 +149,8 @@ export class RowExplorer {
   }
 
   slide(f, share) {
-    this.values[f] = between(this.low[f], this.high[f], share);
+    const value = between(this.low[f], this.high[f], share);
+    this.values[f] = this.facts.features.is_whole[f] ? Math.round(value) : value;
     this.isOwn = true;
     this.fill(f);
     this.update();
@@ -222,7 +223,10 @@ function contributionsOf(facts, model, score, cls) {
   const { base, byFeature, clipped = 0 } = model.contributions(score, cls);
   const parts = facts.columns.map((column) => ({ column, value: column.features.reduce((sum, f) => sum + byFeature[f], 0) })).filter((part) => part.value !== 0);
   const end = parts.reduce((sum, part) => sum + part.value, base + clipped);
-  return { base, end, clipped, parts: parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)) };
+  parts.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const figures = model.head.writeParts(base, [...parts.map((part) => part.value), ...(clipped ? [clipped] : [])], end);
+  parts.forEach((part, i) => (part.figure = figures[i]));
+  return { base, end, parts, clipped: clipped ? { value: clipped, figure: figures.at(-1) } : null };
 }
 
 // Level of a value compared with the training rows, as in explanations of the library.
@@ -237,13 +241,13 @@ const isFlag = (facts, f, value) =>
   decodeArray(facts.features.low)[f] === 0 && decodeArray(facts.features.high)[f] === 1 && (value === 0 || value === 1);
 
 // "proline 1065 (high, +12 points)", compared with the typical value; "colour = red (+12 points)".
-function tell(facts, model, values, z, { column, value }) {
-  const points = model.head.tellAmount(value);
+function tell(facts, model, values, z, { column, figure }) {
+  const points = figure + model.head.noun;
   const f = column.features[0];
   const level = isFlag(facts, f, values[f]) ? "" : levelOf(model, values[f], z[f]);
   if (level === "missing") return [named(column.name), ` (missing, ${points})`];
   if (column.categories) return [named(nameOf(column, values)), ` (${points})`];
-  return [named(column.name), ` ${format(values[f], facts.features.digits[f])} (${level && `${level}, `}${points})`];
+  return [named(column.name), ` ${exact(values[f])} (${level && `${level}, `}${points})`];
 }
 
 const join = (lists) => lists.flatMap((list, i) => [i === 0 ? "" : i === lists.length - 1 ? " and " : ", ", ...list]);
@@ -256,7 +260,7 @@ function describe(facts, model, values, score, cls) {
   const against = parts.filter((part) => part.value < 0).slice(0, 2);
   if (speaks.length) words.push(`${raises} `, ...join(speaks.map((part) => tell(facts, model, values, score.z, part))), ". ");
   if (against.length) words.push(`${lowers} `, ...join(against.map((part) => tell(facts, model, values, score.z, part))), ". ");
-  if (clipped) words.push(`Clipping to the ranges of the leaves changes it by ${signed(clipped, 2)}. `);
+  if (clipped) words.push(`Clipping to the ranges of the leaves changes it by ${clipped.figure}. `);
   if (score.fallback === "membership") words.push("The row lies on a hyperplane in every tree (confidence 0), so the memberships alone decide. ");
   if (score.fallback === "prior") words.push("Every membership is 0, so the class frequencies decide. ");
   const missing = facts.columns.filter((column) => Number.isNaN(values[column.features[0]])).length;
@@ -264,18 +268,30 @@ function describe(facts, model, values, score, cls) {
   const [low, high] = [decodeArray(facts.features.low), decodeArray(facts.features.high)];
   const numbers = facts.columns.filter((column) => !column.categories).map((column) => column.features[0]);
   const outside = numbers.filter((f) => values[f] < low[f] || values[f] > high[f]);
-  if (outside.length) words.push("Outside the training range: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${format(low[f], facts.features.digits[f])} to ${format(high[f], facts.features.digits[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
+  if (outside.length) words.push("Outside the training range: ", ...join(outside.slice(0, 3).map((f) => [named(facts.features.names[f]), ` (${exact(low[f])} to ${exact(high[f])})`])), outside.length > 3 ? ` and ${outside.length - 3} more` : "", ". ");
   return words;
 }
 
 function showContributions(facts, model, values, score, cls) {
   const { base, end, clipped, parts } = contributionsOf(facts, model, score, cls);
   if (!parts.length) return null;
-  const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : format(values[f], facts.features.digits[f]));
-  const rows = parts.map(({ column, value }) => ({ name: nameOf(column, values), value, figure: signed(model.head.unit.factor * value, 3), note: note(column) }));
-  if (clipped) rows.push({ name: "clipped to the ranges of the leaves", value: clipped, figure: signed(clipped, 3), note: "" });
+  const note = ({ categories, features: [f] }) => (Number.isNaN(values[f]) ? "missing" : categories ? "" : exact(values[f]));
+  const rows = parts.map(({ column, value, figure }) => ({ name: nameOf(column, values), value, figure, note: note(column) }));
+  if (clipped) rows.push({ name: "clipped to the ranges of the leaves", ...clipped, note: "" });
   return el("div", { id: "contributions" }, el("h3", {}, "Contributions to ", named(facts.classes[cls])), bars(rows, { shown: 6 }),
     el("p", { class: "note" }, `${model.head.explainContributions(base, end)} Contributions describe the model; they do not show causes.`));
+}
+
+// A feature sum, its offset and its terms in numbers that add up as printed.
+const decimalsOf = ({ sum, offset }) => decimalsBetween(0, Math.max(Math.abs(sum), Math.abs(offset)));
+function tellSum({ sum, offset, y }) {
+  const decimals = decimalsOf({ sum, offset });
+  const [rest] = roundParts(offset, [y], sum, decimals);
+  return `feature sum ${amount(sum, decimals)} − offset ${amount(offset, decimals)} = ${change(rest, decimals)}`;
+}
+function tellTerms(step, terms) {
+  const decimals = decimalsOf(step);
+  return roundParts(0, terms.map(({ term }) => term), step.sum, decimals).map((term) => change(term, decimals));
 }
 
 export function showPath(facts, model, score, values, tree, explorer) {
@@ -287,12 +303,12 @@ export function showPath(facts, model, score, values, tree, explorer) {
   const target = facts.classes[model.target[tree]];
   const share = (block) => model.head.tellOnPath(tree, block);
   const turn = (kind, block) => (kind === "hyperplane" ? model.lift(tree, block) : 1);
-  const terms = (kind, block) => bars(model.terms(kind, tree, block, score.clipped).map((term) => ({ name: names[term.feature], value: term.term, figure: signed(term.term), note: `${signed(term.weight)} × ${format(score.clipped[term.feature] - term.from, 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
+  const terms = (kind, block, write = (all) => all.map(({ term }) => signed(term))) => bars(model.terms(kind, tree, block, score.clipped).map((term, i, all) => ({ name: names[term.feature], value: term.term, figure: write(all)[i], note: `${signed(term.weight)} × ${format(score.clipped[term.feature] - term.from, 3)}`, own: evidence(term.term * turn(kind, block)) })), { shown: 6 });
   const link = (block, text) => el("button", { type: "button", class: "plain", onclick: () => explorer.visit(block) }, text);
   const steps = way.steps.map((step) => el("li", {},
     el("p", {}, link(step.block, `Block ${step.block}`), ": ", share(step.block)),
-    model.single(tree, step.block) !== null ? el("p", { class: "formula" }, ...reasonOf(facts, model, values, tree, step), `: goes ${step.side}`) : el("p", { class: "formula" }, `feature sum ${format(step.sum)} − offset ${format(step.offset)} = ${signed(step.y, 4)}: goes ${step.side}`),
-    model.single(tree, step.block) !== null ? null : unfold("Terms of the feature sum", () => terms("hyperplane", step.block))));
+    model.single(tree, step.block) !== null ? el("p", { class: "formula" }, ...reasonOf(facts, model, values, tree, step), `: goes ${step.side}`) : el("p", { class: "formula" }, `${tellSum(step)}: goes ${step.side}`),
+    model.single(tree, step.block) !== null ? null : unfold("Terms of the feature sum", () => terms("hyperplane", step.block, (all) => tellTerms(step, all)))));
   steps.push(el("li", { class: "end" },
     el("p", {}, link(way.leaf, `Leaf ${way.leaf}`), ": ", share(way.leaf)),
     el("p", { class: "formula" }, model.head.tellLeaf(way)),
@@ -323,6 +339,8 @@ function answerNumber(explorer) {
 function describeActual({ facts, model, chosen, isOwn, isWhole, proba }) {
   if (isOwn) return el("p", { class: "note" }, "Prediction for the edited values.");
   const actual = facts.samples.actual[chosen];
+  const decimals = decimalsBetween(facts.response.low, facts.response.high);
+  const [difference] = roundParts(proba[chosen], [actual - proba[chosen]], actual, decimals);
   const whole = isWhole ? "" : `The whole ${model.head.whole} predicts ${respond(facts, proba[chosen])}. `;
-  return el("p", { class: "note" }, `${whole}Actual: ${respond(facts, actual)}; actual minus predicted: ${signed(actual - proba[chosen], 3)}.`);
+  return el("p", { class: "note" }, `${whole}Actual: ${exact(actual)}; actual minus predicted: ${change(difference, decimals)}.`);
 }

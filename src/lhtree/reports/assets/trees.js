@@ -1,6 +1,6 @@
 // The tree explorer: a map of the rows, the blocks as a list that folds, and one block in detail.
 
-import { bars, capital, choose, colour, count, cut, draw, el, evidence, find, FIRST_CLASSES, format, MANY_CLASSES, named, onScreen, renew, responsive, signed, unfold } from "./draw.js";
+import { bars, capital, choose, colour, count, cut, draw, el, evidence, exact, find, FIRST_CLASSES, format, MANY_CLASSES, named, onScreen, renew, responsive, signed, unfold } from "./draw.js";
 import { nameOf } from "./model.js";
 
 const MOST_LEVELS = 24;
@@ -346,6 +346,6 @@ export function reasonOf(facts, model, values, tree, step) {
   if (Number.isNaN(values[feature])) return [named(column.name), " is missing"];
   const bound = sides[step.side].replace(/ or missing$/, "");
   if (isOneHot) return [named(subject), ` ${bound}`];
-  const value = `${format(values[feature], facts.features.digits[feature])} ${bound}`;
+  const value = `${exact(values[feature])} ${bound}`;
   return column.categories ? [named(nameOf(column, values)), ` (${value})`] : [named(subject), ` ${value}`];
 }
