@@ -29,7 +29,7 @@ CLASSIFIERS = [
 REGRESSORS = [
     LHTRegressor(),
     LHForestRegressor(6, random_state=0),
-    LHBoostRegressor(12, random_state=0),
+    LHBoostRegressor(max_iter=12, random_state=0),
     CompactLHTRegressor(random_state=0),
 ]
 WHOLE = ["age", "children", "income"]

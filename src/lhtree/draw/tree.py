@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..describe.text import find_heaviest, list_slopes
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.numbers import write_count
 from ..model.views import TreeView
 from .layout import Card, Layout, Sizes, choose_depth, lay_out
 from .scene import GREY, INK, LINE, NORMAL, PALE, WHITE, Box, Curve, Group, Shape, Text, find_width, fit_text
@@ -61,11 +62,11 @@ class _Outcome:
         return ""
 
     def count(self, block: int) -> str:
-        return f"{self.view.n_target[block]:.5g} of {self.view.weight[block]:.5g}"
+        return f"{write_count(self.view.n_target[block])} of {write_count(self.view.weight[block])}"
 
     def describe(self, block: int) -> list[str]:
         """Return the content of a tooltip."""
-        return [f"{self.view.n_target[block]:g} of {self.view.weight[block]:g}"]
+        return [f"{write_count(self.view.n_target[block])} of {write_count(self.view.weight[block])}"]
 
     def count_slopes(self, block: int) -> int:
         return 0
@@ -115,7 +116,7 @@ class _ScoreOutcome(_Outcome):
         return [Key(f"raises the raw score of {_name_key(self.view.target)}", FOR), Key("lowers it", AGAINST)]
 
     def count(self, block: int) -> str:
-        return f"{self.view.n_samples[block]} rows"
+        return f"{self.view.n_samples[block]:,} rows"
 
     def describe(self, block: int) -> list[str]:
         view = self.view

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..describe.palette import AGAINST, FOR
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
-from ..model.numbers import write_share, write_value
+from ..model.numbers import write_count, write_share, write_value
 from ..model.views import Conditions, TreeView, TreeViews
 from ._paths import Path, Step, Term, ValueLeaf, ValueStep
 
@@ -377,8 +377,8 @@ def _choose_steps(path: Path) -> list[int]:
 def _count_rows(block: Any, label: Any, is_mirrored: bool, is_counted: bool) -> str:
     n_own = block.weight - block.n_target if is_mirrored else block.n_target
     if is_counted:
-        return f"{n_own:g} of {block.n_samples} training rows are {name_class(label)}"
-    return f"{block.n_samples} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
+        return f"{write_count(n_own)} of {block.n_samples:,} training rows are {name_class(label)}"
+    return f"{block.n_samples:,} training rows, {percent(n_own / block.weight)} of their weight {name_class(label)}"
 
 
 def find_levels(explanation: Explanation) -> dict[str, str]:
@@ -477,7 +477,7 @@ def percent(share: float) -> str:
 
 def count(number: int, what: str) -> str:
     """Format a number of things: "1 block", "2 blocks"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    return f"{number} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def join(names: Sequence[str]) -> str:

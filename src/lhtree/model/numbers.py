@@ -112,6 +112,11 @@ def _find_shortest(value: float, longest: int) -> Decimal:
     return shortest
 
 
+def write_count(number: float) -> str:
+    """Format a number of rows, or their weight: 123,456 or 12.346."""
+    return f"{round(float(number), 3):,.15g}"
+
+
 def write_share(share: float, decimals: int = 1) -> str:
     """Format a share in per cent, never rounded to all or nothing: >99.9 %, <0.1 %."""
     text, least = f"{100.0 * share:.{decimals}f}", 10.0**-decimals

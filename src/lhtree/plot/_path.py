@@ -14,7 +14,7 @@ from ..draw.tree import minus, name_class
 from ..explain import Explanation, LeafStep, Path, Step, Term, ValueLeaf, ValueStep
 from ..explain._text import CLIPPED, percent
 from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, WolfHead
-from ..model.numbers import NumberFormat, write_value
+from ..model.numbers import NumberFormat, write_count, write_value
 from ..model.views import TreeView, TreeViews
 from ._axes import NORMAL, SMALL, strip, take_axes, take_class, write_thousands
 
@@ -62,7 +62,7 @@ def find_sections(view: TreeView, path: Path, n_features: int, max_steps: int) -
 
 def _describe_step(step: Step, view: TreeView, target: Any, n_features: int) -> Section:
     title = (
-        f"block {step.block}: {step.n_target:.5g} of {step.weight:.5g} are {_name(target)}; "
+        f"block {step.block}: {write_count(step.n_target)} of {write_count(step.weight)} are {_name(target)}; "
         f"{_describe_side(step)}, d = {step.confidence:.2f}"
     )
     return Section(title, _list_terms(step, n_features), view.lift(step.block))
@@ -83,7 +83,7 @@ def _list_terms(step: Step | ValueStep, n_features: int) -> tuple[Bar, ...]:
 
 def _describe_leaf(leaf: LeafStep, view: TreeView, target: Any, n_features: int) -> Section:
     title = (
-        f"leaf {leaf.block}: {leaf.n_target:.5g} of {leaf.weight:.5g} are {_name(target)}; "
+        f"leaf {leaf.block}: {write_count(leaf.n_target)} of {write_count(leaf.weight)} are {_name(target)}; "
         f"μ = {leaf.membership:.3f}, d·μ = {leaf.corrected_membership:.3f}"
     )
     terms = _name_terms(leaf.terms, n_features)
