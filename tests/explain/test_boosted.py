@@ -320,7 +320,7 @@ def test_calibrated_models_have_counterfactuals(method):
     model = LHBoostClassifier(30, random_state=0, calibrate=method).fit(X, y)
     raw, predicted = model.decision_function(X) > 0, model.predict(X)
     otherwise = np.flatnonzero(raw != predicted)  # calibration decides otherwise than the raw score
-    assert len(otherwise) >= 5
+    assert len(otherwise) >= 3
     for row in X[[*otherwise[:8], 0, 1, 2]]:
         found = model.explain(row).counterfactuals()
         assert found

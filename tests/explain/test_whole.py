@@ -145,11 +145,11 @@ def test_files_and_batches_keep_whole_columns(tmp_path):
 def test_sentences_have_all_digits_and_separators():
     one = Counterfactual(
         row={},
-        changes={"income": (66008.0, 71234.5), "age": (52.0, 53.0), "z": (0.1, 0.12345678901234567)},
+        changes={"income": (66008.0, 71234.5), "age": (52.0, 53.0), "z": (0.1, 0.12345678901234566)},
         distance=1.0,
         prediction="yes",
         before="no",
     )
     assert str(one).startswith(
-        "If income were 71,234.5 instead of 66,008, age were 53 instead of 52 and z were 0.12345678901234568 "
+        "If income were 71,234.5 instead of 66,008, age were 53 instead of 52 and z were 0.12345678901234566 "
     )

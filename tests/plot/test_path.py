@@ -28,7 +28,7 @@ def test_bars_and_texts_equal_the_explanation():
     model, X, _ = pictures.wine(beta=0.25)
     explanation = model.explain(X.iloc[0])
     ax = plot_path(explanation, n_features=3)
-    assert ax.get_title(loc="left") == "prediction: class_0, probability 1.000"
+    assert ax.get_title(loc="left") == "prediction: class_0, probability 100 %"
     path = take_path(explanation, explanation.prediction, 0)
     written = pictures.written(ax)
     widths = [bar.get_width() for bar in ax.patches if abs(bar.get_height()) < 1]

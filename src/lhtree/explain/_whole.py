@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ _FURTHER = (1.1, 1.25, 1.5, 2.0, 3.0)  # multiples of a change that are tried if
 _MOST_TRIED, _LEAST_TRIED = 256, 16  # numbers of a column on each side of the row's value
 _MOST_REDUCED = 64  # columns whose changes are made smaller again
 _MOST_HALVINGS = 64
+_MOST_MORE = 1e307  # largest change of a number, so that its multiples are finite
 _WORK = 20_000_000  # blocks that all rows tried may pass
 
 
@@ -97,7 +97,7 @@ def _find_nearest(task: Task, feature: int, side: float, most: int) -> float | N
     first = np.floor(start) + 1.0 if side > 0.0 else np.ceil(start) - 1.0
     end = np.floor(task.high[feature]) if side > 0.0 else np.ceil(task.low[feature])
     with np.errstate(over="ignore"):
-        n_more = min(side * (end - first), sys.float_info.max)
+        n_more = min(side * (end - first), _MOST_MORE)
     if n_more < 0.0:
         return None
     steps = np.arange(n_more + 1.0) if n_more < most else _spread_steps(n_more, most)
