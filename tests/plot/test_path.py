@@ -1,3 +1,4 @@
+from decimal import Decimal
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -40,9 +41,13 @@ def test_bars_and_texts_equal_the_explanation():
     for section in find_sections(model.trees_[path.tree], path, 3, 5):
         own, widths = widths[: len(section.bars)], widths[len(section.bars) :]
         largest = max(abs(bar.value) for bar in section.bars)
-        for width, bar in zip(own, section.bars, strict=True):
+        numbers = section.write()
+        *parts, total = map(Decimal, numbers)
+        assert sum(parts) == total  # as printed
+        for width, bar, number in zip(own, section.bars, numbers, strict=True):
             assert width == pytest.approx(0.5 * bar.value / largest)
-            assert f"{bar.value:+.3g}".replace("-", "−") in written
+            assert float(number) == pytest.approx(bar.value, abs=0.01 * largest)
+            assert number.replace("-", "−") in written
             assert bar.label in written
     step = path.steps[0]
     assert f"{step.terms[0].feature} = {step.terms[0].value:.5g}" in written

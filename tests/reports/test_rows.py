@@ -100,7 +100,7 @@ class TestRowExplorer:
                 page.select_option("#sample", str(i))
                 answer = plain(page.locator("#answer").text_content()).replace("−", "-")
                 assert f"{int(row['income']):,}" in answer
-                total = read_number(re.search(r"the response: (\S+?)(?=\d+ %|[A-Z])", answer)[1])
+                total = read_number(page.locator("#prediction").text_content().partition(": ")[2])
                 start, end = map(
                     read_number,
                     re.search(r"add up from .*?, ([\d,.-]+), to .*?, ([\d,.-]+)\. ", answer).groups(),

@@ -95,4 +95,7 @@ def odd_tables(draw, max_rows=60):
         y = np.round(y)
     if weight is not None:
         weight[0] = 1.0
-    return OddTable(X, np.abs(y) if getattr(model, "loss", None) == "poisson" else y, weight, model)
+    if getattr(model, "loss", None) == "poisson":
+        y = np.abs(y)
+        y[0] += 1.0
+    return OddTable(X, y, weight, model)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._parameters import check_count, is_integer, refuse
 from ..model.model import Model
-from ..model.numbers import ALL_DIGITS, NumberFormat, write_value
+from ..model.numbers import ALL_DIGITS, LONGEST, NumberFormat, write_value
 from ..tables.encoders import Levels
 from ..tables.errors import find_nearest
 from ._goal import RangeGoal, take_goal
@@ -75,7 +75,7 @@ class Counterfactual:
 
     def __repr__(self) -> str:
         shown = [
-            f"{name} {_write(old)} → {_write(new)}"
+            f"{name} {_write(old)} → {_write(new, ALL_DIGITS)}"
             for name, (old, new) in list(self.changes.items())[:_SHOWN]
         ]
         shown += [f"{len(self.changes) - _SHOWN} more"] * (len(self.changes) > _SHOWN)
@@ -85,7 +85,7 @@ class Counterfactual:
 
     def __str__(self) -> str:
         shown = [
-            f"{name} were {_write(after)} instead of {_write(before)}"
+            f"{name} were {_write(after, ALL_DIGITS)} instead of {_write(before)}"
             for name, (before, after) in list(self.changes.items())[:_SHOWN]
         ]
         more = len(self.changes) - len(shown)
@@ -289,9 +289,9 @@ def _is_small(task: Task, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     return is_small
 
 
-def _write(value: Any) -> str:
-    """Format a number with all digits, because fewer may not change the prediction, or a category."""
-    return write_value(value, longest=ALL_DIGITS) if isinstance(value, float) else str(value)
+def _write(value: Any, longest: int = LONGEST) -> str:
+    """Format a number or a category. A new number needs all digits, because fewer may not change the prediction."""
+    return write_value(value, longest) if isinstance(value, float) else str(value)
 
 
 def _describe(task: Task, row: NDArray[np.float64], prediction: Any, distance: float) -> Counterfactual:

@@ -14,7 +14,7 @@ _STEPS = 300.0  # least number of distinguishable values in a range
 _MOST_DECIMALS, _LARGEST = 6, 1e15  # numbers beyond are formatted with exponents
 _LARGEST_EXPONENT = 709.0
 _NARROWEST = 1e-300
-_LONGEST = 12  # digits of a value that a person or an instrument wrote down
+LONGEST = 12  # digits of a value that a person or an instrument wrote down
 _SMALLEST = 1e-4  # smaller values are formatted with exponents
 _GROUPED = 1e4  # values from 10,000 have separators between thousands; years have none
 
@@ -86,7 +86,7 @@ class NumberFormat:
         return [float(Decimal(unit).scaleb(-self.decimals)) for unit in units]
 
 
-def write_value(value: float, longest: int = _LONGEST) -> str:
+def write_value(value: float, longest: int = LONGEST) -> str:
     """Format a value of a row as it is: 66,008, 0.1 or 2e-07.
 
     A value with more digits than ``longest`` was computed: it is rounded to six, and has three decimals at least.

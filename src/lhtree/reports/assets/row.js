@@ -6,12 +6,12 @@ import { reasonOf } from "./trees.js";
 
 const FIRST_FIELDS = 12;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/; // 66,008
+const SEPARATED = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/; // 66,008
 
 // NaN for an empty field, which counts as missing; undefined if the text is not a finite number.
 export function parseValue(text) {
   const plain = text.trim().replace("−", "-");
-  const trimmed = GROUPED.test(plain) ? plain.replaceAll(",", "") : plain;
+  const trimmed = SEPARATED.test(plain) ? plain.replaceAll(",", "") : plain;
   if (trimmed === "") return NaN;
   const value = Number(trimmed);
   return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
