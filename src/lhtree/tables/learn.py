@@ -153,10 +153,15 @@ class TableSummary:
             if span.is_infinite():
                 given = np.arange(first_row, first_row + len(array))
                 refuse_infinity(rows, given if kept is None else given[kept])
-        facts = zip(*(side.tolist() for side in span), n_missing.tolist(), strict=True)
-        for number, (known, own) in enumerate(zip(self.columns, facts, strict=True)):
+        for number, known in enumerate(self.columns):
             name = number if self.names is None else self.names[number]
-            known.add_numbers(None, *own, self.wanted.parts, title=f"column {name!r}")
+            low, high, is_whole = (
+                float(span.low[number]),
+                float(span.high[number]),
+                bool(span.is_whole[number]),
+            )
+            n = int(n_missing[number])
+            known.add_numbers(None, low, high, is_whole, n, self.wanted.parts, title=f"column {name!r}")
         return array
 
     def has_same_columns(self, other: TableSummary) -> bool:

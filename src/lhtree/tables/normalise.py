@@ -38,8 +38,8 @@ class Span(NamedTuple):
     @classmethod
     def unknown(cls, n_features: int) -> Span:
         """A span to be filled in."""
-        nan = np.full((2, n_features), np.nan)
-        return cls(*nan, np.ones(n_features, dtype=bool))
+        low, high = np.full((2, n_features), np.nan)
+        return cls(low, high, np.ones(n_features, dtype=bool))
 
     def widen(self, X: EncodedRows) -> Span:
         """The span widened by the rows of X."""
