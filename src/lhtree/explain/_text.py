@@ -84,7 +84,7 @@ def _draw_bar(what: str, amount: float, written: str, largest: float) -> str:
     )
 
 
-class _Line(NamedTuple):
+class _MoveLine(NamedTuple):
     """A part of the total in a list whose amounts add up as printed."""
 
     what: str
@@ -92,7 +92,7 @@ class _Line(NamedTuple):
     written: str
 
 
-def _list_moves(explanation: Explanation, many: str, one: str) -> list[_Line]:
+def _list_moves(explanation: Explanation, many: str, one: str) -> list[_MoveLine]:
     """Return the largest contributions, the sum of the others, and the clipped part."""
     moves, n_more, rest = find_moves(explanation)
     parts = [(move.subject, move.amount) for move in moves]
@@ -102,7 +102,7 @@ def _list_moves(explanation: Explanation, many: str, one: str) -> list[_Line]:
     if amounts.is_seen(account.clipped):
         parts.append((CLIPPED, account.clipped))
     rounded = amounts.add_up(account.base, [amount for _, amount in parts], account.total)
-    return [_Line(*part, amounts.sign(number)) for part, number in zip(parts, rounded, strict=True)]
+    return [_MoveLine(*part, amounts.sign(number)) for part, number in zip(parts, rounded, strict=True)]
 
 
 def find_moves(explanation: Explanation) -> tuple[list[Move], int, float]:
