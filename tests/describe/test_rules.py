@@ -13,7 +13,7 @@ from lhtree.describe.outline import read_outline, write_tree
 from lhtree.describe.rules import Rules, name_column
 from lhtree.model.views import TreeViews
 from lhtree.scorer import Scorer
-from support.compact import LABELS, make_model, turn_over
+from support.compact import CHAINS, LABELS, make_chain, make_model, turn_over
 from support.shop import make_table
 from support.spreadsheet import calculate
 
@@ -59,6 +59,20 @@ def test_spreadsheet(model):
     for row, label in zip(rows, expected, strict=True):
         cells = {f"{name_column(place)}7": cell for place, cell in enumerate(row.values())}
         assert calculate(formula, cells) == label
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_python_of_deep_trees(chain):
+    """Python allows 100 levels of indentation."""
+    model, frame = make_model(0, left=CHAINS[chain])
+    scorer = Scorer(model)
+    assert evaluate(scorer.rules(), frame) == scorer.predict(frame).tolist()
+
+
+def test_formulas_of_deep_trees_are_rejected():
+    rules = Rules(read_outline(make_model(0, left=make_chain(62, "r", is_forked=False))[0]))
+    with pytest.raises(ValueError, match="in up to 65 levels, more than Excel's 64: lower max_leaf_nodes"):
+        rules.to_excel()
 
 
 def test_truth_values():

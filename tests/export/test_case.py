@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 from lhtree import CompactLHTClassifier, CompactLHTRegressor, export_sql
 from lhtree.scorer import Scorer
 from support.clouds import make_clouds
-from support.compact import make_model
+from support.compact import CHAINS, make_model
 
 pytest.importorskip("pandas")
 
@@ -41,7 +41,10 @@ def fill_table(connection, frame):
 
 def check(connection, dialect, model):
     *shape, digits = model
-    model, frame = make_model(*shape, digits=digits)
+    compare(connection, dialect, *make_model(*shape, digits=digits))
+
+
+def compare(connection, dialect, model, frame):
     scorer = Scorer(model)
     fill_table(connection, frame)
     query = export_sql(scorer, table="t", keys=["n"], dialect=dialect)
@@ -119,11 +122,27 @@ def test_names_that_differ_in_case_only_are_numbered():
     assert '"is_infinite"' not in read_case(model)
 
 
-def test_deep_trees_are_rejected(monkeypatch):
+@pytest.mark.parametrize("chain", CHAINS)
+def test_deep_trees(chain, request):
+    """SQLite parses about 19 CASE inside each other."""
+    made = make_model(0, left=CHAINS[chain])
+    with closing(sqlite3.connect(":memory:")) as connection:
+        compare(connection, "sqlite", *made)
+    with pytest.importorskip("duckdb").connect() as connection:
+        compare(connection, "duckdb", *made)
+    with pytest.importorskip("psycopg").connect(request.getfixturevalue("postgresql")) as connection:
+        compare(connection, "postgresql", *made)
+
+
+def test_sums_of_many_terms_are_rejected(monkeypatch):
     from lhtree.export import sql
 
     model = Scorer(make_model(0, n_leaves=8)[0])
-    monkeypatch.setattr(sql, "_MOST_LEVELS", 1)
-    with pytest.raises(ValueError, match=r"its tree has \d levels, more than 1. Lower max_leaf_nodes"):
-        export_sql(model)
-    assert export_sql(model, force=True).startswith("WITH")
+    widest = int(np.diff(model._model.trees.hyperplane_ptr).max())
+    monkeypatch.setattr(sql, "_MOST_TERMS", widest - 1)
+    for dialect in ("sqlite", "duckdb"):
+        with pytest.raises(
+            ValueError, match=rf"sums of up to {widest} terms, more than {widest - 1}. Lower max_terms"
+        ):
+            export_sql(model, dialect=dialect, force=True)
+    assert export_sql(model, dialect="postgresql").startswith("WITH")

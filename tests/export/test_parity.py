@@ -333,6 +333,36 @@ def test_compact_classifiers_with_missing_values(tmp_path):
     check(model, spoil(X), tmp_path)
 
 
+@settings(max_examples=settings().max_examples // 6)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    exponent=st.sampled_from([0, -100, -110, -150, -250, 100, 110, 150, 250]),
+    digits=st.sampled_from([1, 2, 3, 15, None]),
+    membership=st.sampled_from(["constant", "linear"]),
+    estimator=st.sampled_from([CompactLHTClassifier, CompactLHTRegressor]),
+)
+def test_compact_trees_of_any_magnitude(seed, exponent, digits, membership, estimator, tmp_path_factory):
+    """Missing values are replaced by the printed centre."""
+    random = np.random.default_rng(seed)
+    n_features = int(random.integers(1, 4))
+    X = random.normal(random.normal(scale=3.0), 1.0, (400, n_features))
+    y = X @ random.normal(size=n_features) + random.normal(0.0, 0.5, 400)
+    y = y > np.median(y) if estimator is CompactLHTClassifier else y
+    X = X * 10.0 ** (exponent + random.integers(-3, 4, n_features))
+    X[random.random(X.shape) < 0.2] = np.nan
+    model = estimator(
+        max_leaf_nodes=int(random.choice([2, 8])),
+        max_terms=int(random.integers(1, 4)),
+        membership=membership,
+        min_samples_leaf=1,
+        penalty=0.1,
+        digits=digits,
+        max_passes=2,
+        missing_indicator=False,
+    )
+    check(model.fit(X, y), spoil(X), tmp_path_factory.mktemp("export"))
+
+
 def test_compact_regressors(tmp_path):
     X, _ = make_clouds(200, 4, 2)
     y = 1e6 * (X[:, 0] - 2.0 * X[:, 1] > 0.0) + 3.0 * X[:, 2]

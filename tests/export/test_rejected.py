@@ -45,6 +45,19 @@ def test_text_that_cannot_be_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_an_empty_category_is_rejected_where_it_means_missing(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = make_clouds(60, 1, 2)
+    X = pandas.DataFrame({"x": X[:, 0], "shop": ["", "a", "b"] * 20})
+    model = LHTClassifier(max_one_hot=2).fit(X, y)
+    with pytest.raises(
+        ValueError, match="the category '' of the column 'shop' means a missing value in ONNX"
+    ):
+        export_onnx(model, tmp_path / "model.onnx")
+    export_onnx(LHTClassifier().fit(X, y), tmp_path / "model.onnx")
+    export_c(model, tmp_path / "model.c")
+
+
 class Labels:
     def __init__(self, labels):
         self.labels = labels
@@ -68,7 +81,7 @@ def test_labels_that_cannot_be_written():
 def test_wrapped_models(wrap, remedy, tmp_path):
     wrapped = wrap(LHTClassifier()).fit(*make_clouds(90, 3, 3))
     for write in (save, export_c, export_onnx):
-        with pytest.raises(TypeError, match=f"model is a {type(wrapped).__name__}: .*{remedy}"):
+        with pytest.raises(TypeError, match=f"model is of type {type(wrapped).__name__}: .*{remedy}"):
             write(wrapped, tmp_path / "file")
 
 

@@ -72,9 +72,18 @@ def make_customers(n_rows: int = 1500, seed: int = 0) -> tuple[Any, Any]:
 
 
 def make_model(
-    seed: int, kind: str = "text", n_classes: int = 3, n_leaves: int = 6, *, digits: int | None = 3
+    seed: int,
+    kind: str = "text",
+    n_classes: int = 3,
+    n_leaves: int = 6,
+    *,
+    digits: int | None = 3,
+    left: list[int] | None = None,
 ) -> tuple[Model, Any]:
-    """A model with random terms, and a frame of rows it was not made from; some trees of two classes are linear."""
+    """A model with random terms, and a frame of rows it was not made from; some trees of two classes are linear.
+
+    ``left`` are the left children of all blocks, instead of a random tree of ``n_leaves``.
+    """
     random = np.random.default_rng(seed)
     frame = make_frame(random, 60)
     labels = LABELS[kind][:n_classes]
@@ -83,11 +92,12 @@ def make_model(
     centre = np.where(np.isnan(model.normalisation.centre), 0.0, model.normalisation.centre)
     encoded = model.encode(frame)
     X = np.where(np.isnan(encoded), centre, encoded)
-    return replace(model, trees=grow(random, X, n_classes, n_leaves, digits)), make_frame(random, 80)
+    left = left or draw_shape(random, n_leaves)
+    return replace(model, trees=grow(random, X, n_classes, left, digits)), make_frame(random, 80)
 
 
-def grow(random: np.random.Generator, X: Any, n_classes: int, n_leaves: int, digits: int | None) -> Trees:
-    """A tree of random lines; many bounds are the sum of a row, so that "below" and "at most" differ."""
+def draw_shape(random: np.random.Generator, n_leaves: int) -> list[int]:
+    """The left children of the blocks of a random tree; -1 for a leaf."""
     left, n_blocks = [-1], 1
     leaves = [0]
     while len(leaves) < n_leaves:
@@ -96,6 +106,34 @@ def grow(random: np.random.Generator, X: Any, n_classes: int, n_leaves: int, dig
         left += [-1, -1]
         leaves += [n_blocks, n_blocks + 1]
         n_blocks += 2
+    return left
+
+
+def make_chain(n_levels: int, sides: str, *, is_forked: bool) -> list[int]:
+    """The left children of a tree that continues on one side of every level; the other is a leaf, or a fork of two.
+
+    ``sides`` are the sides of the levels in turn: "l", "r" or "lr".
+    """
+    left, block = [-1], 0
+    for level in range(n_levels):
+        first = left[block] = len(left)
+        left += [-1, -1]
+        block = first + (sides[level % len(sides)] == "r")
+        if is_forked:
+            left[2 * first + 1 - block] = len(left)
+            left += [-1, -1]
+    return left
+
+
+CHAINS = {
+    f"{sides}, {'forked' if is_forked else 'plain'}": make_chain(120, sides, is_forked=is_forked)
+    for sides in ("l", "r", "lr")
+    for is_forked in (False, True)
+}
+
+
+def grow(random: np.random.Generator, X: Any, n_classes: int, left: list[int], digits: int | None) -> Trees:
+    """A tree of random lines; many bounds are the sum of a row, so that "below" and "at most" differ."""
     order = _number(left)
     features, weights, offsets = [], [], []
     for block in order:

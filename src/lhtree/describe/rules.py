@@ -9,6 +9,7 @@ from typing import Any
 
 from .._parameters import check_count, refuse
 from ..model.labels import check_labels
+from ..model.trees import count_nesting
 from .outline import (
     CATEGORY,
     MISSING,
@@ -27,6 +28,8 @@ from .outline import (
 
 _MOST_CHARACTERS = 8192  # of a formula in Excel
 _MOST_COLUMNS = 16384
+_MOST_LEVELS = 64  # of functions inside each other in Excel
+_LEVELS_OF_A_CELL = 3  # of NOT(OR(EXACT())) and MIN(MAX(IF()))
 _LETTERS = 26
 _WORDS = {"<": "is below", ">": "is above", ">=": "is at least", "<=": "is at most"}
 
@@ -225,13 +228,14 @@ class Language:
             block, self.write_value, times=f"{self.gap}*{self.gap}", gap=self.gap, write=self.number
         )
 
-    def write_left(self, block: OutlineBlock) -> str:
-        """Return the condition to go left."""
+    def write_side(self, block: OutlineBlock, *, is_left: bool = True) -> str:
+        """Return the condition to go to one side."""
         left = find_left(block)
-        if left.sign in "<>":
-            return f"{self.write_sum(left)}{self.gap}{left.sign}{self.gap}{self.number(left.bound)}"
+        sign = left.sign if is_left else OPPOSITE[left.sign]
+        if sign in _WORDS:
+            return f"{self.write_sum(left)}{self.gap}{sign}{self.gap}{self.number(left.bound)}"
         value = self.write_value(left.terms[0])
-        return value if left.sign == "=" else self.negation.format(value)
+        return value if sign == "=" else self.negation.format(value)
 
     def write_leaf(self, outline: Outline, block: OutlineBlock) -> str:
         """Return the prediction of a leaf."""
@@ -247,7 +251,10 @@ class Language:
 
 
 def _write_python(outline: Outline, name: str) -> str:
-    """Return the function; missing cells are filled first."""
+    """Return the function; missing cells are filled first.
+
+    The side with fewer levels is indented, because Python allows 100 levels of indentation.
+    """
     fills = [
         f"{term.column!r}: {write_number(term.fill)}"
         for term in outline.fills.values()
@@ -261,6 +268,7 @@ def _write_python(outline: Outline, name: str) -> str:
     if outline.used:
         lines.append("    given = {name: x for name, x in row.items() if x is not None and x == x}")
         lines.append(f"    x = {{{', '.join(fills)}}} | given")
+    nesting = count_nesting([(block.left, block.right) for block in outline.blocks])
     python, work = Language(_write_python_value), [(0, 1)]
     while work:
         number, depth = work.pop()
@@ -268,8 +276,10 @@ def _write_python(outline: Outline, name: str) -> str:
         if block.is_leaf:
             lines.append(f"{indent}return {python.write_leaf(outline, block)}")
             continue
-        lines.append(f"{indent}if {python.write_left(block)}:")
-        work += [(block.right, depth), (block.left, depth + 1)]
+        is_left = nesting[block.left] <= nesting[block.right]
+        lines.append(f"{indent}if {python.write_side(block, is_left=is_left)}:")
+        inner, outer = (block.left, block.right) if is_left else (block.right, block.left)
+        work += [(outer, depth), (inner, depth + 1)]
     return "\n".join(lines)
 
 
@@ -302,8 +312,14 @@ def _write_excel(outline: Outline, row: int) -> str:
         block = outline.blocks[number]
         if block.is_leaf:
             return excel.write_leaf(outline, block)
-        return excel.choice.format(excel.write_left(block), write(block.left), write(block.right))
+        return excel.choice.format(excel.write_side(block), write(block.left), write(block.right))
 
+    n_levels = _LEVELS_OF_A_CELL + max(block.depth for block in outline.blocks)
+    if n_levels > _MOST_LEVELS:
+        raise ValueError(
+            f"the formula would have functions inside each other in up to {n_levels} levels, more than Excel's "
+            f"{_MOST_LEVELS}: lower max_leaf_nodes."
+        )
     formula = f"={write(0)}"
     if len(formula) > _MOST_CHARACTERS:
         raise ValueError(

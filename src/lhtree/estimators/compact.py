@@ -28,6 +28,7 @@ from ..grow.sources import MemoryTable
 from ..grow.training import Training, prepare, shift
 from ..model.model import Model
 from ..model.records import CompactRecord
+from ..model.trees import bound_values
 from ..tables.normalise import Normalisation
 from .base import Classifier, Predictor, Regressor, count_threads, normalise
 from .documentation import ALL, CLASSIFIER, REGRESSOR, document
@@ -123,12 +124,11 @@ class BaseCompact(Predictor):
         normalisation, span = normalise(
             training, "robust", None, n_threads, training.X.sample(0)
         )  # nothing is random
+        centre = normalisation.centre
         if plan.digits is not None:
-            centre = round_to_scale(normalisation.centre, normalisation.scale, _CENTRE_DIGITS)
-            centre = np.where(
-                np.isfinite(centre), centre, normalisation.centre
-            )  # 1.79e308 would become 1.8e308
-            normalisation = Normalisation(centre, normalisation.scale)
+            centre = round_to_scale(centre, normalisation.scale, _CENTRE_DIGITS)
+        # 1.79e308 is rounded to infinity, but bounded.
+        normalisation = Normalisation(bound_values(centre, centre), normalisation.scale)
 
         def build(training: Training, plan: CompactPlan, progress: Progress) -> Model:
             grown = grow(training, plan, normalisation, n_threads, progress)

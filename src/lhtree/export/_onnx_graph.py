@@ -231,12 +231,12 @@ class UnitRows(GraphRows):
     """Rows in the user's units; terms are added from left to right."""
 
     def _read(self, graph: Graph, x: str) -> str:
-        """Return the rows with the centre instead of missing values."""
+        """Return the rows between the bounds of values, with the centre instead of missing values."""
         centre = graph.constant(self.fitted.normalisation.centre, name="centre")
-        filled = graph.add("Where", graph.add("IsNaN", x), centre, x)
-        filled = graph.add("Clip", filled, graph.constant(-MOST_VALUE), graph.constant(MOST_VALUE))
-        is_tiny = graph.add("Less", graph.add("Abs", filled), graph.constant(LEAST_VALUE))
-        return graph.add("Where", is_tiny, graph.constant(0.0), filled)
+        clipped = graph.add("Clip", x, graph.constant(-MOST_VALUE), graph.constant(MOST_VALUE))
+        is_tiny = graph.add("Less", graph.add("Abs", x), graph.constant(LEAST_VALUE))
+        bounded = graph.add("Where", is_tiny, graph.constant(0.0), clipped)
+        return graph.add("Where", graph.add("IsNaN", x), centre, bounded)
 
     @staticmethod
     def pad_width(n_terms: int) -> int:

@@ -84,6 +84,8 @@ def write_label(label: Label, dialect: str) -> str:
         text = check_text(label, "class or category", "SQL")
         return "'" + text.replace("'", "''") + "'"
     if isinstance(label, bool):
+        if dialect == "sqlite":  # which reads TRUE as a column of that name if there is one
+            return "1" if label else "0"
         return "TRUE" if label else "FALSE"
     if not isinstance(label, int):
         return write_number(label, dialect)
@@ -152,14 +154,14 @@ def find_twins(names: Iterable[str], dialect: str) -> tuple[str, str] | None:
 class Query:
     """A SELECT of common table expressions, most of which read the one before.
 
-    They are materialised: an engine that inlines them would double its work with every level. None may have the name
-    of the table, because SQLite would read the expression instead.
+    They are materialised: an engine that inlines them would double its work with every level. The ending of their names
+    keeps them apart from reserved words and from the table, which SQLite would read as the expression.
     """
 
     def __init__(self, table: str, dialect: str) -> None:
         self.dialect = dialect
         self._source = f"{quote_name(table)} AS t"
-        self._ending = "" if table.endswith("_") else "_"
+        self._ending = "_0" if table.endswith("_") else "_"
         self._parts: list[str] = []
 
     def name(self, name: str) -> str:

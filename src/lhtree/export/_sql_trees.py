@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..model.model import Model
 from ..model.shares import list_memberships
+from ..model.trees import count_nesting
 from ._sql_query import (
     REAL,
     Query,
@@ -79,27 +80,39 @@ def _look_up(
 
 
 def _name_features(fitted: Model, walks: Walks, n_keys: int, dialect: str) -> dict[int, str]:
-    """Return the columns of the features in use: their names, or z0, z1, ... if two names are the same in SQL."""
+    """Return the columns of the features in use: their names, or z0, z1, ... if two names are the same in SQL.
+
+    In SQLite, a common table expression cannot have columns named true and false.
+    """
     used = np.union1d(walks.weights.feature, walks.slopes.feature).tolist()
     names = [fitted.feature_names[f] for f in used]
-    others = ["is_infinite", *(f"k{i}" for i in range(n_keys))]
+    others = ["is_infinite", *(f"k{i}" for i in range(n_keys)), *["true", "false"] * (dialect == "sqlite")]
     if find_twins([*names, *others], dialect):
         return {f: f"z{f}" for f in used}
     return {f: quote_name(name) for f, name in zip(used, names, strict=True)}
 
 
 def _write_tree(walks: Walks, leaves: list[str], names: dict[int, str], dialect: str) -> str:
-    """Return the CASE expression: a WHEN for every leaf below a block, and another CASE where both sides branch."""
+    """Return the CASE expression: a WHEN for every leaf below a block, and another CASE where both sides branch.
+
+    The side with fewer levels is nested, because SQLite parses few CASE inside each other.
+    """
+    children = walks.child.tolist()
+    nesting = count_nesting(children)
+
+    def count(place: int) -> int:
+        return nesting[place] if place >= 0 else 0
 
     def write(place: int, indent: str) -> str:
         if place < 0:
             return leaves[-1 - place]
         lines, more = ["CASE"], indent + "  "
         while place >= 0:
-            below, above = walks.child[place].tolist()
+            below, above = children[place]
             total = _write_sum(walks.weights.row(place), names, dialect)
             bound = write_short(float(walks.offset[place]), dialect)
-            sign, chosen, place = (">=", above, below) if below >= 0 > above else ("<", below, above)
+            is_swapped = count(below) > count(above)
+            sign, chosen, place = (">=", above, below) if is_swapped else ("<", below, above)
             lines.append(f"{more}WHEN {total} {sign} {bound} THEN {write(chosen, more)}")
         return "\n".join([*lines, f"{more}ELSE {leaves[-1 - place]}", f"{indent}END"])
 

@@ -311,10 +311,11 @@ static int normalise(const double *x, double *z) {
     for (f = 0; f < ${macro}_N_FEATURES; ++f) {
 $given
         if ($x - $x != 0.0 && $x == $x) return 0; /* infinite */
-        z[f] = $x == $x ? $x : centre[f];
+        z[f] = $x;
         if (z[f] > 1e100) z[f] = 1e100;
         if (z[f] < -1e100) z[f] = -1e100;
         if (z[f] < 1e-100 && z[f] > -1e-100) z[f] = 0.0;
+        if (z[f] != z[f]) z[f] = centre[f];
     }
     return 1;
 }

@@ -125,7 +125,7 @@ def _complete(graph: Graph, x: str, fitted: Model) -> str:
         features = list(range(*encoding.features_of(column).indices(fitted.n_features)))
         if isinstance(encoder, TargetStatistic):
             parts += [pick(given)] if given else []
-            parts.append(_look_up(graph, encoder, n_looked_up))
+            parts.append(_look_up(graph, encoder, n_looked_up, fitted.column_names[column]))
             given, n_looked_up = [], n_looked_up + 1
         elif isinstance(encoder, Numbers) and encoder.has_indicator:
             parts.append(pick([*given, features[0]]))
@@ -137,17 +137,22 @@ def _complete(graph: Graph, x: str, fitted: Model) -> str:
     return graph.add("Concat", *parts, axis=1)
 
 
-def _look_up(graph: Graph, encoder: TargetStatistic, number: int) -> str:
+def _look_up(graph: Graph, encoder: TargetStatistic, number: int, name: str) -> str:
     """Return statistics of a column of text, shape (n, n_targets): NaN for "", the last for unknown categories."""
     keys = [check_text(str(category), "category", "ONNX") for category in encoder.categories]
+    if "" in keys:
+        raise ValueError(
+            f"the category '' of the column {name!r} means a missing value in ONNX: rename it and fit again, or use "
+            "export_c or export_sql."
+        )
     n_levels = len(keys)
     own = graph.add("Gather", CATEGORIES, graph.constant(number, np.int64), axis=1)
     code = graph.add(
         "LabelEncoder",
         own,
         domain="ai.onnx.ml",
-        keys_strings=keys if "" in keys else [*keys, ""],
-        values_int64s=list(range(n_levels)) if "" in keys else [*range(n_levels), n_levels + 1],
+        keys_strings=[*keys, ""],
+        values_int64s=[*range(n_levels), n_levels + 1],
         default_int64=n_levels,
     )
     table = np.column_stack([encoder.values, np.full(len(encoder.values), np.nan)]).T

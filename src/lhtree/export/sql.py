@@ -11,6 +11,7 @@ from .._parameters import refuse
 from ..model.labels import find_labels
 from ..model.model import Model, read
 from ..model.records import Knots
+from ..tables.encoders import Dropped
 from . import _walks as e
 from ._sql_query import DIALECTS, Query, find_largest, find_twins, quote_name, write_label
 from ._sql_trees import Result, score_case, score_columns, score_joins
@@ -21,6 +22,7 @@ _MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = {"sqlite": 2000, "duckdb": 2000, "postgresql": 1600}
 _MOST_LEVELS = 200
 _MOST_JOINS = 60  # SQLite joins 64 tables
+_MOST_TERMS = 900  # of a sum: SQLite and DuckDB parse expressions of 1,000 levels
 _MOST_SECONDS = 60.0
 # per column squared and level, because engines look up every column among all at every level
 _SECONDS = 1.2e-5
@@ -125,7 +127,14 @@ def _too_large(reason: str, remedy: str = _FEWER, *, can_force: bool = True) -> 
 
 
 def _check_names(fitted: Model, keys: list[str], outputs: list[str], dialect: str) -> None:
-    """Raise ValueError if two names are the same in SQL."""
+    """Raise ValueError if two names are the same in SQL, or one is empty where the engine has no such names."""
+    columns = zip(fitted.column_names, fitted.encoding.encoders, strict=True)
+    used = [name for name, encoder in columns if not isinstance(encoder, Dropped)]
+    if "" in [*used, *keys] and dialect != "sqlite":
+        raise ValueError(
+            f"a column has the name '', which {dialect} cannot read: rename it in the table and fit again, or use "
+            "export_onnx or export_c."
+        )
     for what, names in (("columns", fitted.column_names), ("output columns", [*keys, *outputs])):
         twins = find_twins(names, dialect)
         if twins:
@@ -146,9 +155,11 @@ def _check_width(n_columns: int, dialect: str, force: bool) -> None:
 def _check_case(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:
     """Raise ValueError if a compact tree is too large for one expression."""
     _check_width(n_keys + 1 + fitted.n_features, dialect, force)
-    depth = int(fitted.trees.depths().max())
-    if depth > _MOST_LEVELS and not force:
-        raise _too_large(f"its tree has {depth} levels, more than {_MOST_LEVELS}", "Lower max_leaf_nodes")
+    trees = fitted.trees
+    widest = int(max(np.diff(ptr).max() for ptr in (trees.hyperplane_ptr, trees.membership_ptr)))
+    if widest > _MOST_TERMS and dialect != "postgresql":
+        reason = f"it has sums of up to {widest:,} terms, more than {_MOST_TERMS:,}"
+        raise _too_large(reason, "Lower max_terms", can_force=False)
 
 
 def _check_columns(fitted: Model, n_keys: int, dialect: str, force: bool) -> None:

@@ -292,7 +292,8 @@ def fit_leaf(
         unit_slopes = np.ldexp(slopes[order] / scale[own_features], target.exponent)
     if digits is not None:
         unit_slopes = round_significant(unit_slopes, digits)
-    if not (np.abs(unit_slopes) < MOST_WEIGHT).all():
+    size = np.abs(unit_slopes)
+    if not ((size > 1.0 / MOST_WEIGHT) & (size < MOST_WEIGHT)).all():
         return constant
     values = X[:, own_features] @ unit_slopes
     intercept = float(mean - weight @ values / total)

@@ -335,6 +335,19 @@ def bound_values(X: NDArray[Any], centre: Floats) -> Floats:
     return np.where(np.isnan(X), centre, bounded)
 
 
+def count_nesting(children: Sequence[Sequence[int]]) -> list[int]:
+    """Return the levels of nesting needed to write a tree, below every block, as "if one side, …; the other side".
+
+    The side with fewer levels is the nested one, so that a tree of n leaves has at most log2(n) levels. Children follow
+    their parents; a negative child is a leaf.
+    """
+    levels = [0] * len(children)
+    for block in reversed(range(len(children))):
+        fewer, more = sorted(levels[child] if child >= 0 else 0 for child in children[block])
+        levels[block] = max(more, fewer + 1)
+    return levels
+
+
 SCHEMA: dict[str, Array] = {one.name: one.metadata["array"] for one in fields(Trees)}
 
 
