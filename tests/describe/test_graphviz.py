@@ -118,5 +118,5 @@ def test_arguments_that_make_no_sense(argument, value):
 
 
 def test_other_objects_are_refused():
-    with pytest.raises(TypeError, match="model is a dict"):
+    with pytest.raises(TypeError, match="model is of type dict"):
         export_graphviz({})
