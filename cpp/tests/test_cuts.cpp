@@ -52,6 +52,56 @@ struct CutCase {
     }
 };
 
+// Sums of a numeric response in the order of a column, compared with those of sorted rows at the last row of
+// every value.
+TEST(numeric_responses_add_up_in_the_order_of_a_column) {
+    Random random(5);
+    for (const int n_levels : {1, 2, 3, 4, 9, 300, 5000})
+        for (const std::size_t n : {1, 2, 7, 50, 700}) {
+            const Table table = random_table(n, 3, n + static_cast<std::size_t>(n_levels), n_levels);
+            std::vector<double> response(n);
+            for (double& value : response) value = random.normal();
+            const double lowest = *std::min_element(response.begin(), response.end());
+            for (const bool is_weighted : {false, true}) {
+                const RealSamples samples{table.rows(), response.data(),
+                                          is_weighted ? table.weight.data() : nullptr};
+                std::vector<std::size_t> row(n);
+                std::iota(row.begin(), row.end(), std::size_t{0});
+                const auto z = [&](std::size_t i) { return table.rows()[row[i]][1]; };
+                std::stable_sort(row.begin(), row.end(), [&](std::size_t a, std::size_t b) {
+                    return table.rows()[a][1] < table.rows()[b][1];
+                });
+                std::vector<double> values, weights, distances;
+                double weight = 0.0, distance = 0.0;
+                for (std::size_t i = 0; i < n; ++i) {
+                    weight += samples.weight_of(row[i]);
+                    distance += samples.weight_of(row[i]) * (response[row[i]] - lowest);
+                    if (i + 1 < n && z(i) == z(i + 1)) continue;
+                    values.push_back(static_cast<double>(z(i)));
+                    weights.push_back(weight);
+                    distances.push_back(distance);
+                }
+                CHECK(values.size() <= static_cast<std::size_t>(n_levels));
+                Watch watch;
+                const Codes codes = code_features(table.rows(), 1, watch);
+                for (const CodedRows& coded : {CodedRows{}, CodedRows{codes.of(1), nullptr, true}}) {
+                    RealOrder order;
+                    order.measure_feature(samples, 1, coded, lowest);
+                    CHECK(order.size() == (values.size() <= 3 ? values.size() : n));
+                    std::vector<double> found_values, found_weights, found_distances;
+                    for (std::size_t i = 0; i < order.size(); ++i) {
+                        if (i + 1 < order.size() && order.value()[i] == order.value()[i + 1]) continue;
+                        found_values.push_back(order.value()[i]);
+                        found_weights.push_back(order.weight(i));
+                        found_distances.push_back(order.distance(i));
+                    }
+                    CHECK(same_bits(values, found_values) && same_bits(weights, found_weights));
+                    CHECK(same_bits(distances, found_distances));
+                }
+            }
+        }
+}
+
 TEST(purity_cuts_match_cases_worked_out_by_hand) {
     CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(1).offset == 2.5);
     CHECK(CutCase({0, 1, 2}, {3, 4, 5}).purest(9).offset == 2.5);           // e = 2.5

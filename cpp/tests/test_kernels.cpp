@@ -52,11 +52,24 @@ RowSums sum_all(const GrowKernels& kernel, const WeightedRows& rows) {
     const std::vector<double> mean(room, 0.25);
     kernel.sum_rows(rows, sums.sum.data(), sums.low.data(), sums.high.data());
     kernel.square_rows(rows, mean.data(), sums.squares.data());
-    std::vector<double> distance(m);
-    kernel.scatter_rows(rows, mean.data(), sums.scatter.data(), distance.data());
+    std::vector<double> distances(scatter_room(m));
+    kernel.scatter_rows(rows, mean.data(), sums.scatter.data(), distances.data());
     for (auto* values : {&sums.sum, &sums.squares}) values->resize(m);  // values behind them are unspecified
     for (auto* values : {&sums.low, &sums.high}) values->resize(m);
     return sums;
+}
+
+// Products added row by row: the order that fixes the bits.
+std::vector<double> scatter_slowly(const WeightedRows& rows) {
+    const std::size_t m = rows.rows.n_features;
+    std::vector<double> scatter(m * m), distance(m);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        for (std::size_t f = 0; f < m; ++f) distance[f] = static_cast<double>(rows.rows[row][f]) - 0.25;
+        for (std::size_t f = 0; f < m; ++f)
+            for (std::size_t g = 0; g <= f; ++g)
+                scatter[f * m + g] += (rows.weight ? rows.weight[row] : 1.0) * distance[f] * distance[g];
+    }
+    return scatter;
 }
 
 TEST(row_sums_agree_on_all_instruction_sets) {
@@ -66,6 +79,7 @@ TEST(row_sums_agree_on_all_instruction_sets) {
             for (const bool is_weighted : {false, true}) {
                 const WeightedRows rows{table.rows(), is_weighted ? table.weight.data() : nullptr};
                 const RowSums a = sum_all(portable::grow_kernels, rows);
+                CHECK(same_bits(a.scatter, scatter_slowly(rows)));
                 for (const GrowKernels* kernel : all_grow_kernels) {
                     const RowSums b = sum_all(*kernel, rows);
                     CHECK(same_bits(a.sum, b.sum) && same_bits(a.squares, b.squares));
@@ -73,21 +87,55 @@ TEST(row_sums_agree_on_all_instruction_sets) {
                     CHECK(same_bits(a.low, b.low) && same_bits(a.high, b.high));
                 }
                 for (std::size_t f = 0; f < m; ++f) {
-                    double sum = 0.0, squares = 0.0, products = 0.0;
+                    double sum = 0.0, squares = 0.0;
                     float low = 1e9f, high = -1e9f;
                     for (std::size_t row = 0; row < n; ++row) {
                         const double weight = is_weighted ? table.weight[row] : 1.0, z = table.at(row, f);
                         sum += weight * z;
                         squares += weight * (z - 0.25) * (z - 0.25);
-                        products += weight * (z - 0.25) * (table.at(row, 0) - 0.25);
                         low = std::min(low, table.at(row, f));
                         high = std::max(high, table.at(row, f));
                     }
                     CHECK_NEAR(a.sum[f], sum, 1e-9);
                     CHECK_NEAR(a.squares[f], squares, 1e-9);
-                    CHECK_NEAR(a.scatter[f * m], products, 1e-9);
                     CHECK(a.low[f] == low && a.high[f] == high);
                 }
+            }
+        }
+}
+
+TEST(integer_products_add_up_exactly) {
+    Random random(7);
+    for (std::size_t stride = 4; stride <= 16; stride += 4)
+        for (const std::size_t n : {0, 1, 2, 63, 64}) {
+            const auto draw = [&](std::int64_t most) {
+                return static_cast<std::int64_t>(random.below(static_cast<std::size_t>(2 * most + 1))) - most;
+            };
+            std::vector<std::int64_t> values(n * stride), first(n), second(n);
+            for (auto& value : values) value = draw(32768);
+            for (auto& value : first) value = 32767 + draw(32767);
+            for (auto& value : second) value = draw(32767);
+            std::vector<std::int64_t> by_first(stride, 5), by_second(stride, -5),
+                products(stride * stride, 9);
+            for (std::size_t row = 0; row < n; ++row)
+                for (std::size_t i = 0; i < stride; ++i) {
+                    const std::int64_t own = values[row * stride + i];
+                    by_first[i] += first[row] * own;
+                    by_second[i] += second[row] * own;
+                    for (std::size_t j = 0; j < stride; ++j)
+                        products[i * stride + j] += first[row] * own * values[row * stride + j];
+                }
+            for (const GrowKernels* kernel : all_grow_kernels) {
+                std::vector<std::int64_t> a(stride, 5), b(stride, -5), both(stride * stride, 9),
+                    room(n * stride);
+                kernel->add_integers({values.data(), n, stride, first.data(), second.data()}, a.data(),
+                                     b.data(), both.data(), room.data());
+                CHECK(a == by_first && b == by_second);
+                bool is_same = true;
+                for (std::size_t i = 0; i < stride; ++i)
+                    for (std::size_t j = 0; j <= i; ++j)
+                        is_same = is_same && both[i * stride + j] == products[i * stride + j];
+                CHECK(is_same);
             }
         }
 }

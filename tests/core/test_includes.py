@@ -14,7 +14,7 @@ ALLOWED = {
     "grow": {"shared", "grow/rows", "grow"},
     "grow/statistics": {"shared", "grow/rows", "grow", "grow/statistics"},
     "grow/decisions": {"shared", "grow", "grow/statistics", "grow/decisions"},
-    "grow/boost": {"shared", "grow/decisions", "grow/boost"},
+    "grow/boost": {"shared", "grow", "grow/decisions", "grow/boost"},
     "grow/compact": {"shared", "grow", "grow/decisions", "grow/compact"},
     "grow/trees": {"shared", "grow/rows", "grow", "grow/statistics", "grow/decisions", "grow/trees"},
 }

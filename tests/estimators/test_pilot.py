@@ -69,6 +69,38 @@ def test_the_least_loss_decides():
     assert model.min_samples_leaf_ == min(losses, key=losses.get)
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_classes", "noise", "n_trees", "tried"),
+    [
+        (600, 3, 0.7, 90, [5, 20, 50]),
+        (600, 2, 0.0, 30, [5, 20, 1]),
+        (3001, 2, 0.2, 10, [5, 20, 50]),
+    ],
+)
+def test_a_forest_follows_the_falling_loss_with_few_trees(
+    n_rows, n_classes, noise, n_trees, tried, monkeypatch
+):
+    """On large tables, pilots of 30 trees and four sizes made forests slower than RandomForest."""
+    grown = []
+    own = _pilot.Pilot.choose
+
+    def choose(self, settled, build, progress, n_threads):
+        def build_watched(training, settled, growth, progress):
+            model = build(training, settled, growth, progress)
+            grown.append((settled.min_samples_leaf, model.trees.n_trees))
+            return model
+
+        size = own(self, settled, build_watched, progress, n_threads)
+        assert sum(n for _, n in grown) == self.n_trees
+        return size
+
+    monkeypatch.setattr(_pilot.Pilot, "choose", choose)
+    X, y = make_rows(n_rows, noise, n_classes)
+    model = forest(n_estimators=40).fit(X, y if noise else (X[:, 0] * X[:, 1] > 0.0) ^ (X[:, 0] > 1.0))
+    assert grown == [(size, n_trees) for size in tried]
+    assert model.min_samples_leaf_ in tried
+
+
 def test_only_sizes_below_an_eighth_are_tried():
     for n_rows, largest in ((40, 1), (200, 5), (400, 20)):
         X, y = make_rows(n_rows, noise=1.0)

@@ -116,24 +116,130 @@ inline void scatter_eight(const WeightedRows& samples, const double* mean, doubl
         for (std::size_t g = 0; g <= f; ++g) scatter[f * p + g] = square[f][g];
 }
 
-void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter, double* distance) {
+// Adds the products of four features, from `f` on, and eight, from `g` on, of a strip of rows. Only elements
+// on and below the diagonal are written.
+inline void scatter_block(const double* weighted, const double* distance, std::size_t n_rows,
+                          std::size_t stride, std::size_t f, std::size_t g, std::size_t p, double* scatter) {
+    double square[4][8] = {};
+    const auto n_of = [&](std::size_t i) { return f + i < p ? (f + i + 1 < g + 8 ? f + i + 1 - g : 8) : 0; };
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t k = 0; k < n_of(i); ++k) square[i][k] = scatter[(f + i) * p + g + k];
+    Double4 low[4], high[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+        low[i] = load4(square[i]);
+        high[i] = load4(square[i] + 4);
+    }
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const double* const own = weighted + row * stride + f;
+        const double* const other = distance + row * stride + g;
+        const Double4 other_low = load4(other), other_high = load4(other + 4);
+        LHTREE_UNROLL(4)
+        for (std::size_t i = 0; i < 4; ++i) {
+            low[i] += own[i] * other_low;
+            high[i] += own[i] * other_high;
+        }
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        store(square[i], low[i]);
+        store(square[i] + 4, high[i]);
+    }
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t k = 0; k < n_of(i); ++k) scatter[(f + i) * p + g + k] = square[i][k];
+}
+
+void scatter_rows(const WeightedRows& samples, const double* mean, double* scatter, double* room) {
     const Rows& rows = samples.rows;
-    const std::size_t n_features = rows.n_features;
-    if (n_features <= 8) {
+    const std::size_t p = rows.n_features;
+    if (p <= 8) {
         samples.weight ? scatter_eight<true>(samples, mean, scatter)
                        : scatter_eight<false>(samples, mean, scatter);
         return;
     }
-    for (std::size_t row = 0; row < rows.n_rows; ++row) {
-        const double weight = samples.weight ? samples.weight[row] : 1.0;
-        const float* z = rows[row];
-        for (std::size_t f = 0; f < n_features; ++f) distance[f] = static_cast<double>(z[f]) - mean[f];
-        for (std::size_t f = 0; f < n_features; ++f) {
-            const double weighted = weight * distance[f];
-            double* line = scatter + f * n_features;
-            for (std::size_t g = 0; g <= f; ++g) line[g] += weighted * distance[g];
+    const std::size_t stride = padded(p), strip = scatter_strip(p);
+    double* const distance = room;
+    double* const weighted = samples.weight ? room + strip * stride : distance;
+    for (std::size_t begin = 0; begin < rows.n_rows; begin += strip) {
+        const std::size_t n = rows.n_rows - begin < strip ? rows.n_rows - begin : strip;
+        for (std::size_t row = 0; row < n; ++row) {
+            const float* const z = rows[begin + row];
+            double* const to = distance + row * stride;
+            for (std::size_t f = 0; f < stride; f += 4) store(to + f, load4(z + f) - load4(mean + f));
+            if (!samples.weight) continue;
+            double* const own = weighted + row * stride;
+            for (std::size_t f = 0; f < stride; f += 4)
+                store(own + f, samples.weight[begin + row] * load4(to + f));
+        }
+        for (std::size_t f = 0; f < p; f += 4)
+            for (std::size_t g = 0; g < f + 4 && g < p; g += 8)
+                scatter_block(weighted, distance, n, stride, f, g, p, scatter);
+    }
+}
+
+// Some lanes of the difference stay in registers during the loop over rows.
+template <std::size_t n_vectors>
+inline void subtract_tile(double* square, std::size_t n, std::size_t j, std::size_t at) {
+    Double4 rest[n_vectors];
+    for (std::size_t v = 0; v < n_vectors; ++v) rest[v] = load4(square + j * n + at + 4 * v);
+    const double* row = square;
+    for (std::size_t k = 0; k < j; ++k, row += n) {
+        LHTREE_UNROLL(4)
+        for (std::size_t v = 0; v < n_vectors; ++v) rest[v] -= row[j] * load4(row + at + 4 * v);
+    }
+    for (std::size_t v = 0; v < n_vectors; ++v) store(square + j * n + at + 4 * v, rest[v]);
+}
+
+void subtract_products(double* square, std::size_t n, std::size_t j) {
+    std::size_t at = j;
+    for (; at + 16 <= n; at += 16) subtract_tile<4>(square, n, j, at);
+    for (; at + 4 <= n; at += 4) subtract_tile<1>(square, n, j, at);
+    double* const own = square + j * n;
+    for (std::size_t k = 0; k < j; ++k) {
+        const double* const row = square + k * n;
+        for (std::size_t i = at; i < n; ++i) own[i] -= row[j] * row[i];
+    }
+}
+
+// Adds the products of four columns of `own` and the first 4 · n_vectors columns of the values.
+template <std::size_t n_vectors>
+inline void add_integer_products(const IntegerRows& rows, const std::int64_t* own, std::int64_t* products) {
+    Long4 sums[4][n_vectors];
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t v = 0; v < n_vectors; ++v)
+            sums[i][v] = load<Long4>(products + i * rows.stride + 4 * v);
+    const std::int64_t* values = rows.values;
+    for (std::size_t row = 0; row < rows.n_rows; ++row, own += rows.stride, values += rows.stride) {
+        Long4 others[n_vectors];
+        for (std::size_t v = 0; v < n_vectors; ++v) others[v] = load<Long4>(values + 4 * v);
+        LHTREE_UNROLL(4)
+        for (std::size_t i = 0; i < 4; ++i) {
+            const Long4 one = Long4{} + static_cast<long long>(own[i]);
+            LHTREE_UNROLL(4)
+            for (std::size_t v = 0; v < n_vectors; ++v) sums[i][v] += multiply_low(one, others[v]);
         }
     }
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t v = 0; v < n_vectors; ++v) store(products + i * rows.stride + 4 * v, sums[i][v]);
+}
+
+void add_integers(const IntegerRows& rows, std::int64_t* by_first, std::int64_t* by_second,
+                  std::int64_t* products, std::int64_t* room) {
+    for (std::size_t f = 0; f < rows.stride; f += 4) {
+        Long4 first = load<Long4>(by_first + f), second = load<Long4>(by_second + f);
+        for (std::size_t row = 0; row < rows.n_rows; ++row) {
+            const Long4 four = load<Long4>(rows.values + row * rows.stride + f);
+            const Long4 own = multiply_low(Long4{} + static_cast<long long>(rows.first[row]), four);
+            store(room + row * rows.stride + f, own);
+            first += own;
+            second += multiply_low(Long4{} + static_cast<long long>(rows.second[row]), four);
+        }
+        store(by_first + f, first);
+        store(by_second + f, second);
+    }
+    const std::size_t s = rows.stride;
+    add_integer_products<1>(rows, room, products);
+    if (s > 4) add_integer_products<2>(rows, room + 4, products + 4 * s);
+    if (s > 8) add_integer_products<3>(rows, room + 8, products + 8 * s);
+    if (s > 12) add_integer_products<4>(rows, room + 12, products + 12 * s);
 }
 
 double dot(const double* first, const double* second, std::size_t n) {
@@ -395,9 +501,10 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
 }  // namespace
 
 namespace LHTREE_KERNELS {
-const GrowKernels grow_kernels = {feature_sums, sum_rows, square_rows,       product_rows, scatter_rows,
-                                  dot,          curve,    weighted_products, logistic,     extremes,
-                                  below,        above,    gini_costs,        gini_bounds};
+const GrowKernels grow_kernels = {
+    feature_sums, sum_rows, square_rows, product_rows,      scatter_rows, subtract_products,
+    add_integers, dot,      curve,       weighted_products, logistic,     extremes,
+    below,        above,    gini_costs,  gini_bounds};
 }
 
 }  // namespace lhtree

@@ -27,6 +27,22 @@ struct Terms {
     double bias;
 };
 
+// Rows whose distances scatter_rows keeps in its room: few enough to stay in the first-level cache.
+constexpr std::size_t scatter_strip(std::size_t n_features) {
+    return std::max<std::size_t>(8, 1024 / padded(n_features));
+}
+constexpr std::size_t scatter_room(std::size_t n_features) {
+    return 2 * scatter_strip(n_features) * padded(n_features);
+}
+
+// Integers of some rows: `stride` values each, a multiple of 4 up to 16, and two factors. No product of a
+// value and a factor, and no value, leaves 32 bits.
+struct IntegerRows {
+    const std::int64_t* values;
+    std::size_t n_rows, stride;
+    const std::int64_t *first, *second;  // factors
+};
+
 struct GrowKernels {
     // Writes feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are
     // added as ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros,
@@ -39,8 +55,17 @@ struct GrowKernels {
     void (*square_rows)(const WeightedRows& rows, const double* mean, double* squares);
     // Adds the products of the distances from the mean and a factor per row.
     void (*product_rows)(Rows rows, const double* mean, const double* factor, double* products);
-    // Adds the weighted products of distances to a lower triangle; `room` has n_features values.
+    // Adds the weighted products of distances to a lower triangle. `mean` is padded; `room` has scatter_room
+    // values.
     void (*scatter_rows)(const WeightedRows& rows, const double* mean, double* scatter, double* room);
+    // Subtracts from row j of a square of n rows, from column j on, the earlier rows, in order, times their
+    // value in column j.
+    void (*subtract_products)(double* square, std::size_t n, std::size_t j);
+
+    // Adds Σ first · value_i, Σ second · value_i and Σ first · value_i · value_j: `products` has `stride`
+    // rows of `stride` sums, of which those with j ≤ i are of use. `room` is as large as the values.
+    void (*add_integers)(const IntegerRows& rows, std::int64_t* by_first, std::int64_t* by_second,
+                         std::int64_t* products, std::int64_t* room);
 
     // Returns Σ first · second of n values, a multiple of 8.
     double (*dot)(const double* first, const double* second, std::size_t n);

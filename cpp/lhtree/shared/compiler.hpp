@@ -46,6 +46,19 @@ inline Float4 narrow(Double4 x) {
 #endif
 }
 
+// Returns the products of the low halves of the lanes, as signed numbers of 32 bits.
+inline Long4 multiply_low(Long4 a, Long4 b) {
+#ifdef __AVX2__
+    return (Long4)_mm256_mul_epi32((__m256i)a, (__m256i)b);
+#else
+    Long4 product{};
+    for (int i = 0; i < 4; ++i)
+        product[i] =
+            static_cast<long long>(static_cast<std::int32_t>(a[i])) * static_cast<std::int32_t>(b[i]);
+    return product;
+#endif
+}
+
 inline void prefetch(const void* address) {
     __builtin_prefetch(address);
 }

@@ -99,6 +99,14 @@ inline Float4 narrow(const Double4& x) {
     return result;
 }
 
+inline Long4 multiply_low(const Long4& a, const Long4& b) {
+    Long4 product{};
+    for (std::size_t i = 0; i < 4; ++i)
+        product.lane[i] = static_cast<long long>(static_cast<std::int32_t>(a.lane[i])) *
+                          static_cast<std::int32_t>(b.lane[i]);
+    return product;
+}
+
 inline void prefetch(const void*) {}
 
 inline std::uint32_t part_four(const Double4& y, const std::uint32_t* four, std::uint32_t* left,

@@ -63,8 +63,9 @@ max_samples : "auto", int or float
 min_samples_leaf : "auto", int or float
     Minimum weight on each side of a hyperplane; a float in (0, 1) is a share of the training weight. "auto" is 1
     for the mean difference. Otherwise a pilot chooses among 1, 5, 20 and 50, as for :class:`LHTClassifier`; it grows
-    at most 30 trees per class and leaf size, and 30 with ``warm_start=True``, because more trees are to come. A warm
-    start keeps the size that was chosen.
+    at most 30 trees per class and leaf size, 10 above 3,000 rows, and so many even for fewer estimators with
+    ``warm_start=True``, because more trees are to come. With at least 10 trees, it tries 5 first and follows
+    the falling loss. A warm start keeps the size that was chosen.
 max_features : "auto", "sqrt", None, int or float
     Number of features drawn at random for each block, among those that ``alpha`` does not exclude. "auto" is all
     for the mean difference, otherwise ``max(2, min(7, ceil(m/2)), floor(sqrt(m)))``.

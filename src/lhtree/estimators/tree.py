@@ -218,8 +218,9 @@ class BaseLHT(Predictor):
         n_threads: int,
         progress: Progress,
     ) -> Trees:
-        responses, exponent = training.responses()
-        response = None if training.response is None else responses[0]
+        response, exponent = None, 0
+        if training.response is not None:
+            (response,), exponent = training.responses()
         labels = TreeLabels(training.codes, training.weight, response, training.targets)
         plan = ForestPlan(
             settled,

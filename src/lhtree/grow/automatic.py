@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _SIZES = (1, 5, 20, 50)
 _SHARE = 0.125  # of the weight of the pilot's training rows, above which a leaf size is not tried
 _MOST_TREES = 30
+_FEW_TREES, _MANY_ROWS = (
+    10,
+    3_000,
+)  # above so many rows of the pilot, trees take longer, and losses are more certain
+_MOST_TRIED = 3  # leaf sizes
 _MOST_ROWS = 10_000  # of the pilot, so that it takes at most a third of the time on large data
 _HELD_OUT = 0.25
 _SMOOTHING = 0.01  # added to every probability: a row that is certainly wrong must not decide alone
@@ -53,27 +58,50 @@ class Pilot:
         self.sizes = _SIZES[:1] + tuple(size for size in _SIZES[1:] if size < _SHARE * total)
         if not is_held.any():
             self.sizes = _SIZES[:1]
-        if continues and len(growth.betas) < _MOST_TREES:  # more trees are to come, all with the same beta
-            growth = replace(growth, betas=np.full(_MOST_TREES, growth.betas[0]))
-        self.growth = scale_draws(growth, training, self.training, _MOST_TREES)
+        most_trees = _MOST_TREES if len(rows) <= _MANY_ROWS else _FEW_TREES
+        if continues and len(growth.betas) < most_trees:  # more trees are to come, all with the same beta
+            growth = replace(growth, betas=np.full(most_trees, growth.betas[0]))
+        self.growth = scale_draws(growth, training, self.training, most_trees)
 
     @property
     def n_trees(self) -> int:
-        """Trees that the pilot grows in all."""
-        return 0 if len(self.sizes) == 1 else len(self.sizes) * self.growth.count_trees(self.held.n_targets)
+        """Trees that the pilot grows at most."""
+        n_tried = min(len(self.sizes), _MOST_TRIED) if self._climbs else len(self.sizes)
+        return 0 if n_tried == 1 else n_tried * self.growth.count_trees(self.held.n_targets)
+
+    @property
+    def _climbs(self) -> bool:
+        """Whether losses are even enough to follow them: those of few trees are not."""
+        return len(self.growth.betas) >= _FEW_TREES
 
     def choose(self, settled: Settled, build: Build, progress: Progress, n_threads: int) -> int:
-        """The size with the least log loss, the smallest of equals."""
+        """The size with the least log loss, the smallest of equals.
+
+        Losses fall and then rise with the size: unless trees are few, the search begins at the second size and
+        follows them.
+        """
         if len(self.sizes) == 1:
             return self.sizes[0]
-        losses = []
-        n_each = self.n_trees // len(self.sizes)
-        for number, size in enumerate(self.sizes):
-            model = build(
-                self.training, settled.with_leaf_size(size), self.growth, shift(progress, number * n_each)
-            )
-            losses.append(measure_loss(self.held.X.ask(model, "proba", n_threads), self.held))
-        return self.sizes[int(np.argmin(losses))]
+        losses: dict[int, float] = {}
+        n_each = self.growth.count_trees(self.held.n_targets)
+
+        def measure(place: int) -> float:
+            own = settled.with_leaf_size(self.sizes[place])
+            model = build(self.training, own, self.growth, shift(progress, len(losses) * n_each))
+            losses[place] = measure_loss(self.held.X.ask(model, "proba", n_threads), self.held)
+            return losses[place]
+
+        if self._climbs:
+            place = 1
+            measure(place)
+            while place + 1 < len(self.sizes) and measure(place + 1) < losses[place]:
+                place += 1
+            if place == 1:
+                measure(0)
+        else:
+            for place in range(len(self.sizes)):
+                measure(place)
+        return self.sizes[min(sorted(losses), key=losses.__getitem__)]
 
 
 def measure_loss(proba: NDArray[np.float64], rows: Training) -> float:

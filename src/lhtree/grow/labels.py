@@ -165,10 +165,10 @@ def encode(y: NDArray[Any]) -> Labelled:
     if y.dtype.kind in "iu" and y.itemsize <= 8 and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low < 1024 and high < 2**62 and low > -(2**62):  # a table is ten times faster than sorting
-            shifted = y.astype(np.int64) - low
+            shifted = np.subtract(y, low, dtype=np.int64)
             is_there = np.bincount(shifted, minlength=high - low + 1) > 0
             table = np.cumsum(is_there, dtype=np.int32) - np.int32(1)
-            return Labelled((np.flatnonzero(is_there) + low).astype(y.dtype), table[shifted])
+            return Labelled((np.flatnonzero(is_there) + low).astype(y.dtype), table.take(shifted))
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:

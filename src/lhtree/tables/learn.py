@@ -389,7 +389,9 @@ def _count_missing(array: NDArray[Any]) -> NDArray[np.int64]:
     """Missing values of every column, in little memory."""
     n_missing = np.zeros(array.shape[1], dtype=np.int64)
     for first in range(0, len(array), _ROWS_AT_ONCE):
-        n_missing += np.isnan(array[first : first + _ROWS_AT_ONCE]).sum(axis=0)
+        is_missing = np.isnan(array[first : first + _ROWS_AT_ONCE])
+        if is_missing.any():
+            n_missing += is_missing.sum(axis=0)
     return n_missing
 
 

@@ -166,8 +166,13 @@ def _select(column: NDArray[np.float64], at: list[int]) -> list[np.float64]:
         low = sample[max(middle - margin, 0)]
         high = sample[min(middle + margin, len(sample) - 1)]
         first = int(np.count_nonzero(column < low))
-        between = column[(column >= low) & (column <= high)]
-        if not first <= place < first + len(between):  # the order of the rows misled the sample
+        is_inside = first <= place < int(np.count_nonzero(column <= high))
+        if is_inside and low == high:
+            found.append(low)
+            continue
+        if is_inside:
+            between = column[(column >= low) & (column <= high)]
+        else:  # the order of the rows misled the sample
             first, between = 0, column
         found.append(np.partition(between, place - first)[place - first])
     return found

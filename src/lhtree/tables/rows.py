@@ -14,6 +14,7 @@ from .frames import refuse_infinity
 
 MOST_SAMPLED = _core.MOST_SAMPLED
 _BATCH_BYTES = 1 << 24
+_VALUES_AT_ONCE = 1024  # of joined rows
 _ROWS_AT_ONCE = 2048  # few enough to stay in cache while their features are taken one by one
 
 
@@ -49,7 +50,10 @@ class EncodedRows:
 
     def __getitem__(self, rows: Any) -> EncodedRows:
         """Some rows, by anything that gives an array of them."""
-        return EncodedRows(self.numbers[rows], np.ascontiguousarray(self.codes[rows]), self.levels)
+        # take is several times faster than indexing with an array of row numbers
+        is_listed = isinstance(rows, np.ndarray) and rows.dtype.kind in "iu"
+        numbers = self.numbers.take(rows, axis=0) if is_listed else self.numbers[rows]
+        return EncodedRows(numbers, np.ascontiguousarray(self.codes[rows]), self.levels)
 
     def with_numbers(self, numbers: NDArray[Any], levels: NDArray[np.int32]) -> EncodedRows:
         """Return the rows with other numbers."""
@@ -134,7 +138,7 @@ class EncodedRows:
     def extremes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Smallest and largest value of every feature; NaN where all are missing."""
         if not self.has_codes:
-            return np.fmin.reduce(self.numbers, axis=0), np.fmax.reduce(self.numbers, axis=0)
+            return _reduce_rows(np.fmin, self.numbers), _reduce_rows(np.fmax, self.numbers)
         low, high = np.full((2, self.shape[1]), np.nan)
         for first, values, n_levels in self._columns():
             own = slice(first, first + max(n_levels, 1))
@@ -179,6 +183,17 @@ def find_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
         if differs.any():  # or missing
             is_whole[known] = ~(differs & ~np.isnan(own)).any(axis=0)
     return is_whole
+
+
+def _reduce_rows(how: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Reduce the rows of an array, at least one; short rows are joined, because NumPy is slow along short ones."""
+    n_joined = _VALUES_AT_ONCE // max(1, numbers.shape[1])
+    if n_joined < 2 or len(numbers) < n_joined or not numbers.flags.c_contiguous:
+        return how.reduce(numbers, axis=0)  # type: ignore[no-any-return]
+    whole = numbers[: len(numbers) - len(numbers) % n_joined]
+    joined = how.reduce(whole.reshape(-1, n_joined * numbers.shape[1]), axis=0)
+    rest = numbers[len(whole) :]
+    return how.reduce(np.concatenate([joined.reshape(n_joined, -1), rest]), axis=0)  # type: ignore[no-any-return]
 
 
 def join_results(parts: Sequence[Any]) -> Any:

@@ -10,17 +10,20 @@
 namespace lhtree::boost {
 
 std::vector<std::int64_t> sample_rows(std::size_t n_rows, std::uint64_t seed, std::size_t most) {
-    std::vector<std::int64_t> rows(n_rows);
-    std::iota(rows.begin(), rows.end(), std::int64_t{0});
-    if (n_rows <= most) return rows;
+    std::vector<std::int64_t> rows;
+    rows.reserve(std::min(n_rows, most));
+    if (n_rows <= most) {
+        rows.resize(n_rows);
+        std::iota(rows.begin(), rows.end(), std::int64_t{0});
+        return rows;
+    }
     const std::uint64_t key = derive(seed, Stream::sampled_rows);
-    const auto rank = [&](std::int64_t row) {
-        return std::pair{derive(key, static_cast<std::uint64_t>(row)), row};
-    };
-    std::nth_element(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(most), rows.end(),
-                     [&](std::int64_t a, std::int64_t b) { return rank(a) < rank(b); });
-    rows.resize(most);
-    std::sort(rows.begin(), rows.end());
+    std::vector<std::uint64_t> keys(n_rows);  // no two are equal, because derive is a bijection
+    for (std::size_t row = 0; row < n_rows; ++row) keys[row] = derive(key, row);
+    const auto next = keys.begin() + static_cast<std::ptrdiff_t>(most);
+    std::nth_element(keys.begin(), next, keys.end());
+    for (std::size_t row = 0; row < n_rows; ++row)
+        if (derive(key, row) < *next) rows.push_back(static_cast<std::int64_t>(row));
     return rows;
 }
 

@@ -11,6 +11,13 @@ namespace lhtree::boost {
 // With more rows derivatives are computed twice per tree instead of being kept, to save 8 bytes per row.
 static constexpr std::size_t most_kept_rows = std::size_t{1} << 24;
 
+// Rounds to a whole number, halves to the even one, as std::nearbyint does, but without a call. Beyond 2^22
+// the result may not be whole: quanta are clamped far below.
+static float round_quanta(float value) {
+    constexpr float shift = 0x1.8p23f;
+    return (value + shift) - shift;
+}
+
 LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t n_threads, Watch& watch)
     : Rows(data.bins, data.n_scores()),
       codes_(data.codes),
@@ -190,8 +197,8 @@ Sums LocalRows::perform(const BeginTree& request) {
                               chunk.entries[--n_other] = {row, 0, 0};
                               continue;
                           }
-                          const float g = std::nearbyint(derivatives.gradient[row] * by_gradient);
-                          const float h = std::nearbyint(derivatives.hessian[row] * by_hessian);
+                          const float g = round_quanta(derivatives.gradient[row] * by_gradient);
+                          const float h = round_quanta(derivatives.hessian[row] * by_hessian);
                           const Entry entry{row,
                                             static_cast<std::int16_t>(std::clamp(g, -32767.0f, 32767.0f)),
                                             static_cast<std::uint16_t>(std::min(h, 65535.0f))};

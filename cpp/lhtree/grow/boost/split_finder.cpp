@@ -54,10 +54,23 @@ bool SplitFinder::may_split(const Sums& sums) const {
     return static_cast<double>(sums.weight) * quanta_.weight >= 2.0 * rules_.min_weight;
 }
 
+// Whether two children together reduce the loss by clearly less than `least`; without divisions, because most
+// cuts do.
+bool SplitFinder::is_far_worse(const Sums& left, const Sums& right, double least) const {
+    const auto parts = [&](const Sums& sums) {
+        return std::pair{static_cast<double>(sums.gradient) * quanta_.gradient,
+                         static_cast<double>(sums.hessian) * quanta_.hessian + l2_};
+    };
+    const auto [g, h] = parts(left);
+    const auto [other_g, other_h] = parts(right);
+    return g * g * other_h + other_g * other_g * h < least * (h * other_h) * (1.0 - 1e-12);
+}
+
 bool SplitFinder::is_better(const Totals& totals, double unsplit, const Sums& left, int sign,
                             double& gain) const {
     const Sums right = totals.sums - left;
     if (!may_be_child(left) || !may_be_child(right)) return false;
+    if (rules_.monotonic.empty() && is_far_worse(left, right, gain + unsplit)) return false;
     const double found = reduction(left, totals.bounds) + reduction(right, totals.bounds) - unsplit;
     if (!(found > gain)) return false;
     if (sign != 0 && sign * (value(right, totals.bounds) - value(left, totals.bounds)) < 0.0) return false;

@@ -115,6 +115,7 @@ class SplitFinder {
     // Twice the reduction of the loss by a block of these sums.
     double reduction(const Sums& sums, const Bounds& bounds) const;
     bool may_be_child(const Sums& sums) const;
+    bool is_far_worse(const Sums& left, const Sums& right, double least) const;
     bool is_better(const Totals& totals, double unsplit, const Sums& left, int sign, double& gain) const;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lhtree/grow/kernels.hpp"
 #include "lhtree/shared/compiler.hpp"
 
 namespace lhtree::boost {
@@ -143,42 +144,38 @@ struct Values {
     std::vector<std::int32_t> made_;  // of levels
 };
 
-// Unweighted: the sums of a chunk stay below 2^62.
-template <std::size_t fixed>
+// Unweighted, for up to 16 features: products stay below 2^46, and the sums of a chunk below 2^62.
 void add_plain(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
                Moments& moments) {
-    constexpr std::size_t most = 16;
-    const std::size_t p = fixed ? fixed : features.size();
-    const Values values(bins, features);
-    std::array<const std::int32_t*, most> value{};
-    std::array<std::size_t, most> slot{};
-    for (std::size_t i = 0; i < p; ++i) {
-        slot[i] = values.slot[i];
-        value[i] = values.of[i];
-    }
+    constexpr std::size_t most = 16, tile = 64;
+    const std::size_t p = features.size(), stride = (p + 3) / 4 * 4;
+    const Values of_features(bins, features);
+    std::array<std::int64_t, tile * most> values, room;
+    if (p < stride) values.fill(0);
+    std::array<std::int64_t, tile> hessians, gradients;
+    std::array<std::int64_t, most> by_hessian{}, by_gradient{};
+    std::array<std::int64_t, most * most> products{};
     std::int64_t hessian = 0, gradient = 0;
-    std::array<std::int64_t, most> h{}, g{}, r{};
-    std::array<std::int64_t, most*(most + 1) / 2> products{};
-    for (std::size_t row = 0; row < rows.size; ++row) {
-        const Entry& entry = rows.entries[row];
-        const std::uint8_t* const codes = rows.codes + entry.row * rows.n_slots;
-        hessian += entry.hessian;
-        gradient += entry.gradient;
-        for (std::size_t i = 0; i < p; ++i) r[i] = value[i][codes[slot[i]]];
-        for (std::size_t i = 0, at = 0; i < p; ++i) {
-            const std::int64_t by_hessian = entry.hessian * r[i];
-            h[i] += by_hessian;
-            g[i] += entry.gradient * r[i];
-            for (std::size_t j = 0; j <= i; ++j, ++at) products[at] += by_hessian * r[j];
+    for (std::size_t begin = 0; begin < rows.size; begin += tile) {
+        const std::size_t n = std::min(tile, rows.size - begin);
+        for (std::size_t row = 0; row < n; ++row) {
+            const Entry& entry = rows.entries[begin + row];
+            const std::uint8_t* const codes = rows.codes + entry.row * rows.n_slots;
+            hessian += hessians[row] = entry.hessian;
+            gradient += gradients[row] = entry.gradient;
+            std::int64_t* const own = &values[row * stride];
+            for (std::size_t i = 0; i < p; ++i) own[i] = of_features.of[i][codes[of_features.slot[i]]];
         }
+        grow_kernels().add_integers({values.data(), n, stride, hessians.data(), gradients.data()},
+                                    by_hessian.data(), by_gradient.data(), products.data(), room.data());
     }
     moments.hessian.add(hessian);
     moments.gradient.add(gradient);
-    for (std::size_t i = 0; i < p; ++i) {
-        moments.hessian_value[i].add(h[i]);
-        moments.gradient_value[i].add(g[i]);
+    for (std::size_t i = 0, at = 0; i < p; ++i) {
+        moments.hessian_value[i].add(by_hessian[i]);
+        moments.gradient_value[i].add(by_gradient[i]);
+        for (std::size_t j = 0; j <= i; ++j, ++at) moments.products[at].add(products[i * stride + j]);
     }
-    for (std::size_t at = 0; at < p * (p + 1) / 2; ++at) moments.products[at].add(products[at]);
 }
 
 void add_any(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features, int shift,
@@ -206,9 +203,8 @@ void add_any(const BlockRows& rows, const Bins& bins, const std::vector<std::int
 
 void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,
                  int shift, Moments& moments) {
-    const std::size_t p = features.size();
-    if (rows.weight || p > 16) return add_any(rows, bins, features, shift, moments);
-    with_constant(p, [&](auto size) { add_plain<size>(rows, bins, features, moments); });
+    if (rows.weight || features.size() > 16) return add_any(rows, bins, features, shift, moments);
+    add_plain(rows, bins, features, moments);
 }
 
 void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std::int32_t>& features,

@@ -1,5 +1,7 @@
 #include "lhtree/grow/decisions/linear.hpp"
 
+#include "lhtree/grow/kernels.hpp"
+
 namespace lhtree {
 
 bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<double>& b, Watch& watch) {
@@ -12,29 +14,31 @@ bool solve_ridge(std::vector<double>& scatter, double shrinkage, std::vector<dou
 
 bool solve_with_ridge(std::vector<double>& scatter, double ridge, std::vector<double>& b, Watch& watch) {
     const std::size_t p = b.size();
-    for (std::size_t i = 0; i < p; ++i) {  // L replaces the lower triangle
-        watch.check();
-        double* row = &scatter[i * p];
-        const double diagonal = row[i] + ridge;
-        double pivot = diagonal;
-        for (std::size_t j = 0; j < i; ++j) {
-            const double* other = &scatter[j * p];
-            double sum = row[j];
-            for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-            row[j] = sum / other[j];
-            pivot -= row[j] * row[j];
-        }
-        if (!(pivot > 1e-12 * diagonal)) return false;
-        row[i] = std::sqrt(pivot);
+    // Column j of L replaces row j of the upper triangle: so vectors run along memory, and every element is
+    // still computed from the same products in the same order.
+    for (std::size_t i = 0; i < p; ++i)
+        for (std::size_t j = 0; j < i; ++j) scatter[j * p + i] = scatter[i * p + j];
+    for (std::size_t j = 0; j < p; ++j) {
+        if (j % 64 == 63) watch.check();
+        double* const own = &scatter[j * p];
+        const double diagonal = own[j] += ridge;
+        grow_kernels().subtract_products(scatter.data(), p, j);
+        if (!(own[j] > 1e-12 * diagonal)) return false;
+        const double root = std::sqrt(own[j]);
+        own[j] = root;
+        for (std::size_t i = j + 1; i < p; ++i) own[i] /= root;
     }
     std::vector<double> x = b;
-    for (std::size_t i = 0; i < p; ++i) {
-        for (std::size_t j = 0; j < i; ++j) x[i] -= scatter[i * p + j] * x[j];
-        x[i] /= scatter[i * p + i];
+    for (std::size_t j = 0; j < p; ++j) {
+        const double* const own = &scatter[j * p];
+        const double value = x[j] /= own[j];
+        for (std::size_t i = j + 1; i < p; ++i) x[i] -= own[i] * value;
     }
     for (std::size_t i = p; i-- > 0;) {
-        for (std::size_t j = i + 1; j < p; ++j) x[i] -= scatter[j * p + i] * x[j];
-        x[i] /= scatter[i * p + i];
+        const double* const own = &scatter[i * p];
+        double value = x[i];
+        for (std::size_t j = i + 1; j < p; ++j) value -= own[j] * x[j];
+        x[i] = value / own[i];
     }
     for (const double value : x)
         if (!std::isfinite(value)) return false;

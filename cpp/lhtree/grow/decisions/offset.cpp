@@ -94,8 +94,11 @@ Cut find_least_squares_cut(const RealOrder& order, const RealMoments& moments, d
         if (value[i] == value[i + 1] || left < min_samples_leaf || right < min_samples_leaf) continue;
         // Decrease of the squared error: W_l·W_r/W · (difference of the means)².
         const double own = order.distance(i), other = order.distance(order.size() - 1) - own;
-        const double apart = own * right - other * left;
-        const double gain = apart * apart / (left * right * moments.total_weight());
+        const double apart = own * right - other * left, squared = apart * apart;
+        const double scale = left * right * moments.total_weight();
+        // Most cuts are far worse than the best so far: they need no division.
+        if (best.exists && squared < (best_gain - rounding) * scale * (1.0 - 1e-12)) continue;
+        const double gain = squared / scale;
         const double gap = value[i + 1] - value[i], imbalance = std::abs(left - right);
         const bool is_better = !best.exists || gain > best_gain + rounding ||
                                (gain >= best_gain - rounding &&

@@ -3,25 +3,49 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 namespace lhtree {
 namespace {
 
+// Calls use(constant) with a small width as a constant, so that copies of rows need no call; 0 stands for any
+// other.
+template <class Use>
+void with_width(std::size_t width, const Use& use) {
+    switch (width) {
+        case 1:
+            return use(std::integral_constant<std::size_t, 1>{});
+        case 2:
+            return use(std::integral_constant<std::size_t, 2>{});
+        case 3:
+            return use(std::integral_constant<std::size_t, 3>{});
+        case 4:
+            return use(std::integral_constant<std::size_t, 4>{});
+        case 5:
+            return use(std::integral_constant<std::size_t, 5>{});
+        case 6:
+            return use(std::integral_constant<std::size_t, 6>{});
+        case 7:
+            return use(std::integral_constant<std::size_t, 7>{});
+        case 8:
+            return use(std::integral_constant<std::size_t, 8>{});
+        default:
+            return use(std::integral_constant<std::size_t, 0>{});
+    }
+}
+
 // Copies the smaller side aside while the larger one moves together, so that memory for half the rows is
 // enough. Positions are computed without branches: cuts are unpredictable.
-template <class T>
-void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
-                std::vector<unsigned char>& aside) {
+template <std::size_t fixed, class T>
+void move_array_by(T* values, std::size_t any_width, const std::uint8_t* is_left, std::size_t n,
+                   std::size_t n_left, T* waiting) {
+    const std::size_t width = fixed ? fixed : any_width, n_right = n - n_left;
     const auto copy_row = [width](const T* from, T* to) {
-        if (width == 1)
+        if (fixed == 1)
             *to = *from;
         else if (to != from)
             std::memcpy(to, from, width * sizeof(T));
     };
-    const std::size_t n_right = n - n_left;
-    const std::size_t room = (std::min(n_left, n_right) + 1) * width * sizeof(T);
-    if (aside.size() < room) aside = std::vector<unsigned char>(room);
-    T* const waiting = reinterpret_cast<T*>(aside.data());
     if (n_right <= n_left) {
         T *to = values, *wait = waiting;
         for (std::size_t i = 0; i < n; ++i) {
@@ -41,6 +65,14 @@ void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::
         }
         std::memcpy(values, waiting, n_left * width * sizeof(T));
     }
+}
+template <class T>
+void move_array(T* values, std::size_t width, const std::uint8_t* is_left, std::size_t n, std::size_t n_left,
+                std::vector<unsigned char>& aside) {
+    const std::size_t room = (std::min(n_left, n - n_left) + 1) * width * sizeof(T);
+    if (aside.size() < room) aside = std::vector<unsigned char>(room);
+    T* const waiting = reinterpret_cast<T*>(aside.data());
+    with_width(width, [&](auto fixed) { move_array_by<fixed>(values, width, is_left, n, n_left, waiting); });
 }
 
 // Swaps two adjacent ranges; the shorter one is copied aside.

@@ -22,6 +22,7 @@ struct Labelled {
     float* in_place = nullptr;         // the same rows, with slack, if they may be moved instead of copied
     const Codes* codes = nullptr;      // of all rows; nullptr: none
     bool is_last = false;              // whether rows may be left in another order
+    bool wants_leaves = true;          // whether the leaf of every row is of use
     const double* response = nullptr;  // instead of is_target
     const std::int32_t* of_class = nullptr;  // class of every row, for a tree of all classes
     std::size_t n_classes = 0;

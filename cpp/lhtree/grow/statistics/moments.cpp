@@ -165,7 +165,7 @@ void RealMoments::measure(const RealSamples& samples, bool with_squares, std::si
 
 void Scatter::start(std::size_t n_features) {
     triangle.assign(n_features * n_features, 0.0);
-    distance_.resize(n_features);
+    room_.resize(std::max(room_.size(), scatter_room(n_features)));
 }
 
 void Scatter::add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch) {
@@ -178,9 +178,9 @@ void Scatter::add(const WeightedRows& rows, const double* mean, bool is_first, W
         if (!is_first) chunk_.assign(p * p, 0.0);
         double* sum = is_first ? triangle.data() : chunk_.data();
         for (std::size_t at = begin; at < end; at += slice) {
-            watch.check();
+            if (at > 0) watch.check();
             each_tile(rows.part(at, std::min(end, at + slice)), [&](const WeightedRows& tile) {
-                grow_kernels().scatter_rows(tile, mean, sum, distance_.data());
+                grow_kernels().scatter_rows(tile, mean, sum, room_.data());
             });
         }
         if (!is_first)

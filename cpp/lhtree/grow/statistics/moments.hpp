@@ -149,7 +149,7 @@ class Scatter {
     void measure(const RealSamples& samples, const RealMoments& moments, Watch& watch);  // about the means
 
   private:
-    std::vector<double> chunk_, distance_;
+    std::vector<double> chunk_, room_;
 
     void start(std::size_t n_features);
     void add(const WeightedRows& rows, const double* mean, bool is_first, Watch& watch);

@@ -148,6 +148,22 @@ void SortedRows::sort(const Rows& rows, std::size_t feature, const std::uint32_t
     for (std::size_t i = 0; i < n; ++i) value_[i] = static_cast<double>(key_of(sorted_[i]));
 }
 
+void SortedRows::sort(const Rows& rows, std::size_t feature, const CodedRows& coded) {
+    const std::size_t n = size_ = rows.n_rows;
+    sorted_.resize(n);
+    value_.resize(n + slack);
+    Code low = std::numeric_limits<Code>::max();  // codes near 0 need one digit
+    for (std::size_t row = 0; row < n; ++row) {
+        const Code code = coded.code[coded.row ? static_cast<std::size_t>(coded.row[row]) : row];
+        low = std::min(low, code);
+        sorted_[row] = KeyedRow{code} << 32 | row;
+    }
+    for (KeyedRow& entry : sorted_) entry -= KeyedRow{low} << 32;
+    sorter_.sort_short(sorted_);
+    for (std::size_t i = 0; i < n; ++i)
+        value_[i] = static_cast<double>(rows.value(row_of(sorted_[i]), feature) + 0.0f);  // -0 becomes 0
+}
+
 void ClassOrder::measure(const Samples& samples, const double* feature_sums, double min_samples_leaf) {
     std::size_t n = samples.size();
     const bool is_narrowed = pays_to_narrow(samples);
@@ -201,13 +217,49 @@ void ClassOrder::add_up(const Samples& samples, bool is_narrowed) {
 }
 
 void RealOrder::measure(const RealSamples& samples, const double* feature_sums, double lowest) {
+    is_short_ = false;
     sorted_.sort(feature_sums, nullptr, samples.size());
     add_up(samples, lowest);
 }
 
-void RealOrder::measure_feature(const RealSamples& samples, std::size_t feature, double lowest) {
-    sorted_.sort(samples.rows, feature, nullptr, samples.size());
+void RealOrder::measure_feature(const RealSamples& samples, std::size_t feature, const CodedRows& coded,
+                                double lowest) {
+    is_short_ = add_up_values(samples, feature, lowest);
+    if (is_short_) return;
+    if (coded.code && coded.is_exact)
+        sorted_.sort(samples.rows, feature, coded);
+    else
+        sorted_.sort(samples.rows, feature, nullptr, samples.size());
     add_up(samples, lowest);
+}
+
+// Adds up the rows of each value, from the least on: the sums of the sorted rows. Returns false if there are
+// more than three values, which levels of a category do not have.
+bool RealOrder::add_up_values(const RealSamples& samples, std::size_t feature, double lowest) {
+    constexpr std::size_t most = 3;
+    const std::size_t n = samples.size();
+    short_value_.clear();
+    column_.resize(std::max(column_.size(), n));
+    for (std::size_t row = 0; row < n; ++row) {
+        const auto z = static_cast<double>(samples.rows.value(row, feature));
+        column_[row] = z;
+        if (std::find(short_value_.begin(), short_value_.end(), z) != short_value_.end()) continue;
+        if (short_value_.size() == most) return false;
+        short_value_.push_back(z);
+    }
+    std::sort(short_value_.begin(), short_value_.end());
+    for (auto* sums : {&weight_, &distance_}) sums->clear();
+    double weight = 0.0, distance = 0.0;
+    for (const double value : short_value_) {
+        for (std::size_t row = 0; row < n; ++row) {
+            if (column_[row] != value) continue;
+            weight += samples.weight_of(row);
+            distance += samples.weight_of(row) * (samples.response[row] - lowest);
+        }
+        weight_.push_back(weight);
+        distance_.push_back(distance);
+    }
+    return true;
 }
 
 void RealOrder::add_up(const RealSamples& samples, double lowest) {

@@ -110,6 +110,8 @@ class SortedRows {
     // Sorts n rows: the first n, or the chosen ones.
     void sort(const double* feature_sums, const std::uint32_t* chosen, std::size_t n);
     void sort(const Rows& rows, std::size_t feature, const std::uint32_t* chosen, std::size_t n);
+    // Sorts all rows by codes that differ where the values do.
+    void sort(const Rows& rows, std::size_t feature, const CodedRows& coded);
 
   private:
     std::size_t size_ = 0;
@@ -146,19 +148,22 @@ class ClassOrder {
 // are exact if responses have few digits, so that equal cuts compare equal.
 class RealOrder {
   public:
-    std::size_t size() const { return sorted_.size(); }
-    const double* value() const { return sorted_.value(); }
+    std::size_t size() const { return is_short_ ? short_value_.size() : sorted_.size(); }
+    const double* value() const { return is_short_ ? short_value_.data() : sorted_.value(); }
     double weight(std::size_t place) const { return weight_[place]; }
     double distance(std::size_t place) const { return distance_[place]; }
 
     void measure(const RealSamples& samples, const double* feature_sums, double lowest);
-    void measure_feature(const RealSamples& samples, std::size_t feature, double lowest);
+    void measure_feature(const RealSamples& samples, std::size_t feature, const CodedRows& coded,
+                         double lowest);
 
   private:
     SortedRows sorted_;
-    std::vector<double> weight_, distance_;
+    bool is_short_ = false;  // a place per value instead of one per row, without sorting
+    std::vector<double> short_value_, column_, weight_, distance_;
 
     void add_up(const RealSamples& samples, double lowest);
+    bool add_up_values(const RealSamples& samples, std::size_t feature, double lowest);
 };
 
 }  // namespace lhtree

@@ -109,7 +109,7 @@ bool Brancher<Response>::find_hyperplane(const Block& block, const Totals& total
     Samples view = samples;
     drawn_.clear();
     if (options_.max_features > 0) {
-        draw_features(block.key, samples);
+        draw_features(block, samples);
         view = take_columns(samples, drawn_, columns_);
         active_.resize(drawn_.size());
         std::iota(active_.begin(), active_.end(), 0);
@@ -187,7 +187,7 @@ void Brancher<Response>::share_gain([[maybe_unused]] const Totals& all, const Co
     lhtree::share_gain(moments_, totals, squares_.data(), n_features, hyperplane);
 }
 
-// Returns the codes of a column of the view.
+// Returns the codes of a column of the view, or none.
 template <class Response>
 CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) {
     const Codes* codes = rows_.codes();
@@ -196,6 +196,7 @@ CodedRows Brancher<Response>::coded(const Block& block, std::int32_t column) {
     if (!drawn_.empty()) feature = static_cast<std::size_t>(drawn_[feature]);
     const Rows rows = Response::samples(rows_, block).rows;
     if (rows.levels && rows.levels->is_level(feature)) {
+        if constexpr (std::is_same_v<Response, RealValued>) return {};  // its few values are not sorted
         // Ranks of the three possible values of a level.
         const float off = rows.levels->off(feature), on = rows.levels->on(feature);
         const auto rank = [&](float z) { return static_cast<Code>((off < z) + (on < z) + (0.0f < z)); };
@@ -226,8 +227,9 @@ bool Brancher<Response>::orient(const Block& block, const Totals& totals, const 
     }
     if (options_.direction == Direction::mixed) {
         std::int32_t single = -1;
+        std::size_t n_tried = 0;
         for (const auto feature : active_) {
-            watch_.check();
+            if (++n_tried % 16 == 0 || view.size() > chunk_rows) watch_.check();
             if (best.exists && best.cost == 0.0) break;  // no cut is purer, and the first of equals is taken
             const Cut cut = cutter_.cut_feature(context, static_cast<std::size_t>(feature),
                                                 coded(block, feature), best.exists ? best.cost : infinity);
@@ -341,16 +343,25 @@ void Brancher<Response>::sum_features(const Rows& rows, const Hyperplane& hyperp
     });
 }
 
-// Draws features until max_features active ones are found; ascending.
+// Draws features until max_features active ones are found; ascending. A feature with one value in a block has
+// one value in its children, too: they need not look at it again.
 template <class Response>
-void Brancher<Response>::draw_features(std::uint64_t key, const Samples& samples) {
+void Brancher<Response>::draw_features(const Block& block, const Samples& samples) {
     const std::size_t n_features = samples.rows.n_features;
-    std::vector<std::int32_t> deck(n_features);
-    std::iota(deck.begin(), deck.end(), 0);
-    Draws draws(key, feature_draws);
+    is_constant_ = block.is_constant;
+    deck_.resize(n_features);
+    std::iota(deck_.begin(), deck_.end(), 0);
+    Draws draws(block.key, feature_draws);
     for (std::size_t i = 0; i < n_features && drawn_.size() < options_.max_features; ++i) {
-        std::swap(deck[i], deck[i + draws.below(n_features - i)]);
-        if (is_active(samples, deck[i])) drawn_.push_back(deck[i]);
+        std::swap(deck_[i], deck_[i + draws.below(n_features - i)]);
+        const auto feature = static_cast<std::size_t>(deck_[i]);
+        if (!is_constant_.empty() && is_constant_[feature]) continue;
+        if (is_active(samples, deck_[i])) {
+            drawn_.push_back(deck_[i]);
+        } else if (options_.alpha == 0.0) {
+            is_constant_.resize(n_features);
+            is_constant_[feature] = true;
+        }
     }
     std::sort(drawn_.begin(), drawn_.end());
 }
@@ -382,9 +393,11 @@ void Brancher<Response>::part(const Block& block, double offset, Block (&childre
     for (std::size_t i = block.n_rest; i < n; ++i) n_left[1] += is_left_[i];
     const std::size_t middle = block.begin + n_left[0] + n_left[1];
     rows_.move(block.begin, is_left_.data(), n, threads_for(n), aside_, watch_);
-    children[0] = {block.begin, middle, n_left[0], block.depth + 1, derive(block.key, left_side)};
-    children[1] = {middle, block.end, block.n_rest - n_left[0], block.depth + 1,
-                   derive(block.key, right_side)};
+    children[0] = {block.begin, middle, n_left[0], block.depth + 1, derive(block.key, left_side),
+                   is_constant_};
+    children[1] = {
+        middle,      block.end, block.n_rest - n_left[0], block.depth + 1, derive(block.key, right_side),
+        is_constant_};
 }
 
 template class Brancher<TwoValued>;

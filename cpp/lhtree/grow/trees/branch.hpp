@@ -48,6 +48,8 @@ class Brancher {
     Moments moments_;  // of all features of its rows, where moments_are_fresh_; else of its contrast
     bool moments_are_fresh_ = false;
     std::vector<std::int32_t> drawn_;  // features of the columns of its view; empty: all
+    std::vector<bool> is_constant_;    // as in Block, with what its own draws found
+    std::vector<std::int32_t> deck_;
     std::vector<std::int32_t> active_;
     std::vector<float> columns_, kept_columns_, contrast_columns_, padded_weights_;
     std::vector<double> contrast_weight_;
@@ -83,7 +85,7 @@ class Brancher {
     void measure_all(const Samples& samples, bool with_squares);
     void find_active(const Totals& totals, const Samples& samples);
     void sum_features(const Rows& rows, const Hyperplane& hyperplane);
-    void draw_features(std::uint64_t key, const Samples& samples);
+    void draw_features(const Block& block, const Samples& samples);
     bool is_active(const Samples& samples, std::int32_t feature);
     std::size_t threads_for(std::size_t n_rows) const;
 };

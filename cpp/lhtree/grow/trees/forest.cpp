@@ -12,10 +12,14 @@
 namespace lhtree {
 namespace {
 
+struct RowRange {
+    std::size_t begin, end;
+};
+
 // A part of a tree, numbered breadth-first by itself.
 struct Draft {
     Blocks blocks;
-    std::vector<Block> rows;              // of every block
+    std::vector<RowRange> rows;           // of every block
     std::vector<std::int32_t> elsewhere;  // draft that continues a block; -1: none
 };
 
@@ -28,32 +32,32 @@ Draft grow_from(const Block& root, std::size_t small, Brancher<Response>& branch
     std::int32_t next = 1;  // number of the next child
     while (!work.empty()) {
         watch.check();
-        const Block block = work.front();
+        const Block block = std::move(work.front());
         work.pop_front();
-        draft.rows.push_back(block);
+        draft.rows.push_back({block.begin, block.end});
         if (block.size() <= small) {
             draft.elsewhere.push_back(leave(block));
             draft.blocks.add({0, 1.0, 0.0}, {}, {}, -1);
             Response::set_values({}, draft.blocks);
             continue;
         }
-        const Outcome<Response> outcome = brancher.grow(block);
+        Outcome<Response> outcome = brancher.grow(block);
         draft.elsewhere.push_back(-1);
         const Counts counts{block.size(), outcome.totals.weight(), outcome.totals.response()};
         draft.blocks.add(counts, outcome.hyperplane, outcome.membership, outcome.is_branching ? next : -1);
         Response::set_values(outcome.totals, draft.blocks);
         if (!outcome.is_branching) continue;
-        work.push_back(outcome.children[0]);
-        work.push_back(outcome.children[1]);
+        for (Block& child : outcome.children) work.push_back(std::move(child));
         next += 2;
     }
     return draft;
 }
 
-// Joins the drafts (the first has the root) to one tree, numbered breadth-first, with the leaf of every row.
-Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
+// Joins the drafts (the first has the root) to one tree, numbered breadth-first, with the leaf of every row
+// if it is wanted.
+Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows, bool wants_leaves) {
     Grown grown;
-    grown.leaf_of_row.resize(rows.size());
+    if (wants_leaves) grown.leaf_of_row.resize(rows.size());
     struct Place {
         std::size_t draft, block;
     };
@@ -74,6 +78,7 @@ Grown assemble(std::vector<Draft>& drafts, const PartedRows& rows) {
             next += 2;
             continue;
         }
+        if (!wants_leaves) continue;
         for (std::size_t i = draft.rows[place.block].begin; i < draft.rows[place.block].end; ++i)
             grown.leaf_of_row[static_cast<std::size_t>(rows.row()[i])] = number;
     }
@@ -88,7 +93,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
     // a core's cache, one thread each. Draws and sums depend on the block alone, not on the order.
     constexpr std::size_t cache_bytes = std::size_t{1} << 19;
     const std::size_t small = cache_bytes / (sizeof(float) * samples.rows.width() + 1);
-    const Block root{0, rows.size(), rows.n_rest(), 0, key};
+    const Block root{0, rows.size(), rows.n_rest(), 0, key, {}};
     const double total = measure_totals(Response::samples(rows, root)).weight();
     const Settings settings(options, total, samples.rows.n_features);
     std::vector<Block> later;
@@ -108,7 +113,7 @@ Grown grow_any(const Labelled& samples, const Options& options, std::uint64_t ke
         for (std::size_t i = next++; i < later.size(); i = next++)
             drafts[1 + i] = grow_from(later[i], 0, brancher, watch, [](const Block&) { return -1; });
     });
-    Grown grown = assemble(drafts, rows);
+    Grown grown = assemble(drafts, rows, samples.wants_leaves);
     if (samples.in_place && !samples.is_last) rows.restore();
     return grown;
 }
@@ -207,9 +212,9 @@ Chosen choose_rows(const ForestPlan& plan, std::uint64_t tree) {
 
 // Whether codes pay: they need one sort of every feature of all rows and save several sorts per tree.
 bool pays_to_code(const ForestPlan& plan, const Options& options) {
-    const bool has_weights = plan.weight || plan.balances ||
-                             (plan.draws_rows && plan.sampling.bootstrap);  // bins need rows of weight 1
-    if (options.direction != Direction::mixed || has_weights || plan.real_responses) return false;
+    const bool has_weights = plan.weight || plan.balances || (plan.draws_rows && plan.sampling.bootstrap);
+    // Bins of classes need rows of weight 1; numeric responses are sorted by codes, whatever the weights.
+    if (options.direction != Direction::mixed || (has_weights && !plan.real_responses)) return false;
     std::size_t n_rows = plan.rows.n_rows;
     if (plan.draws_rows) {
         n_rows = 0;
@@ -257,6 +262,7 @@ Forest grow_forest(const ForestPlan& given, const Options& options, std::size_t 
         samples.in_place = works_in_place ? plan.in_place : nullptr;
         samples.codes = codes.empty() ? nullptr : &codes;
         samples.is_last = task + 1 == trees.size();
+        samples.wants_leaves = false;
         Chosen chosen;
         if (plan.draws_rows) {
             chosen = choose_rows(plan, tree);

@@ -11,7 +11,7 @@ namespace lhtree {
 
 struct Grown {
     Blocks blocks;
-    std::vector<std::int32_t> leaf_of_row;  // leaf of every row, in the original order
+    std::vector<std::int32_t> leaf_of_row;  // leaf of every row, in the original order; empty: not wanted
 };
 
 // Grows one tree (Algorithm 1): of targets against the rest, of a numeric response (0 and 1 count as

@@ -33,7 +33,8 @@ class GiniCutter {
 struct Block {
     std::size_t begin, end, n_rest;  // n_rest is 0 with a numeric response
     std::int64_t depth;
-    std::uint64_t key;  // of its random draws; a function of its path
+    std::uint64_t key;                // of its random draws; a function of its path
+    std::vector<bool> is_constant{};  // features known to have one value in it; empty: none
 
     std::size_t size() const { return end - begin; }
 };
@@ -109,8 +110,8 @@ struct RealValued {
             order_.measure(context.samples, feature_sums, context.totals.low);
             return find_cut(context);
         }
-        Cut cut_feature(const Context& context, std::size_t feature, const CodedRows&, double) {
-            order_.measure_feature(context.samples, feature, context.totals.low);
+        Cut cut_feature(const Context& context, std::size_t feature, const CodedRows& coded, double) {
+            order_.measure_feature(context.samples, feature, coded, context.totals.low);
             return find_cut(context);
         }
 
