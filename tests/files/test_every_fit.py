@@ -79,9 +79,13 @@ REGRESSORS = {
 
 def draw_settings(options):
     """Some of the parameters, each with one of its values."""
-    return st.fixed_dictionaries(
-        {}, optional={name: st.sampled_from(values) for name, values in options.items()}
-    )
+    drawn = {name: st.sampled_from(values) for name, values in options.items()}
+    return st.fixed_dictionaries({}, optional=drawn).map(leave_rows_out)
+
+
+def leave_rows_out(options):
+    """Add what out-of-bag scores of very few rows need."""
+    return options | {"bootstrap": True} if options.get("oob_score") else options
 
 
 def make_column(random, kind, n_rows):
