@@ -356,9 +356,7 @@ def _describe(
     else:
         numbers = features[:, 0].astype(np.float64)
         group, labels = _group_numbers(numbers, n_groups)
-        value = np.array(
-            [2.0 * np.median(numbers[group == i] / 2.0) for i in range(len(labels))]
-        )  # no overflow
+        value = np.array([_find_median(numbers[group == i]) for i in range(len(labels))])
         density = _count_bars(numbers, value)
     low, mean, high = (np.empty((len(labels), own.shape[1])) for _ in range(3))
     for i in range(len(labels)):
@@ -367,6 +365,12 @@ def _describe(
         low[i], high[i] = np.quantile(some, [0.5 - coverage / 2.0, 0.5 + coverage / 2.0], axis=0)
     n_rows = np.bincount(group, minlength=len(labels))
     return Effect(fitted.column_names[column], labels, value, n_rows, mean, low, high, density)
+
+
+def _find_median(numbers: Floats) -> float:
+    """Return the median; the sum of the two in the middle may overflow, and halves of denormal numbers lose digits."""
+    unit = 2.0 if np.abs(numbers).max() > 1.0 else 1.0
+    return float(unit * np.median(numbers / unit))
 
 
 def _group_numbers(numbers: Floats, n_groups: int) -> tuple[NDArray[np.int64], list[str]]:
