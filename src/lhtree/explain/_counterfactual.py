@@ -213,7 +213,10 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
     A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.sort(rows), task.distances(rows)
-    moves = np.where(is_changed, rows - task.x, 0.0) / task.fitted.normalisation.scale
+    moves = np.where(
+        is_changed, rows / 2.0 - task.x / 2.0, 0.0
+    )  # differences of values near 1e308 would overflow
+    moves /= task.fitted.normalisation.scale
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
     order = np.argsort(distances, kind="stable").tolist()

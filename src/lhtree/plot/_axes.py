@@ -29,6 +29,7 @@ SMALL, NORMAL = 7.5, 9.0
 
 _TICK = 9.0  # points between axes and their labels
 _LEAST = 18.0
+_MOST_DRAWN = 1e300
 
 
 def marker(code: int) -> str:
@@ -135,11 +136,22 @@ def take_range(fitted: Model, feature: int, more: NDArray[np.float64] | None = N
     low, high = fitted.span.low[feature], fitted.span.high[feature]
     if more is not None and np.isfinite(more).any():
         low, high = np.fmin(low, np.nanmin(more)), np.fmax(high, np.nanmax(more))
+    check_drawable(fitted.feature_names[feature], low, high)
     if not low < high:  # constant, or all missing
         centre, scale = (float(part[feature]) for part in fitted.normalisation)
         return centre - scale, centre + scale
     air = (high - low) * 0.04
     return float(low - air), float(high + air)
+
+
+def check_drawable(name: str, low: float, high: float) -> None:
+    """Raise an error for values that are too large for axes of matplotlib."""
+    most = max(abs(low), abs(high))
+    if most > _MOST_DRAWN:
+        raise ValueError(
+            f"{name!r} has values of {most:.3g}, but plots show none beyond ±{_MOST_DRAWN}: divide it by a constant "
+            "and fit again."
+        )
 
 
 def take_panels(ax: Any, n_panels: int) -> NDArray[Any]:

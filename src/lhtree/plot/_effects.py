@@ -17,6 +17,7 @@ from ..model.model import read
 from ._axes import (
     NORMAL,
     SMALL,
+    check_drawable,
     dashes,
     new_panels,
     strip,
@@ -221,6 +222,8 @@ def _draw_curve(ax: Axes, effect: Effect, codes: list[int]) -> None:
     assert effect.density is not None
     known = ~np.isnan(effect.value)
     x = effect.value[known]
+    if len(x):
+        check_drawable(effect.column, x[0], x[-1])
     ax.axhline(0.0, color=LINE, linewidth=0.8)
     for code in codes:
         colour = ACCENT if len(codes) == 1 else class_colour(code)

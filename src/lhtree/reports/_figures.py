@@ -148,8 +148,10 @@ def describe_numbers(fitted: Model, part: NumberPart) -> dict[str, Any]:
 def _count_residuals(residual: NDArray[np.float64]) -> dict[str, Any]:
     """Return a histogram whose outermost bars include all values beyond them."""
     most = _round_up(float(np.quantile(np.abs(residual), _TAIL)) or 1.0)
-    counts, edges = np.histogram(np.clip(residual, -most, most), bins=_N_BARS, range=(-most, most))
-    return {"counts": counts.tolist(), "low": float(edges[0]), "high": float(edges[-1])}
+    exponent = int(np.frexp(most)[1])  # numpy.histogram refuses ranges of denormal numbers
+    scaled, end = np.ldexp(residual, -exponent), float(np.ldexp(most, -exponent))
+    counts, _ = np.histogram(np.clip(scaled, -end, end), bins=_N_BARS, range=(-end, end))
+    return {"counts": counts.tolist(), "low": -most, "high": most}
 
 
 def _round_up(size: float) -> float:
