@@ -66,7 +66,7 @@ VALUES = {
     "class_weight": ["balanced"],
     "metric": ["accuracy", "roc_auc", "r2", "mae"],
     "format": ["csv", "tsv", "parquet", "arrow"],
-    "out_format": ["csv", "tsv", "parquet", "arrow"],
+    "out_format": ["csv", "tsv"],  # Parquet on stdout would not be text
     "delimiter": [",", ";", "\t", "ab"],
     "decimal": [".", ","],
     "encoding": ["utf-8", "latin-1", "utf-16", "none"],
