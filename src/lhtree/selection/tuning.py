@@ -108,7 +108,7 @@ class Search(NamedTuple):
     target: Target
     splits: Sequence[Split]
     metric: str
-    refit: float = 0.0  # time of the last fit, on all rows, relative to that of a fold; 0: there is none
+    refit: float = 0.0  # time of the last fit, on all rows, relative to that of a fold; 0 without refit
 
     def run(
         self,
