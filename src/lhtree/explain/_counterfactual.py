@@ -25,6 +25,7 @@ from ._whole import make_whole, try_whole
 MOST_SWITCHED = 256  # categories of a column that are tried
 _SHOWN = 4  # changes in a sentence
 _DECIMALS = 6  # of a feature that was measured in steps
+_LONGEST_MOVE = 1e300  # so that its multiples are finite
 _ALIKE = 0.8  # cosine above which two changes go the same way
 
 
@@ -213,10 +214,7 @@ def _spread(task: Task, rows: NDArray[np.float64], n: int, *, is_reserving: bool
     A place is reserved for the shortest change of a single feature, which people can act on.
     """
     is_changed, codes, distances = task.is_changed(rows), task.sort(rows), task.distances(rows)
-    moves = np.where(
-        is_changed, rows / 2.0 - task.x / 2.0, 0.0
-    )  # differences of values near 1e308 would overflow
-    moves /= task.fitted.normalisation.scale
+    moves = np.clip(np.where(is_changed, task.measure(rows, task.x), 0.0), -_LONGEST_MOVE, _LONGEST_MOVE)
     moves /= np.abs(moves).max(axis=1, keepdims=True)  # the square of a huge move would overflow
     moves /= np.linalg.norm(moves, axis=1, keepdims=True)
     order = np.argsort(distances, kind="stable").tolist()
