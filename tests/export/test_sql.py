@@ -110,6 +110,14 @@ def test_boosted_models_that_are_too_large(monkeypatch):
         export_sql(boosted, force=True)
 
 
+def test_models_of_too_many_classes(model, monkeypatch):
+    monkeypatch.setattr(sql, "_MOST_TERMS", 2)
+    for dialect in ("sqlite", "duckdb"):
+        with pytest.raises(ValueError, match=r"it has 3 classes, more than 2\. Group the classes"):
+            export_sql(model, dialect=dialect, force=True)
+    assert export_sql(model, dialect="postgresql").startswith("WITH")
+
+
 def test_a_missing_column_is_an_error(model):
     """SQLite reads an unknown quoted name as text, unless it is named with its table."""
     with (

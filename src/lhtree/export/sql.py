@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 5_000_000
 _MOST_COLUMNS = {"sqlite": 2000, "duckdb": 2000, "postgresql": 1600}
 _MOST_LEVELS = 200
 _MOST_JOINS = 60  # SQLite joins 64 tables
-_MOST_TERMS = 900  # of a sum: SQLite and DuckDB parse expressions of 1,000 levels
+_MOST_TERMS = 900  # of a sum or comparison: SQLite and DuckDB parse expressions of 1,000 levels
 _MOST_SECONDS = 60.0
 # per column squared and level, because engines look up every column among all at every level
 _SECONDS = 1.2e-5
@@ -100,6 +100,9 @@ def export_sql(
     link = LINKS[fitted.head.link]
     layout = "case" if walks.space == "units" else link.layout
     _CHECKS[layout](fitted, len(keys), dialect, force)
+    if layout != "case" and fitted.n_classes > _MOST_TERMS and dialect != "postgresql":
+        reason = f"it has {fitted.n_classes:,} classes, more than {_MOST_TERMS:,}"
+        raise _too_large(reason, "Group the classes", can_force=False)
 
     query = Query(table, dialect)
     written = [write_label(label, dialect) for label in labels]
