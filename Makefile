@@ -1,6 +1,7 @@
 # One target per daily need. Needs Python 3.10 or newer, a C++ compiler and make; the rest comes from PyPI into .venv.
 PYTHON ?= python3
 FUZZ_RUNS ?= 1000000
+SECONDS ?= 600
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +39,9 @@ fuzz: $(TOOLS)  ## fuzz the checks of models with a million hostile inputs; need
 	$(BIN)/cmake --build build/fuzz
 	mkdir -p build/fuzz/corpus
 	build/fuzz/lhtree_fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -artifact_prefix=build/fuzz/ build/fuzz/corpus
+
+attack: $(PACKAGE) $(VENV)/.group-test  ## save, export, explain and report random models for ten minutes (SECONDS=n for n seconds)
+	$(BIN)/python tests/support/attacks.py --seconds $(SECONDS)
 
 cross: $(VENV)/.group-cross  ## run the C++ tests for Windows (Wine) and AArch64 (QEMU), compile them for macOS
 	.ci/cross $(TARGETS)
@@ -93,5 +97,5 @@ $(VENV)/.group-%: $(TOOLS)
 	$(PIP) install --group $*
 	@touch $@
 
-.PHONY: help demo test cover native fuzz cross wheel lint fix stubs docs bench clean
+.PHONY: help demo test cover native fuzz attack cross wheel lint fix stubs docs bench clean
 .DELETE_ON_ERROR:

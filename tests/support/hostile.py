@@ -59,11 +59,14 @@ REGRESSORS = ("tree regressor", "forest regressor", "boost regressor", "compact 
 
 
 class Case(NamedTuple):
-    """A fitted model, rows to predict, and the table that SQL reads them from."""
+    """A fitted model, rows to predict, the table that SQL reads them from, and the training data."""
 
     model: Any
     rows: pd.DataFrame
     table: str
+    X: pd.DataFrame | None = None
+    y: Any = None
+    weight: Any = None
 
 
 def make_numbers(random, n):
@@ -217,7 +220,7 @@ def make_case(kind, seed):
         model = choose_regressor(random, kind, seed)
         y = np.abs(random.normal(size=n)) * 10.0 ** random.choice([0, 0, 5, -30, 30]) + 1e-40
     model.fit(X, y, sample_weight=weight)
-    return Case(model, add_rows(random, X), TABLES[random.integers(len(TABLES))])
+    return Case(model, add_rows(random, X), TABLES[random.integers(len(TABLES))], X, y, weight)
 
 
 def add_rows(random, X):

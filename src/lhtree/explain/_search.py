@@ -424,7 +424,9 @@ def _trim(task: Task, rows: Floats) -> Floats:
                 tried = _take_back(task, row)
                 n_left -= len(tried)
                 leads, lengths = task.leads(tried), task.distances(tried)
-                worth = (length**2 - lengths**2) / np.maximum(leads - lead, 1e-9)
+                # In units of a power of two, so that squares do not overflow.
+                before, after = (np.ldexp(part, -np.frexp(length)[1]) for part in (length, lengths))
+                worth = (before**2 - after**2) / np.maximum(leads - lead, 1e-9)
                 worth[leads >= 0.0] = 0.0
                 best = int(worth.argmax())
                 if worth[best] <= 0.0 or lengths[best] > _LEAST_GAIN * length:

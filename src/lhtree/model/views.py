@@ -242,7 +242,7 @@ class TreeView:
             subject, signs = name, "<≥" if weight > 0.0 else "≤>"
             if encoding.is_statistic[feature]:
                 subject = f"mean target of {name}"
-            bound = f"{centre + scale * (self.offset[block] / weight):.6g}"
+            bound = f"{centre + scale * (float(self.offset[block]) / weight):.6g}"
             if trees.has_units:  # the weight is 1
                 bound = f"{trees.unit_offset[at]:.15g}"
             sides = [f"{sign} {bound}" for sign in (signs if weight > 0.0 else signs[::-1])]

@@ -1,0 +1,27 @@
+"""Random tables, weights and estimators: whatever fits can be saved, exported, explained and reported."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from support import attacks
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("duckdb")
+pytest.importorskip("pandas")
+
+
+@settings(max_examples=max(1, settings().max_examples // 4))
+@given(kind=st.sampled_from(attacks.KINDS), seed=st.integers(0, 2**32 - 1))
+@example(kind="boost regressor", seed=5006)  # squares of distances overflowed
+@example(kind="boost regressor", seed=1056)  # an offset in the user's units overflowed
+def test_whatever_fits_can_be_saved_and_explained(kind, seed):
+    errors = attacks.run(kind, seed, [name for name in attacks.ATTACKS if name not in ("exports", "report")])
+    assert not errors, {name: attacks.describe(error) for name, error in errors.items()}
+
+
+@settings(max_examples=max(1, settings().max_examples // 12))
+@given(kind=st.sampled_from(attacks.KINDS), seed=st.integers(0, 2**32 - 1))
+def test_whatever_fits_can_be_reported(kind, seed):
+    errors = attacks.run(kind, seed, ["report"])
+    assert not errors, {name: attacks.describe(error) for name, error in errors.items()}
