@@ -175,8 +175,8 @@ class Settled:
         leaf_size = params["min_samples_leaf"]
         is_auto = bool(words) and isinstance(leaf_size, str) and leaf_size == "auto"
         self.chooses_leaf_size = is_auto and not is_paper  # by a pilot
-        self.min_samples_leaf: float = 1 if is_auto else leaf_size
-        min_leaf = _amount("min_samples_leaf", self.min_samples_leaf, 1, words)
+        size, is_share = min_leaf = _amount("min_samples_leaf", 1 if is_auto else leaf_size, 1, words)
+        self.min_samples_leaf: float = size if is_share else int(size)
         self.smoothing = self._settle_smoothing(params.get("smoothing", 0.0), auto=self.chooses_leaf_size)
         max_depth = params["max_depth"]
         if max_depth is not None and not (is_integer(max_depth) and max_depth >= 1):

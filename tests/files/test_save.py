@@ -187,6 +187,34 @@ def test_any_number_of_threads_that_fits_can_be_saved(again, two, n_jobs):
     assert again(model).n_jobs == n_jobs
 
 
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("LHTClassifier", ["max_depth", "max_features", "max_one_hot", "keep_prototypes", "n_jobs"]),
+        (
+            "LHForestRegressor",
+            ["max_depth", "max_features", "max_one_hot", "keep_prototypes", "n_jobs", "verbose"],
+        ),
+        ("LHBoostClassifier", ["max_depth", "max_one_hot", "min_samples_leaf", "n_directed", "n_jobs"]),
+        ("CompactLHTClassifier", ["max_terms", "max_passes", "max_one_hot", "min_samples_leaf", "n_jobs"]),
+    ],
+)
+@pytest.mark.parametrize("value", [np.int64(3), 2**64, 10**400])
+def test_integers_beyond_64_bits_are_saved_as_the_nearest(again, two, kind, names, value):
+    model = getattr(lhtree, kind)(**dict.fromkeys(names, value), random_state=0).fit(*two)
+    loaded = again(model)
+    assert {loaded.get_params()[name] for name in names} == {min(value, 2**64 - 1)}
+    np.testing.assert_array_equal(loaded.predict(two[0]), model.predict(two[0]))
+
+
+@pytest.mark.parametrize(
+    "kind", ["LHTClassifier", "LHForestClassifier", "LHTRegressor", "CompactLHTRegressor"]
+)
+def test_a_leaf_size_of_numpy_can_be_saved(again, two, kind):
+    model = getattr(lhtree, kind)(min_samples_leaf=np.int64(3), random_state=0).fit(*two)
+    assert again(model).min_samples_leaf == 3
+
+
 def test_other_objects_are_rejected(tmp_path, two):
     class Own(LHTClassifier):
         pass

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files import ModelFileError, naming, read_file, write_file
+from ..files import BITS64, ModelFileError, naming, read_file, write_file
 from ..model.model import read
 from .base import Predictor
 from .boost import LHBoostClassifier, LHBoostRegressor
@@ -28,7 +28,8 @@ _ESTIMATORS: dict[str, type[Predictor]] = {
 def save(model: Any, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
     """Save a fitted model to one file without pickle: arrays and a JSON header in the safetensors format.
 
-    Writing is atomic: an existing file is replaced only when the new one is complete.
+    Writing is atomic: an existing file is replaced only when the new one is complete. Parameters beyond 64 bits are
+    saved as the nearest integer of 64 bits.
 
     Parameters
     ----------
@@ -122,6 +123,8 @@ def _encode_parameter(name: str, value: Any) -> Any:
     if hasattr(value, "__iter__") and not isinstance(value, str):  # categorical_features in any form
         return [_encode_parameter(name, part) for part in value]
     plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, int) and plain not in BITS64:  # a limit that no table reaches
+        plain = BITS64[0] if plain < 0 else BITS64[-1]
     if (
         plain is None
         or isinstance(plain, (bool, int, str))

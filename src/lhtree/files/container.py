@@ -28,7 +28,7 @@ _HASHED_AT_ONCE = 1 << 24
 _NAMES = ("sha256", "format", "version", "model")  # required texts
 _MAX_DEPTH = 32  # of nested brackets
 _MAX_BRACKETS = 100_000  # an empty list takes twenty times its two bytes
-_BITS64 = range(-(2**63), 2**64)  # a file could choose larger integers that all have the same hash
+BITS64 = range(-(2**63), 2**64)  # a file could choose larger integers that all have the same hash
 
 
 class ModelFileError(ValueError):
@@ -258,7 +258,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _bounded(number: str) -> int:
     value = int(number) if len(number) <= 20 else None  # do not parse long integers
-    check(value is not None and value in _BITS64, "its header has an integer of more than 64 bits")
+    check(value is not None and value in BITS64, "its header has an integer of more than 64 bits")
     return value  # type: ignore[return-value]  # checked
 
 
