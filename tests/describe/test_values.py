@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lhtree import LHTRegressor, export_graphviz, export_text, weight_table
+from lhtree import CompactLHTRegressor, LHTRegressor, export_graphviz, export_text, weight_table
 from support.boosted import fit_boosted
 from support.explained import near
 from support.regressions import KINDS, fit_regression
@@ -66,7 +66,7 @@ def test_conditions_hold_for_the_rows_that_meet_them():
         if left.startswith("≠"):
             meets = (column != right.removeprefix("= ").removesuffix(" or missing")).to_numpy() & ~is_missing
         else:
-            bound = float(left.removeprefix("< ").removesuffix(" or missing"))
+            bound = float(left.removeprefix("< ").removesuffix(" or missing").replace(",", ""))
             meets = column.to_numpy(dtype=float, na_value=np.nan) < bound
         meets = np.where(is_missing, view.missing[block] < 0, meets)
         assert (goes_left[inside] == meets[inside]).all()
@@ -107,6 +107,17 @@ def test_conditions_on_single_features_are_in_their_units():
         bound = float(left.split()[1])
         assert subject == "x1"
         assert (goes_left == (X[:, 1] < bound if left[0] in "<≤" else X[:, 1] > bound)).all()
+
+
+@pytest.mark.parametrize("kind", [LHTRegressor, CompactLHTRegressor])
+def test_conditions_on_large_numbers_hold_as_printed(kind):
+    income = np.random.default_rng(0).permutation(1_234_400 + np.arange(400.0))
+    model = kind(membership="constant").fit(income[:, None], income > 1_234_567)
+    subject, left, _ = model.trees_[0].conditions(0)
+    assert subject == "x0"
+    bound = float(left.removeprefix("< ").replace(",", ""))
+    goes_left = model.apply(income[:, None])[:, 0] == model.trees_[0].left[0]
+    assert (goes_left == (income < bound)).all()
 
 
 def test_mean_weights_of_a_regression_are_for_larger_predictions():

@@ -346,6 +346,19 @@ def test_negated_category_of_two_is_written_as_the_other_one():
         assert any(text.startswith(f"Block 0: paperless is {value}: ") for text in written)
 
 
+def test_large_numbers_and_shares_are_written_in_full():
+    income = np.random.default_rng(0).permutation(1_230_000 + 10.0 * np.arange(1000))
+    y = np.where(income < 1_234_567, "low", "high")
+    model = lhtree.CompactLHTClassifier().fit(pd.DataFrame({"income": income}), y)
+    facts = find_facts(
+        model, pd.DataFrame({"income": income}), y, row=int(np.flatnonzero(income == 1_234_560)[0])
+    )
+    written = [text for text, _ in list_texts(compose(facts).shapes)]
+    assert any(text.startswith("Block 0: income 1,234,560 is below 1,234,56") for text in written)
+    assert ">0.99" in written
+    assert not any("e+0" in text or text.endswith("probability 1.00.") for text in written)
+
+
 def test_long_categories_are_written_on_several_lines():
     random = np.random.default_rng(0)
     towns = [f"a town on the {'very ' * 20}long river number {n} in the north" for n in range(4)]

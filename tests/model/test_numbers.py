@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lhtree.model.numbers import ALL_DIGITS, NumberFormat, write_share, write_value
+from lhtree.model.numbers import (
+    ALL_DIGITS,
+    NumberFormat,
+    write_probability,
+    write_share,
+    write_shares,
+    write_value,
+)
 
 
 @pytest.mark.parametrize(
@@ -82,15 +89,20 @@ def test_parts_add_up_as_printed(decimals, start, parts):
 
 
 @pytest.mark.parametrize(
-    ("share", "written", "whole"),
+    ("share", "written", "whole", "probability"),
     [
-        (0.995, "99.5 %", ">99 %"),
-        (0.9999, ">99.9 %", ">99 %"),
-        (1.0, "100.0 %", "100 %"),
-        (0.0, "0.0 %", "0 %"),
-        (1e-9, "<0.1 %", "<1 %"),
-        (0.25, "25.0 %", "25 %"),
+        (0.995, "99.5 %", ">99 %", "0.99"),
+        (0.9999, ">99.9 %", ">99 %", ">0.99"),
+        (1.0, "100.0 %", "100 %", "1.00"),
+        (0.0, "0.0 %", "0 %", "0.00"),
+        (1e-9, "<0.1 %", "<1 %", "<0.01"),
+        (0.25, "25.0 %", "25 %", "0.25"),
     ],
 )
-def test_shares_are_never_rounded_to_all_or_nothing(share, written, whole):
-    assert (write_share(share), write_share(share, 0)) == (written, whole)
+def test_shares_are_never_rounded_to_all_or_nothing(share, written, whole, probability):
+    assert (write_share(share), write_share(share, 0), write_probability(share)) == (
+        written,
+        whole,
+        probability,
+    )
+    assert write_shares(0.0, share) == f"0.0 to {written.removesuffix(' %')}"

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from ..evaluation import Evaluation, Measured
-from ..evaluation.measures import write_number
+from ..evaluation.measures import write_number, write_percent
 from ..io.read import TrainingTable, read_training
 from ..io.source import Reading
+from ..model.numbers import write_shares
 from ..selection.comparison import PEERS, Result, compare
 from ..tables.errors import find_nearest
 from . import _options
@@ -114,8 +115,9 @@ def _show(training: TrainingTable, results: list[Result], absent: list[str], n_f
 
 def _write_row(result: Result, measured: Measured) -> list[str]:
     if isinstance(measured, Evaluation):
-        interval = f"{100 * measured.accuracy_low:.2f} to {100 * measured.accuracy_high:.2f}"
-        figures = [f"{100 * measured.accuracy:.2f}", interval, f"{measured.log_loss:.3f}"]
+        accuracy = write_percent(measured.accuracy).removesuffix(" %")
+        interval = write_shares(measured.accuracy_low, measured.accuracy_high, 2)
+        figures = [accuracy, interval, f"{measured.log_loss:.3f}"]
     else:
         figures = [f"{measured.r2:.4f}", write_number(measured.rmse), write_number(measured.mae)]
     seconds = (result.fit_seconds, result.row_seconds)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.model import Model
+from ..model.numbers import write_probability
 from ..model.shares import shares_at
 
 # Factor of a weight: the number in a cell; 1 if the cell has a category, else 0; 1 if it is missing, else 0; the target
@@ -371,11 +372,11 @@ def _write_leaf(outline: Outline, block: OutlineBlock) -> str:
         return f"{outline.name_leaf(block)}  ({block.n_samples:,} rows)"
     ordered = sorted(range(len(block.shares)), key=lambda cls: (-block.shares[cls], cls))
     others = [
-        f", {outline.classes[cls]} {block.shares[cls]:.2f}"
+        f", {outline.classes[cls]} {write_probability(block.shares[cls])}"
         for cls in ordered[1:]
         if block.shares[cls] >= 0.005
     ]
-    first = f"{outline.name_leaf(block)}  (probability {block.shares[ordered[0]]:.2f}"
+    first = f"{outline.name_leaf(block)}  (probability {write_probability(block.shares[ordered[0]])}"
     return f"{first}{''.join(others)}; {block.n_samples:,} rows)"
 
 

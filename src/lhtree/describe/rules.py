@@ -9,6 +9,7 @@ from typing import Any
 
 from .._parameters import check_count, refuse
 from ..model.labels import check_labels
+from ..model.numbers import write_probability
 from ..model.trees import count_nesting
 from .outline import (
     CATEGORY,
@@ -46,7 +47,7 @@ class Rule:
     n_samples: int  # training rows of the leaf
 
     def __str__(self) -> str:
-        sure = "" if self.probability is None else f"probability {self.probability:.2f}, "
+        sure = "" if self.probability is None else f"probability {write_probability(self.probability)}, "
         result = f"{self.estimate} ({sure}{self.n_samples:,} rows)"
         return f"If {', and '.join(self.conditions)}: {result}." if self.conditions else f"Always {result}."
 

@@ -19,6 +19,7 @@ from ..describe.outline import (
     write_number,
 )
 from ..describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
+from ..model.numbers import write_probability
 from .scene import (
     BOLD,
     GREY,
@@ -221,7 +222,7 @@ def _draw_leaf(
         low, high = min(numbers), max(numbers)
         part = (block.label / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) if low < high else 1.0
         shapes.append(Box(left, y + 3.3, part * inner, 1.8, FOR))
-    lines = [(f"{max(block.shares):.2f}", INK)] if block.shares else []
+    lines = [(write_probability(max(block.shares)), INK)] if block.shares else []
     lines += [(f"{block.n_samples:,} rows", INK), (f"leaf {block.number}", GREY)]
     for place, (text, colour) in enumerate(lines):
         shapes.append(Text(x, y + 6.3 + 2.1 * place, text, 5.0, "middle", colour, room=width - 0.4))
@@ -321,7 +322,8 @@ class _Panel:
         """Draw the head of a linear leaf."""
         block, has_classes, width = self._block, bool(self._outline.classes), self.width
         low, high = (
-            f"{end:.2f}" if has_classes else _minus(float(f"{end:.6g}")) for end in (block.low, block.high)
+            write_probability(end) if has_classes else _minus(float(f"{end:.6g}"))
+            for end in (block.low, block.high)
         )
         ways = f"leaf {block.number}, {low} to {high}"
         estimate = f"{'P = ' * has_classes}{_minus(block.start)} + sum"

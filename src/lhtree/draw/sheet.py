@@ -17,7 +17,7 @@ from ..describe.outline import write_number as write_exactly
 from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import RegressionEvaluation
-from ..model.numbers import write_share
+from ..model.numbers import write_probability, write_share, write_shares, write_value
 from .outline import colour_class, draw_outline, list_names
 from .scene import (
     BOLD,
@@ -241,7 +241,7 @@ def _draw_accuracy(facts: SheetFacts) -> list[Shape]:
     evaluation, shapes = facts.evaluation, _draw_title("Hold-out")
     if not isinstance(evaluation, Evaluation):
         return shapes + _write_unmeasured()
-    interval = f"95 % interval {100 * evaluation.accuracy_low:.1f} to {100 * evaluation.accuracy_high:.1f}"
+    interval = f"95 % interval {write_shares(evaluation.accuracy_low, evaluation.accuracy_high)}"
     lines = [
         f"accuracy {write_percent(evaluation.accuracy)} ({interval})",
         f"{evaluation.n_rows:,} rows; log loss {evaluation.log_loss:.3f}",
@@ -364,7 +364,7 @@ def _describe_example(outline: Outline, example: Example, width: float, *, has_p
     classes = fit_names([*dict.fromkeys([*outline.class_names, example.name])], _MOST_LINES * width)
     is_class = example.probability is not None
     result = f"Leaf {example.leaf.number}: {classes[example.name]}"
-    result += f", probability {example.probability:.2f}." if is_class else "."
+    result += f", probability {write_probability(example.probability)}." if is_class else "."
     if example.actual is not None:
         result += " The actual "
         result += f"class is {example.actual}." if is_class else f"number is {write_exactly(example.actual)}."
@@ -375,7 +375,9 @@ def _describe_decision(decision: Decision, names: dict[str, str], has_products: 
     block, is_left = decision.block, decision.is_left
     answer = f"{'yes' if is_left else 'no'}, go to {block.left if is_left else block.right}."
     left, term = find_left(block), block.terms[0]
-    text = f"{decision.total:.6g} is {'not ' * (not is_left)}below {block.bound:.6g}: {answer}"
+    text = (
+        f"{write_value(decision.total)} is {'not ' * (not is_left)}below {write_value(block.bound)}: {answer}"
+    )
     if left.sign not in "<>":  # a category alone
         value = "missing" if decision.products[0].value is None else decision.products[0].value
         text = f"{term.column} is {value}: {answer}"
@@ -389,7 +391,7 @@ def _describe_decision(decision: Decision, names: dict[str, str], has_products: 
 def _write_products(decision: Decision) -> str:
     text = ""
     for one in decision.products:
-        size = f"{write_exactly(abs(one.term.weight))} × {one.number:.6g}".replace("× -", "× −")
+        size = f"{write_exactly(abs(one.term.weight))} × {write_value(one.number)}".replace("× -", "× −")
         sign = "−" if one.term.weight < 0.0 else "+"
         text += f" {sign} {size}" if text else f"{sign.strip('+')}{size}"
     return text

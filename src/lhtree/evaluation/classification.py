@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import import_extra
+from ..model.numbers import write_shares
 from .curves import CoverageCurve, find_sureness, measure_coverage
 from .measures import (
     Bin,
@@ -202,7 +203,7 @@ class Evaluation:
     def figures(self) -> list[tuple[str, str]]:
         """Return names and texts of the main measures; with a rare class, measures for rare classes come first."""
         rarer = f" (class {self.classes[find_rarer(self.confusion)].label})" if len(self.classes) == 2 else ""
-        interval = f"95 % interval {100 * self.accuracy_low:.2f} to {100 * self.accuracy_high:.2f}"
+        interval = f"95 % interval {write_shares(self.accuracy_low, self.accuracy_high, 2)}"
         figures = {
             "rows": f"{self.n_rows:,}",
             "accuracy": f"{write_percent(self.accuracy)} ({interval})",

@@ -30,7 +30,8 @@ def find_interval(accuracy: float, n_rows: float) -> tuple[float, float]:
     spare = z * z / n_rows
     centre = (accuracy + spare / 2) / (1 + spare)
     half = z * math.sqrt(accuracy * (1 - accuracy) / n_rows + spare / (4 * n_rows)) / (1 + spare)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return 0.0 if accuracy == 0.0 else low, 1.0 if accuracy == 1.0 else high
 
 
 def count_rows(n_rows: int, weight: Weight) -> float:

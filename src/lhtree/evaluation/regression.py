@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import read
+from ..model.numbers import write_shares
 from .measures import Weight, count_rows, find_interval, write_number, write_percent
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class RegressionEvaluation:
         ]
         if self.intervals is not None:
             asked, share, low, high, width = self.intervals
-            spread = f"95 % interval {100 * low:.2f} to {100 * high:.2f}"
+            spread = f"95 % interval {write_shares(low, high, 2)}"
             figures += [
                 (f"in {100 * asked:g} % intervals", f"{write_percent(share)} ({spread})"),
                 ("interval width", write_number(width)),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._parameters import is_real, refuse
 from ..model.model import Model
+from ..model.numbers import write_value
 from ._paths import Trace, sum_targets
 
 Floats = NDArray[np.float64]
@@ -167,5 +168,5 @@ def _take_range(fitted: Model, before: float, to: Any) -> RangeGoal:
     if fitted.link == "log" and high <= 0.0:
         raise refuse("to", to, "a range above 0, where all predictions of this model are")
     if low <= before <= high:
-        raise refuse("to", to, f"another range: the prediction, {before:.6g}, is already in it")
+        raise refuse("to", to, f"another range: the prediction, {write_value(before)}, is already in it")
     return RangeGoal(fitted, before, low, high)

@@ -119,7 +119,21 @@ def write_count(number: float) -> str:
 
 def write_share(share: float, decimals: int = 1) -> str:
     """Format a share in per cent, never rounded to all or nothing: >99.9 %, <0.1 %."""
-    text, least = f"{100.0 * share:.{decimals}f}", 10.0**-decimals
+    return f"{_round_share(share, 100.0, decimals)} %"
+
+
+def write_shares(low: float, high: float, decimals: int = 1) -> str:
+    """Format the ends of an interval of shares in per cent: 98.2 to >99.9."""
+    return f"{_round_share(low, 100.0, decimals)} to {_round_share(high, 100.0, decimals)}"
+
+
+def write_probability(share: float) -> str:
+    """Format a probability with two decimals, never rounded to 1 or 0: >0.99, <0.01."""
+    return _round_share(share, 1.0, 2)
+
+
+def _round_share(share: float, whole: float, decimals: int) -> str:
+    text, least = f"{whole * share:.{decimals}f}", 10.0**-decimals
     if float(text) == 0.0 and share > 0.0:
-        return f"<{least:.{decimals}f} %"
-    return f">{100.0 - least:.{decimals}f} %" if float(text) == 100.0 and share < 1.0 else f"{text} %"
+        return f"<{least:.{decimals}f}"
+    return f">{whole - least:.{decimals}f}" if float(text) == whole and share < 1.0 else text

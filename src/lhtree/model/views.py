@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from .model import Model
-from .numbers import NumberFormat
+from .numbers import ALL_DIGITS, NumberFormat, write_value
 from .shares import find_heaviest, shares_at
 
 if TYPE_CHECKING:
@@ -242,9 +242,10 @@ class TreeView:
             subject, signs = name, "<≥" if weight > 0.0 else "≤>"
             if encoding.is_statistic[feature]:
                 subject = f"mean target of {name}"
-            bound = f"{centre + scale * (float(self.offset[block]) / weight):.6g}"
             if trees.has_units:  # the weight is 1
-                bound = f"{trees.unit_offset[at]:.15g}"
+                bound = write_value(float(trees.unit_offset[at]), ALL_DIGITS)
+            else:
+                bound = write_value(centre + scale * (float(self.offset[block]) / weight))
             sides = [f"{sign} {bound}" for sign in (signs if weight > 0.0 else signs[::-1])]
         if self.round is not None and (model.boost is None or model.boost.bins.missing[feature]):
             sides[int(self.missing[block] > 0)] += " or missing"
