@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
-from ..model.numbers import write_value
 from ..tables.frames import is_frame, refuse_infinity
 from ._contributions import find_base, find_contributions
 from ._paths import Path, Trace, find_paths, make_plain, trace_rows
@@ -315,7 +314,7 @@ class Explanation:
     def __repr__(self) -> str:
         if self.classes:
             return f"Explanation(prediction={self.prediction!r}, proba={_write_share(self.proba[self.prediction])})"
-        return f"Explanation(prediction={write_value(self.prediction)})"
+        return f"Explanation(prediction={self.prediction:.6g})"
 
     def _repr_html_(self) -> str:
         return draw_html(self)
