@@ -284,6 +284,27 @@ def test_datasets_that_change_between_passes_are_refused(told, monkeypatch):
         LHBoostRegressor(**FEW).fit_batches(ChangingDataset(*tables), target="late", batch_rows=150)
 
 
+def test_datasets_whose_file_is_removed_between_passes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sample, "MOST_SAMPLED", 120)
+    X, raw = make_table()
+    path = tmp_path / "data.parquet"
+    X.assign(late=raw).to_parquet(path)
+
+    dataset = pytest.importorskip("pyarrow.dataset").dataset(path)
+
+    class Removed(ChangingDataset):
+        def to_batches(self, batch_size):
+            if len(self._tables) == 1:
+                path.unlink()
+            self._tables.pop()
+            return dataset.to_batches(batch_size=batch_size)
+
+    with pytest.raises(
+        ValueError, match=r"source cannot be read .*: if its files were changed while they were read"
+    ):
+        LHBoostRegressor(**FEW).fit_batches(Removed(dataset, dataset), target="late", batch_rows=150)
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pa.Table.from_pandas, lambda frame: frame.to_numpy()])
 def test_infinities_in_later_batches_are_named_by_their_row(make):
     frame = pd.DataFrame({"a": np.arange(90.0), "b": 1.0})

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -181,6 +183,15 @@ def test_computed_importances_are_drawn_as_they_are():
     assert labels(ax.yaxis) == [*X.columns[found.order[:5]], "8 more features"]
     assert ax.get_xlabel() == found.unit == "drop in accuracy when permuted"
     assert plot_importances(model, X, y, kind="permutation").get_xlabel() == found.unit
+
+
+def test_negative_importances_are_within_the_axes():
+    model, X, y = pictures.wine()
+    found = replace(model.importances(X, y, kind="permutation"), values=np.linspace(0.3, -0.9, 13))
+    ax = plot_importances(found)
+    assert ax.get_xlim()[0] < -0.9
+    assert ax.texts[-1].get_text() == "−0.900"
+    assert all(text.xy[0] >= 0.0 for text in ax.texts)
 
 
 def test_importances_without_hyperplanes_are_zero():

@@ -189,9 +189,15 @@ def _pass_over_arrow(source: Any, target: str, weight: str | None, batch_rows: i
     def read() -> Iterator[Batch]:
         is_dataset = not is_arrow(source)
         batches = source.to_batches(batch_size=batch_rows) if is_dataset else source.to_batches(batch_rows)
-        for batch in batches:
-            labels = (_read_values(batch.column(name)) for name in wanted)
-            yield Batch(batch.select(features), *labels)
+        try:
+            for batch in batches:
+                labels = (_read_values(batch.column(name)) for name in wanted)
+                yield Batch(batch.select(features), *labels)
+        except OSError as error:  # pyarrow keeps the places of columns from the first pass
+            raise TableError(
+                f"source cannot be read ({' '.join(str(error).split())}): if its files were changed while they were "
+                "read, create the dataset again and fit when nothing writes to them."
+            ) from error
 
     return Passes(_compare_passes(read))
 

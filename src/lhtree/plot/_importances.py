@@ -75,17 +75,25 @@ def plot_importances(
     written = [minus(write(value)) for value in values]
     if len(others):
         values.append(0.0)
-        written.append(f"{write(importances[others].sum())} in total")
+        written.append(f"{minus(write(importances[others].sum()))} in total")
         more = f"{len(others)} more feature{'s' if len(others) > 1 else ''}"
         labels.append(more if measure(more, SMALL) <= room else fit(f"{len(others)} more", room, SMALL))
     for at, (value, text) in enumerate(zip(values, written, strict=True)):
         ax.annotate(
-            text, (value, at), (3, 0), textcoords="offset points", va="center", fontsize=SMALL, color=INK
+            text,
+            (max(value, 0.0), at),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            color=INK,
         )
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     width, number = width_of(ax), measure(written[0], SMALL) + 6.0  # beside the longest bar
-    ax.set_xlim(0.0, max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width)))
+    ax.set_xlim(
+        1.05 * min(0.0, *values), max(max(values), 1e-3) * max(1.12, width / max(width - number, 0.5 * width))
+    )
     ax.set_xlabel(found.unit, fontsize=SMALL)
     write_thousands(ax.xaxis)
     strip(ax)
