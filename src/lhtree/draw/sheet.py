@@ -362,9 +362,11 @@ def _describe_example(outline: Outline, example: Example, width: float, *, has_p
     for decision in example.decisions:
         lines += wrap(_describe_decision(decision, names, has_products), width)
     classes = fit_names([*dict.fromkeys([*outline.class_names, example.name])], _MOST_LINES * width)
-    is_class = example.probability is not None
     result = f"Leaf {example.leaf.number}: {classes[example.name]}"
-    result += f", probability {write_probability(example.probability)}." if is_class else "."
+    is_class = example.probability is not None
+    if example.probability is not None:
+        result += f", probability {write_probability(example.probability)}"
+    result += "."
     if example.actual is not None:
         result += " The actual "
         result += f"class is {example.actual}." if is_class else f"number is {write_exactly(example.actual)}."
