@@ -4,9 +4,10 @@ import matplotlib.pyplot as plt
 import pytest
 
 from lhtree import plot_tree
-from lhtree.describe.outline import find_left, read_outline, write_number
+from lhtree.describe.outline import find_left, read_outline
 from lhtree.draw.figure import draw_scene, new_page
 from lhtree.draw.outline import compose_outline
+from lhtree.model.numbers import ALL_DIGITS, write_value
 from lhtree.scorer import Scorer
 from support import pictures
 from support.compact import LONG, make_model, make_outline
@@ -23,7 +24,7 @@ A4 = 297.0 / 25.4, 210.0 / 25.4
 
 
 def minus(value):
-    return write_number(value).replace("-", "−", 1) if value < 0 else write_number(value)
+    return f"{'−' * (value < 0)}{write_value(abs(value), ALL_DIGITS)}"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_large_tree_fits_on_a_page(n_classes, names, is_chain):
     for block in outline.branching:
         assert f"sum < {minus(block.bound)}" in written
         for term in block.terms:
-            assert f"{'−' if term.weight < 0 else '+'}{write_number(abs(term.weight))}" in written
+            assert f"{'−' if term.weight < 0 else '+'}{write_value(abs(term.weight), ALL_DIGITS)}" in written
             assert minus(term.fill) in written
     shown = {text for text in written if "_(worst, µm)" in text or text.startswith("feature_")}
     assert len(shown) == len(outline.used)  # no two names look the same

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lhtree
-from lhtree.describe.outline import CATEGORY, read_outline, write_number
+from lhtree.describe.outline import CATEGORY, read_outline
 from lhtree.draw.scene import POINT, Group, Text, find_bottom, find_width, fit_text
 from lhtree.draw.sheet import _write_html, compose
 from lhtree.draw.sheet_facts import SheetFacts, find_facts, follow
+from lhtree.model.numbers import ALL_DIGITS, write_value
 from lhtree.scorer import Scorer
 from support.compact import LONG, make_customers, make_model, make_outline, turn_over
 
@@ -268,7 +269,7 @@ def test_page_is_complete_without_overlaps(n_leaves, n_terms, n_classes, names, 
     for block in outline.blocks:
         assert (f"leaf {block.number}" if block.is_leaf else str(block.number)) in written
         for term in block.terms if len(block.terms) > 1 else ():
-            assert f"{'−' if term.weight < 0 else '+'}{write_number(abs(term.weight))}" in written
+            assert f"{'−' if term.weight < 0 else '+'}{write_value(abs(term.weight), ALL_DIGITS)}" in written
     begin = written.index("Classes")
     listed = [text for text in written[begin:] if text in outline.classes]
     assert {outline.classes[code] for code in outline.predicted} <= set(listed)
@@ -356,6 +357,7 @@ def test_large_numbers_and_shares_are_written_in_full():
     written = [text for text, _ in list_texts(compose(facts).shapes)]
     assert any(text.startswith("Block 0: income 1,234,560 is below 1,234,56") for text in written)
     assert ">0.99" in written
+    assert any(text.startswith("income < 1,234,56") for text in written)
     assert not any("e+0" in text or text.endswith("probability 1.00.") for text in written)
 
 

@@ -15,13 +15,13 @@ pytest.importorskip("pandas")
 @given(kind=st.sampled_from(attacks.KINDS), seed=st.integers(0, 2**32 - 1))
 @example(kind="boost regressor", seed=5006)  # squares of distances overflowed
 @example(kind="boost regressor", seed=1056)  # an offset in the user's units overflowed
-def test_whatever_fits_can_be_saved_and_explained(kind, seed):
+def test_fitted_models_can_be_saved_and_explained(kind, seed):
     errors = attacks.run(kind, seed, [name for name in attacks.ATTACKS if name not in ("exports", "report")])
     assert not errors, {name: attacks.describe(error) for name, error in errors.items()}
 
 
 @settings(max_examples=max(1, settings().max_examples // 12))
 @given(kind=st.sampled_from(attacks.KINDS), seed=st.integers(0, 2**32 - 1))
-def test_whatever_fits_can_be_reported(kind, seed):
+def test_fitted_models_can_be_reported(kind, seed):
     errors = attacks.run(kind, seed, ["report"])
     assert not errors, {name: attacks.describe(error) for name, error in errors.items()}

@@ -17,7 +17,7 @@ from lhtree import (
     LHTRegressor,
 )
 
-# Column of so many rows from a random generator.
+# Functions of a random generator and a number of rows that return a column.
 COLUMNS = {
     "normal": lambda g, n: g.normal(size=n),
     "whole": lambda g, n: g.integers(0, 5, n).astype(float),

@@ -40,7 +40,7 @@ def take_texts(column):
 
 
 def attempt(read, *given):
-    """What reading gives, or its error."""
+    """Return the table that is read, or the error."""
     try:
         return read(*given)
     except TableError as error:

@@ -16,10 +16,9 @@ from ..describe.outline import (
     OutlineBlock,
     OutlineTerm,
     find_left,
-    write_number,
 )
 from ..describe.palette import AGAINST, CLASSES, FOR, class_colour, tint
-from ..model.numbers import write_probability
+from ..model.numbers import ALL_DIGITS, write_probability, write_value
 from .scene import (
     BOLD,
     GREY,
@@ -387,8 +386,9 @@ def _write_condition(text: str, x: float, y: float, width: float) -> list[Shape]
 
 
 def _minus(value: float) -> str:
-    return write_number(value).replace("-", "−", 1) if value < 0.0 else write_number(value)
+    """Format a number with all its digits, as it predicts."""
+    return f"{'−' * (value < 0.0)}{write_value(abs(value), ALL_DIGITS)}"
 
 
 def _sign(weight: float) -> str:
-    return f"{'−' if weight < 0.0 else '+'}{write_number(abs(weight))}"
+    return f"{'−' if weight < 0.0 else '+'}{write_value(abs(weight), ALL_DIGITS)}"

@@ -13,11 +13,10 @@ from .._extras import import_extra
 from .._parameters import refuse
 from .._write import write_whole
 from ..describe.outline import Outline, find_left
-from ..describe.outline import write_number as write_exactly
 from ..evaluation.classification import Evaluation
 from ..evaluation.measures import write_number, write_percent
 from ..evaluation.regression import RegressionEvaluation
-from ..model.numbers import write_probability, write_share, write_shares, write_value
+from ..model.numbers import ALL_DIGITS, write_probability, write_share, write_shares, write_value
 from .outline import colour_class, draw_outline, list_names
 from .scene import (
     BOLD,
@@ -369,7 +368,7 @@ def _describe_example(outline: Outline, example: Example, width: float, *, has_p
     result += "."
     if example.actual is not None:
         result += " The actual "
-        result += f"class is {example.actual}." if is_class else f"number is {write_exactly(example.actual)}."
+        result += f"class is {example.actual}." if is_class else f"number is {write_value(example.actual)}."
     return lines + wrap(result, width)
 
 
@@ -393,7 +392,9 @@ def _describe_decision(decision: Decision, names: dict[str, str], has_products: 
 def _write_products(decision: Decision) -> str:
     text = ""
     for one in decision.products:
-        size = f"{write_exactly(abs(one.term.weight))} × {write_value(one.number)}".replace("× -", "× −")
+        size = f"{write_value(abs(one.term.weight), ALL_DIGITS)} × {write_value(one.number)}".replace(
+            "× -", "× −"
+        )
         sign = "−" if one.term.weight < 0.0 else "+"
         text += f" {sign} {size}" if text else f"{sign.strip('+')}{size}"
     return text

@@ -27,7 +27,7 @@ _MOST_TREES = 30
 _FEW_TREES, _MANY_ROWS = (
     10,
     3_000,
-)  # above so many rows of the pilot, trees take longer, and losses are more certain
+)  # above this number of rows of the pilot, trees take longer, and losses are more certain
 _MOST_TRIED = 3  # leaf sizes
 _MOST_ROWS = 10_000  # of the pilot, so that it takes at most a third of the time on large data
 _HELD_OUT = 0.25
