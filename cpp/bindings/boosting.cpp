@@ -417,20 +417,23 @@ void bind_boosting(nb::module_& m) {
         .def(
             "__init__",
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
-               const MaybeVector<std::int8_t>& monotonic, std::size_t max_depth, double max_features,
-               std::size_t n_directed, double learning_rate, double subsample, const std::string& leaf) {
+               const MaybeVector<std::int8_t>& monotonic, const std::string& growth, std::size_t max_depth,
+               double max_features, std::size_t n_directions, std::size_t n_directed, double learning_rate,
+               double subsample, const std::string& leaf) {
                 require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
                 new (self) boost::TreeOptions{{l2_regularization, min_samples_leaf, shrinkage,
                                                monotonic ? copy(*monotonic) : std::vector<std::int8_t>()},
+                                              choose(growth, boost::growth_names),
                                               max_depth,
                                               max_features,
+                                              n_directions,
                                               n_directed,
                                               learning_rate,
                                               subsample,
                                               leaf == "linear"};
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
-            "max_depth"_a, "max_features"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
+            "growth"_a, "max_depth"_a, "max_features"_a, "n_directions"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
     m.def(
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "

@@ -39,6 +39,8 @@ def options(draw, n_features, n_classes):
         l2_regularization=draw(st.sampled_from([1.0, 0.0, 0.37])),
         subsample=draw(st.sampled_from([1.0, 1.0, 0.7])),
         max_features=draw(st.sampled_from([1.0, 0.5, 0.3])),
+        growth=draw(st.sampled_from(["free", "symmetric"])),
+        n_directions=draw(st.integers(1, 3)),
         n_directed=draw(st.integers(0, 6)),
         shrinkage=draw(st.sampled_from([0.01, 0.01, 0.0, 1.0])),
         max_bins=draw(st.sampled_from([255, 255, 2, 3, 7])),

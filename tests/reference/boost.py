@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .boosted_tree import Grower, Tree
+from .boosted_tree import Grower, SymmetricGrower, Tree
 from .numbers import as_float, clamp, exp, log
 from .trees import derive
 
@@ -28,6 +28,8 @@ class Options:
     l2_regularization: float = 1.0
     subsample: float = 1.0
     max_features: float = 1.0
+    growth: str = "free"
+    n_directions: int = 1
     n_directed: int = 4
     shrinkage: float = 0.01
     max_bins: int = 255
@@ -236,7 +238,8 @@ def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=Fal
                 (clamp(round(float(g) / quanta[0]), -32767, 32767), round(float(h) / quanta[1]))
                 for g, h in slopes
             ]
-            grower = Grower(bins, codes, entries, (whole, result.unit, shift), options)
+            kind = SymmetricGrower if options.growth == "symmetric" else Grower
+            grower = kind(bins, codes, entries, (whole, result.unit, shift), options)
             if aim.selects:
                 grower.select_from([aim.y[row] - raw[row][0] for row in range(n)], aim.share)
             tree = grower.grow(taken, rest, quanta, derive(key, FIRST_SCORE + score))

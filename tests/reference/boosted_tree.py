@@ -6,7 +6,7 @@ the last bit. Values of bins are in units of 2^-12, weights of a direction in un
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .boosted_leaf import Leaf, extend_path, fit_leaf
 from .numbers import as_float, clamp, solve_with_ridge
@@ -158,7 +158,7 @@ class Grower:
             best = self.cut_feature(block, total, feature, best)
         if options.n_directed > 1:
             drawn = draw(self.usable, options.n_directed, block.key, DIRECTIONS)
-            direction = self.direct(block.rows, drawn) if len(drawn) > 1 else None
+            direction = self.direct([block.rows], drawn) if len(drawn) > 1 else None
             if direction is not None:
                 best = self.cut_direction(block, total, direction, best)
         return best
@@ -203,8 +203,8 @@ class Grower:
         terms = zip(cut.features, cut.weights, strict=True)
         return sum(weight * self.representative(row, feature) for feature, weight in terms)
 
-    def direct(self, rows, features):
-        """The Newton step of a linear model: weights on the grid, and the steps that sums are counted in."""
+    def measure(self, rows, features):
+        """Moments about the means: hessian, means, products, raw squares and descents, weighted by the hessian."""
         r = [[self.representative(row, f) for f in features] for row in rows]
         g = [self.entries[row][0] * (self.weight[row] >> self.shift) for row in rows]
         h = [self.entries[row][1] * (self.weight[row] >> self.shift) for row in rows]
@@ -212,18 +212,38 @@ class Grower:
         def moment(by, *columns):
             return as_float(sum(b * math.prod(x[i] for i in columns) for b, x in zip(by, r, strict=True)))
 
-        hessian, p = moment(h), len(features)
+        hessian, p = moment(h), range(len(features))
         if not hessian > 0.0:
             return None
-        sums = [moment(h, i) for i in range(p)]
+        sums = [moment(h, i) for i in p]
         mean = [total / hessian for total in sums]
-        product = {(i, j): moment(h, i, j) - sums[i] * mean[j] for i in range(p) for j in range(i + 1)}
-        kept = [i for i in range(p) if product[i, i] > 1e-9 * moment(h, i, i)]
+        product = {(i, j): moment(h, i, j) - sums[i] * mean[j] for i in p for j in range(i + 1)}
+        descent = [moment(g) * mean[i] - moment(g, i) for i in p]
+        return hessian, mean, product, [moment(h, i, i) for i in p], descent
+
+    def direct(self, blocks, features):
+        """The Newton step of a linear model: weights on the grid, and the steps that sums are counted in.
+
+        The step is that of the moments about the means of the blocks. The steps are those of all rows.
+        """
+        measured = [found for rows in blocks if (found := self.measure(rows, features)) is not None]
+        if not measured:
+            return None
+        p = len(features)
+        within, squares, descent = dict.fromkeys(measured[0][2], 0.0), [0.0] * p, [0.0] * p
+        for _, _, products, raw_squares, descents in measured:
+            for pair, value in products.items():
+                within[pair] += value
+            for i in range(p):
+                squares[i] += raw_squares[i]
+                descent[i] += descents[i]
+        hessian, mean, product, _, _ = self.measure([row for rows in blocks for row in rows], features)
+        kept = [i for i in range(p) if within[i, i] > 1e-9 * squares[i]]
         while True:
             if len(kept) < 2:
                 return None
-            scatter = [[product[i, j] for j in kept[: at + 1]] for at, i in enumerate(kept)]
-            step = solve(scatter, self.options.shrinkage, [moment(g) * mean[i] - moment(g, i) for i in kept])
+            scatter = [[within[i, j] for j in kept[: at + 1]] for at, i in enumerate(kept)]
+            step = solve(scatter, self.options.shrinkage, [descent[i] for i in kept])
             if step is None:
                 return None
             signs = [self.sign_of([features[i]], [1]) for i in kept]
@@ -286,14 +306,90 @@ class Grower:
             children.append(child)
         left, right = children
         sign = self.sign_of(block.cut.features, block.cut.weights)
-        values = [self.settle(child.rows, block) for child in children]
+        values = [self.settle_child(child, block, block) for child in children]
         if sign:
             middle = (values[0] + values[1]) / 2.0
             lower, upper = (left, right) if sign > 0 else (right, left)
             lower.high = upper.low = middle
         for child in children:
-            child.value = self.settle(child.rows, child)
+            child.value = self.settle_child(child, child, block)
         return children
+
+    def settle_child(self, child, bounds, block):
+        """The value of a child within bounds; an empty child has the value of its parent."""
+        if self.add(child.rows)[2] > 0:
+            return self.settle(child.rows, bounds)
+        return clamp(block.value, bounds.low, bounds.high)
+
+
+class SymmetricGrower(Grower):
+    """Grows a tree whose blocks of a level share one cut."""
+
+    def grow(self, taken, others, quanta, key):
+        self.quanta = quanta
+        root = Block(taken, others, key, 0)
+        root.value = self.settle(taken, root)
+        blocks, level = [root], [root]
+        while level[0].depth < self.options.max_depth and self.usable:
+            cut = self.find_shared_cut(level)
+            if cut is None:
+                break
+            children = []
+            for block in level:
+                left = [row for row in block.rows if self.goes_left(cut, row)]
+                block.cut = replace(cut, gain=max(0.0, self.gain_of(block, self.add(left))))
+                block.left = len(blocks) + len(children)
+                children += self.part(block)
+            blocks += children
+            level = children
+        for block in level:
+            block.leaf = fit_leaf(self, block)
+        return Tree(blocks, quanta, [self.add(block.rows) for block in blocks])
+
+    def gain_of(self, block, left):
+        """The gain of one block; 0 if a side is too light."""
+        return self.gain(block, self.add(block.rows), left, 0)
+
+    def find_shared_cut(self, level):
+        options, key = self.options, level[0].key
+        n_tried, cuts = max(1, int(options.max_features * len(self.usable))), []
+        for feature in draw(self.usable, n_tried, key, FEATURES):
+            any_missing = any(self.is_missing(row, feature) for block in level for row in block.rows if self.weight[row])
+            for code in range(len(self.bins[feature].values) - 1):
+                for side in [False, True] if any_missing else [None]:
+                    cuts.append(Cut([feature], [2**15], [1.0], 0.0, code, side))
+        if options.n_directed > 1:
+            for number in range(options.n_directions):
+                drawn = draw(self.usable, options.n_directed, derive(key, number), DIRECTIONS)
+                direction = self.direct([block.rows for block in level], drawn) if len(drawn) > 1 else None
+                if direction is not None:
+                    cut, low, step = direction
+                    cuts += [replace(cut, sum=float(low + number * step)) for number in range(1, N_STEPS)]
+        best = None
+        for cut in cuts:
+            sums = [self.add([row for row in block.rows if self.goes_left(cut, row)]) for block in level]
+            gain = self.find_gain(level, sums, self.sign_of(cut.features, cut.weights))
+            if gain > (best.gain if best else 0.0):
+                side = cut.is_missing_left
+                if side is None:
+                    side = 2 * sum(left[2] for left in sums) >= sum(self.add(block.rows)[2] for block in level)
+                best = replace(cut, gain=gain, is_missing_left=side)
+        return best
+
+    def find_gain(self, level, sums, sign):
+        """The sum of the gains of the blocks; -inf if values of any block would be in the wrong order."""
+        gain = 0.0
+        for block, left in zip(level, sums, strict=True):
+            total, bounds = self.add(block.rows), FREE if self.residuals is not None else block
+            right = (total[0] - left[0], total[1] - left[1], total[2] - left[2])
+            if left[2] > 0 and right[2] > 0:
+                if sign * (self.value(right, bounds) - self.value(left, bounds)) < 0.0:
+                    return -math.inf
+            gain += self.gain_of(block, left)
+        return gain
+
+    def is_missing(self, row, feature):
+        return self.codes[row][feature] == len(self.bins[feature].values) - 1
 
 
 def solve(lower, shrinkage, right_side):

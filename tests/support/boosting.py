@@ -14,7 +14,10 @@ BEYOND = 1e31  # the offset where all values go left, and missing ones right
 
 def core_options(options):
     """The core's `BoostOptions` for the reference's."""
-    names = ("l2_regularization", "min_samples_leaf", "shrinkage", "max_depth", "max_features", "n_directed")
+    names = (
+        "l2_regularization", "min_samples_leaf", "shrinkage", "growth", "max_depth", "max_features",
+        "n_directions", "n_directed",
+    )  # fmt: skip
     return _core.BoostOptions(
         **{name: getattr(options, name) for name in (*names, "learning_rate", "subsample")},
         leaf=options.leaf,

@@ -498,13 +498,30 @@ float gini_bounds(const float* rest, const float* target, std::size_t n, float m
     return result;
 }
 
+void add_gains(const double* gradient, const double* hessian, const double* weight, std::size_t n,
+               const GainTerms& terms, double* gains) {
+    const double square = terms.gradient_quantum * terms.gradient_quantum;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double g = gradient[i], h = hessian[i], w = weight[i];
+        const double other_g = terms.gradient - g, other_h = terms.hessian - h, other_w = terms.weight - w;
+        double gain = g * g * square / (h * terms.hessian_quantum + terms.l2) +
+                      other_g * other_g * square / (other_h * terms.hessian_quantum + terms.l2) -
+                      terms.unsplit;
+        gain = w >= terms.least_weight ? gain : 0.0;
+        gain = other_w >= terms.least_weight ? gain : 0.0;
+        gain = h >= terms.least_hessian ? gain : 0.0;
+        gain = other_h >= terms.least_hessian ? gain : 0.0;
+        gains[i] += gain;
+    }
+}
+
 }  // namespace
 
 namespace LHTREE_KERNELS {
 const GrowKernels grow_kernels = {
     feature_sums, sum_rows, square_rows, product_rows,      scatter_rows, subtract_products,
     add_integers, dot,      curve,       weighted_products, logistic,     extremes,
-    below,        above,    gini_costs,  gini_bounds};
+    below,        above,    gini_costs,  gini_bounds,       add_gains};
 }
 
 }  // namespace lhtree

@@ -43,6 +43,14 @@ struct IntegerRows {
     const std::int64_t *first, *second;  // factors
 };
 
+// Sums of a block whose cuts are compared, the values of a quantum, and the least sums of a side, in quanta.
+struct GainTerms {
+    double gradient, hessian, weight;
+    double gradient_quantum, hessian_quantum;
+    double l2, least_weight, least_hessian;
+    double unsplit;  // G² / (H + l2) of the block
+};
+
 struct GrowKernels {
     // Writes feature sums (eq. 7) of rows: the term at position p goes to lane p mod 8, and the lanes are
     // added as ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)). `n` is a multiple of 4: weights are padded with zeros,
@@ -93,6 +101,10 @@ struct GrowKernels {
     // between bins.
     float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
                          bool is_exact, float* bound);
+    // Adds G² / (H + l2) of both sides of n cuts, less that of the block, to their gains, given the sums on the
+    // left. Cuts with a side below the least sums add nothing.
+    void (*add_gains)(const double* gradient, const double* hessian, const double* weight, std::size_t n,
+                      const GainTerms& terms, double* gains);
 };
 
 LHTREE_DECLARE_KERNELS(GrowKernels, grow_kernels)

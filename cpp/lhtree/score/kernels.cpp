@@ -367,6 +367,64 @@ void memberships(const PackedForest& forest, const std::uint32_t* leaf, Rows row
                         ranges[leaf[row]].high);
 }
 
+// Calls use(n_terms) with the number of terms of a level, rounded up to one of the groups.
+template <class Use>
+inline void with_terms(std::size_t n_terms, const Use& use) {
+    if (n_terms <= 1) return use(Place<1>{});
+    if (n_terms == 2) return use(Place<2>{});
+    if (n_terms <= 4) return use(Place<4>{});
+    use(Place<8>{});
+}
+
+void find_leaves(const PackedForest& forest, const float* z, std::size_t stride, std::uint32_t* leaf) {
+    const SymmetricForest& symmetric = forest.symmetric;
+    for (std::size_t tree = 0; tree < symmetric.trees.size(); ++tree)
+        leaf[forest.place[tree] * stride] = symmetric.trees[tree].first_leaf;
+    leaf[symmetric.trees.size() * stride] = 0;
+    for (const LevelGroup& group : symmetric.groups)
+        with_terms(group.n_terms, [&](auto n_terms) {
+            const std::size_t size = group.size;
+            const std::uint32_t* const features = group.features.data();
+            const float* const weights = group.weights.data();
+            for (std::size_t i = 0; i < size; i += 4) {
+                const Double4 sum = sum_terms<n_terms>([&](std::size_t term) {
+                    return load4(weights + term * size + i) * gather4(z, features + term * size + i);
+                });
+                const Double4 y = sum - load4(group.offset.data() + i);
+                for (std::size_t j = 0; j < 4; ++j)
+                    leaf[group.tree[i + j] * stride] += y[j] < 0.0 ? 0 : group.bit[i + j];
+            }
+        });
+}
+
+void find_leaf(const SymmetricForest& forest, const SymmetricTree& tree, const float* columns,
+               std::size_t n_rows, double* room, std::uint32_t* leaf) {
+    const Double4 zero{}, one = zero + 1.0;
+    for (std::size_t row = 0; row < n_rows; row += 4) store(room + row, zero);
+    for (std::uint32_t number = 0; number < tree.n_levels; ++number) {
+        const Level& level = forest.levels[tree.first_level + number];
+        with_terms(level.n_terms, [&](auto n_terms) {
+            const float* column[n_terms];
+            double weight[n_terms];
+            for (std::size_t term = 0; term < n_terms; ++term) {
+                column[term] = columns + level.features[term] * n_rows;
+                weight[term] = static_cast<double>(level.weights[term]);
+            }
+            const double offset = level.offset;
+            for (std::size_t row = 0; row < n_rows; row += 4) {
+                const Double4 y =
+                    sum_terms<n_terms>(
+                        [&](std::size_t term) { return weight[term] * load4(column[term] + row); }) -
+                    offset;
+                const Double4 before = load4(room + row);
+                store(room + row, before + before + select(y < 0.0, zero, one));
+            }
+        });
+    }
+    for (std::size_t row = 0; row < n_rows; ++row)
+        leaf[row] = tree.first_leaf + static_cast<std::uint32_t>(room[row]);
+}
+
 template <std::size_t size>
 inline std::uint32_t rank_of(const Narrow<size>&, Ref distance) {
     return distance / static_cast<Ref>(sizeof(Narrow<size>) / 8);
@@ -396,7 +454,7 @@ void trace(const PackedForest& forest, std::size_t place, const float* z, std::i
 }  // namespace
 
 namespace LHTREE_KERNELS {
-const ScoreKernels score_kernels = {walk, trace, memberships};
+const ScoreKernels score_kernels = {walk, find_leaves, find_leaf, trace, memberships};
 }
 
 }  // namespace lhtree

@@ -152,6 +152,90 @@ void pack_shares(const ForestView& forest, std::size_t n_classes, PackedForest& 
     }
 }
 
+// The depth of a tree whose leaves are all at the same depth and whose blocks of a level have the same
+// hyperplane, with few terms; -1 of any other tree.
+std::int32_t find_symmetric_depth(const ForestView& forest, std::int64_t begin, std::int64_t end) {
+    std::int32_t depth = 0;
+    std::int64_t first = begin, n = 1;  // blocks of the level
+    for (; first < end && forest.left[first] >= 0; first += n, n *= 2, ++depth) {
+        if (first + n + 2 * n > end || n_weights(forest, first) > most_level_terms) return -1;
+        const auto same = [&](std::int64_t block) {
+            const std::int64_t a = forest.hyperplane_ptr[first], b = forest.hyperplane_ptr[block];
+            const std::uint32_t size = n_weights(forest, first);
+            const bool is_missing_same =
+                forest.missing.empty() || forest.missing[first] == forest.missing[block];
+            return forest.left[block] >= 0 && n_weights(forest, block) == size && is_missing_same &&
+                   forest.offset[first] == forest.offset[block] &&
+                   std::equal(&forest.hyperplane_feature[a], &forest.hyperplane_feature[a] + size,
+                              &forest.hyperplane_feature[b]) &&
+                   std::equal(&forest.hyperplane_weight[a], &forest.hyperplane_weight[a] + size,
+                              &forest.hyperplane_weight[b]);
+        };
+        for (std::int64_t block = first; block < first + n; ++block)
+            if (!same(block)) return -1;
+    }
+    return first + n == end ? depth : -1;  // the rest are leaves
+}
+
+// Lays out trees by levels if all of them are symmetric.
+SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
+    SymmetricForest packed;
+    std::uint32_t n_leaves = 0;
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+        const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
+        const std::int32_t depth = find_symmetric_depth(forest, begin, end);
+        if (depth < 0) return {};
+        packed.trees.push_back({static_cast<std::uint32_t>(packed.levels.size()),
+                                static_cast<std::uint32_t>(depth), n_leaves});
+        for (std::int32_t level = 0; level < depth; ++level) {
+            const std::int64_t block = begin + (std::int64_t{1} << level) - 1;
+            const std::int64_t first = forest.hyperplane_ptr[block];
+            Level to{forest.offset[block], n_weights(forest, block), {}, {}};
+            const auto plane = static_cast<std::uint32_t>(planes.begin(forest, block));
+            std::fill(std::begin(to.features), std::end(to.features), plane);
+            for (std::uint32_t i = 0; i < to.n_terms; ++i) {
+                to.features[i] = plane + static_cast<std::uint32_t>(forest.hyperplane_feature[first + i]);
+                to.weights[i] = forest.hyperplane_weight[first + i];
+            }
+            packed.levels.push_back(to);
+        }
+        n_leaves += std::uint32_t{1} << depth;
+    }
+    return packed;
+}
+
+// The levels of trees by their number of terms; places are those of the trees in PackedForest.
+void group_levels(SymmetricForest& forest, const std::vector<std::uint32_t>& place) {
+    for (const std::uint32_t n_terms : {1u, 2u, 4u, 8u}) {
+        LevelGroup group;
+        group.n_terms = n_terms;
+        std::vector<const Level*> chosen;
+        const auto add = [&](const Level& level, std::uint32_t tree, std::uint32_t bit) {
+            chosen.push_back(&level);
+            group.offset.push_back(level.offset);
+            group.tree.push_back(tree);
+            group.bit.push_back(bit);
+        };
+        for (std::size_t tree = 0; tree < forest.trees.size(); ++tree) {
+            const SymmetricTree& of = forest.trees[tree];
+            for (std::uint32_t i = 0; i < of.n_levels; ++i)
+                if (const Level& level = forest.levels[of.first_level + i];
+                    level.n_terms <= n_terms && 2 * level.n_terms > n_terms)
+                    add(level, place[tree], 1u << (of.n_levels - 1 - i));
+        }
+        if (chosen.empty()) continue;
+        const Level nothing{};
+        while (chosen.size() % 4 > 0) add(nothing, static_cast<std::uint32_t>(place.size()), 0);
+        group.size = chosen.size();
+        for (std::uint32_t term = 0; term < n_terms; ++term)
+            for (const Level* const level : chosen) {
+                group.features.push_back(level->features[term]);
+                group.weights.push_back(level->weights[term]);
+            }
+        forest.groups.push_back(std::move(group));
+    }
+}
+
 }  // namespace
 
 PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes) {
@@ -238,6 +322,8 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
         packed.place[number] = static_cast<std::uint32_t>(packed.trees.size());
         packed.trees.push_back(unsorted[number]);
     }
+    packed.symmetric = pack_symmetric(forest, planes);
+    if (packed.symmetric.is_given()) group_levels(packed.symmetric, packed.place);
     return packed;
 }
 

@@ -111,6 +111,39 @@ struct PackedTree {
     std::uint32_t n_terms;
 };
 
+// Levels of symmetric trees: all blocks of a level have the same hyperplane, so the leaf of a row is a number
+// with a bit per level. Terms are padded with zeros.
+constexpr std::size_t most_level_terms = 8;
+
+struct Level {
+    double offset;
+    std::uint32_t n_terms;
+    std::uint32_t features[most_level_terms];
+    float weights[most_level_terms];
+};
+
+struct SymmetricTree {
+    std::uint32_t first_level, n_levels, first_leaf;
+};
+
+// Levels of all trees with the same number of terms (1, 2, 4 or 8), term by term, padded to a multiple of 4.
+struct LevelGroup {
+    std::size_t n_terms = 0, size = 0;
+    std::vector<std::uint32_t> features;  // n_terms × size
+    std::vector<float> weights;
+    std::vector<double> offset;
+    std::vector<std::uint32_t> tree;  // place of the tree; n_trees for padding
+    std::vector<std::uint32_t> bit;   // that a row on the right adds to the number of its leaf
+};
+
+struct SymmetricForest {
+    std::vector<Level> levels;
+    std::vector<SymmetricTree> trees;  // in the order of the trees; empty: some tree is not symmetric
+    std::vector<LevelGroup> groups;
+
+    bool is_given() const { return !trees.empty(); }
+};
+
 struct PackedForest {
     std::vector<PackedTree> trees;     // sorted by n_terms: trees of one layout are walked together
     std::vector<std::uint32_t> place;  // position in `trees` of every tree
@@ -128,6 +161,7 @@ struct PackedForest {
     std::vector<Span> leaf_shares;
     std::vector<Share> shares;
     std::vector<double> prior_shares;  // share of the prior in every leaf; empty: 0
+    SymmetricForest symmetric;
 
     bool is_joint() const { return !leaf_shares.empty(); }
 };

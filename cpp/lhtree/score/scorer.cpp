@@ -11,6 +11,8 @@ namespace lhtree {
 struct Tile {
     std::size_t begin = 0, n_rows = 0;
     std::vector<float> normalised, z;                  // before and after they are laid out in planes
+    std::vector<float> columns;                        // of symmetric trees: the values of z by feature
+    std::vector<double> room_of_rows;                  // of symmetric trees
     std::vector<double> x;                             // in the user's units, without gaps
     std::vector<double> wolf, membership, confidence;  // n_rows × n_classes
     std::vector<double> raw;                           // n_rows × n_targets
@@ -98,6 +100,8 @@ void Scorer::each_tree(Tile& tile, TreeRange trees, const Use& use) const {
         }
         return;
     }
+    if (forest_.symmetric.is_given() && confidence_ == Confidence::none)
+        return each_symmetric_tree(tile, trees, use);
     const Rows rows = rows_of(tile);
     // A few rows go down all trees at once, and a single row down more trees, which it would otherwise walk
     // one by one; of many rows, enough go down one tree at once.
@@ -119,6 +123,34 @@ void Scorer::each_tree(Tile& tile, TreeRange trees, const Use& use) const {
         if (!is_at_once) walk(place, 1, 0);
         const std::size_t slot = is_at_once ? place * tile.n_rows : 0;
         use(place, &tile.leaf[slot], &tile.leaf_confidence[slot]);
+    }
+}
+
+// All rows pass all levels of a tree, without branches. A few rows go through all trees at once.
+template <class Use>
+void Scorer::each_symmetric_tree(Tile& tile, TreeRange trees, const Use& use) const {
+    const Rows rows = rows_of(tile);
+    constexpr std::size_t few_rows = 8;
+    const bool is_at_once = tile.n_rows < few_rows && trees.end - trees.begin == n_trees();
+    const std::size_t n_padded = (tile.n_rows + 3) / 4 * 4, width = planes_.width();
+    tile.space(is_at_once ? n_trees() + 1 : 4);
+    std::fill_n(tile.leaf_confidence.begin(), tile.n_rows, 1.0);
+    if (is_at_once) {
+        for (std::size_t row = 0; row < tile.n_rows; ++row)
+            score_kernels().find_leaves(forest_, rows[row], tile.n_rows, &tile.leaf[row]);
+    } else {
+        tile.columns.assign(width * n_padded, 0.0f);
+        tile.room_of_rows.resize(n_padded);
+        if (tile.leaf.size() < n_padded) tile.leaf.resize(n_padded);
+        for (std::size_t row = 0; row < tile.n_rows; ++row)
+            for (std::size_t i = 0; i < width; ++i) tile.columns[i * n_padded + row] = rows[row][i];
+    }
+    for (std::size_t tree = trees.begin; tree < trees.end; ++tree) {
+        const std::uint32_t place = forest_.place[tree];
+        if (!is_at_once)
+            score_kernels().find_leaf(forest_.symmetric, forest_.symmetric.trees[tree], tile.columns.data(),
+                                      n_padded, tile.room_of_rows.data(), tile.leaf.data());
+        use(place, &tile.leaf[is_at_once ? place * tile.n_rows : 0], tile.leaf_confidence.data());
     }
 }
 

@@ -111,6 +111,8 @@ class Scorer {
     // Walks the rows of a tile down trees and calls use(place, leaf, confidence) for each, in order.
     template <class Use>
     void each_tree(Tile& tile, TreeRange trees, const Use& use) const;
+    template <class Use>
+    void each_symmetric_tree(Tile& tile, TreeRange trees, const Use& use) const;
     // Normalises rows and lays them out in a tile. Returns false if they have an infinity.
     template <class Value>
     bool lay_rows(const Strided<Value>& x, Tile& tile) const;

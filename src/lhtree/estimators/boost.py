@@ -33,6 +33,9 @@ learning_rate : "auto" or float
     Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
     ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
     stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
+growth : {"free", "symmetric"}
+    "free" trees have a cut for every block. "symmetric" trees have one cut per level, which all blocks of the level
+    share: a tree is a list of ``max_depth`` hyperplanes and a table of values.
 max_depth : int
     Maximum depth of a tree.
 min_samples_leaf : int
@@ -357,6 +360,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         max_iter: int = 400,
         *,
         learning_rate: float | str = "auto",
+        growth: str = "free",
         max_depth: int = 5,
         min_samples_leaf: int = 20,
         l2_regularization: float = 1.0,
@@ -384,6 +388,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
     ) -> None:
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.growth = growth
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
@@ -479,6 +484,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         quantile: float | None = None,
         max_iter: int = 400,
         learning_rate: float | str = "auto",
+        growth: str = "free",
         max_depth: int = 5,
         min_samples_leaf: int = 20,
         l2_regularization: float = 1.0,
@@ -506,6 +512,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         self.quantile = quantile
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.growth = growth
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization

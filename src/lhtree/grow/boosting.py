@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import (
     BOOST_DIRECTIONS,
+    GROWTHS,
     UNSEEN,
     check_count,
     check_number,
@@ -36,6 +37,7 @@ from .training import Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
+_N_DIRECTIONS = {"free": 1, "symmetric": 2}  # of a block, or of a level
 _MOST = 2**53  # of any count: more than there can be of anything
 
 
@@ -57,6 +59,7 @@ class BoostSettings:
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
         """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
+        growth = choose("growth", params["growth"], GROWTHS)
         objective = Objective.of(params, training)
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
@@ -95,6 +98,8 @@ class BoostSettings:
                 "min_samples_leaf": float(_count("min_samples_leaf", params)),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
                 "monotonic": _monotonic(params["monotonic_cst"], training),
+                "growth": growth,
+                "n_directions": _N_DIRECTIONS[growth],
                 "max_depth": min(_count("max_depth", params), _DEEPEST),
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,

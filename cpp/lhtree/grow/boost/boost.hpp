@@ -5,14 +5,21 @@
 
 #include "lhtree/grow/boost/losses.hpp"
 #include "lhtree/grow/boost/rows.hpp"
+#include "lhtree/shared/options.hpp"
 
 namespace lhtree::boost {
 
+// Free trees have a cut for every block, symmetric ones a cut for every level.
+enum class Growth : std::uint8_t { free, symmetric };
+constexpr Named<Growth> growth_names[] = {{"free", Growth::free}, {"symmetric", Growth::symmetric}};
+
 struct TreeOptions {
     Rules rules;
+    Growth growth = Growth::free;
     std::size_t max_depth = 5;
-    double max_features = 0.5;   // share of the features that a block tries alone
-    std::size_t n_directed = 4;  // features of its direction; below 2: none
+    double max_features = 0.5;     // share of the features that a block or level tries alone
+    std::size_t n_directions = 1;  // that a level tries; a block tries one
+    std::size_t n_directed = 4;    // features of a direction; below 2: none
     double learning_rate = 0.05;
     double subsample = 0.7;
     bool has_linear_leaves = false;

@@ -42,7 +42,7 @@ Leaf fit_leaf(double value, const Bounds& bounds, const LeafMoments& moments,
     for (std::size_t i = 0; i < kept.size(); ++i) {
         leaf.line.features.push_back(features[kept[i]]);
         leaf.line.slopes.push_back(learning_rate * slope[i]);
-        leaf.line.means.push_back(static_cast<float>(centred.mean(kept[i]) * value_unit));
+        leaf.line.means.push_back(static_cast<float>(moments.mean(kept[i]) * value_unit));
         leaf.line.intercept -= leaf.line.slopes[i] * static_cast<double>(leaf.line.means[i]);
     }
     return std::isfinite(leaf.line.intercept) ? leaf : constant;

@@ -222,6 +222,24 @@ Done LocalRows::perform(const BeginReplay& request) {
     return {};
 }
 
+namespace {
+
+// An item of a request and a block that it is about.
+struct Pairing {
+    std::size_t item, block;
+};
+
+// Pairings in the order of their answers (see MeasureLevel).
+std::vector<Pairing> pair_up(std::size_t n_items, std::size_t n_sharing) {
+    std::vector<Pairing> all;
+    for (std::size_t item = 0; item < n_items; ++item)
+        for (std::size_t i = 0; i < std::max<std::size_t>(n_sharing, 1); ++i)
+            all.push_back({item, n_sharing > 0 ? i : item});
+    return all;
+}
+
+}  // namespace
+
 // One histogram of each size, filled by add(chunk, histograms).
 template <class Add>
 std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_t>& sizes, const Add& add) {
@@ -235,17 +253,19 @@ std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_
 }
 
 template <class AnyMoments>
-std::vector<AnyMoments> LocalRows::gather_moments(const std::vector<std::vector<std::int32_t>>& features) {
+std::vector<AnyMoments> LocalRows::gather_moments(const std::vector<std::vector<std::int32_t>>& features,
+                                                  std::size_t n_sharing) {
+    const std::vector<Pairing> all = pair_up(features.size(), n_sharing);
     return gather(
         [&] {
             std::vector<AnyMoments> empty;
-            for (const auto& of_block : features) empty.emplace_back(of_block.size());
+            for (const auto& [item, block] : all) empty.emplace_back(features[item].size());
             return empty;
         },
         [&](std::vector<AnyMoments>& own, const Chunk& chunk) {
-            for (std::size_t block = 0; block < features.size(); ++block)
-                if (!features[block].empty())
-                    add_moments(rows_of(chunk, block), bins(), features[block], units_.shift, own[block]);
+            for (std::size_t i = 0; i < all.size(); ++i)
+                if (const auto& of_item = features[all[i].item]; !of_item.empty())
+                    add_moments(rows_of(chunk, all[i].block), bins(), of_item, units_.shift, own[i]);
         });
 }
 
@@ -269,27 +289,27 @@ LevelStatistics LocalRows::perform(const MeasureLevel& request) {
                 });
         });
     }
-    if (!request.features.empty()) found.moments = gather_moments<Moments>(request.features);
+    if (!request.features.empty()) 
+        found.moments = gather_moments<Moments>(request.features, request.n_sharing);
     return found;
 }
 
 std::vector<LeafMoments> LocalRows::perform(const MeasureLeaves& request) {
-    return gather_moments<LeafMoments>(request.features);
+    return gather_moments<LeafMoments>(request.features, 0);
 }
 
 std::vector<Histogram> LocalRows::perform(const CountSteps& request) {
     const std::vector<Direction>& directions = request.directions;
+    const std::vector<Pairing> all = pair_up(directions.size(), request.n_sharing);
     std::vector<SumTables> tables;
+    for (const Direction& direction : directions) tables.emplace_back(direction, bins());
     std::vector<std::size_t> sizes;
-    for (const Direction& direction : directions) {
-        tables.emplace_back(direction, bins());
-        sizes.push_back(direction.empty() ? 0 : n_steps);
-    }
+    for (const auto& [item, block] : all) sizes.push_back(directions[item].empty() ? 0 : n_steps);
     return gather_histograms(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
-        for (std::size_t block = 0; block < directions.size(); ++block)
-            if (!directions[block].empty())
-                histograms[block].count([&](auto* sums) {
-                    count_steps(rows_of(chunk, block), directions[block], tables[block], sums);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (const std::size_t item = all[i].item; !directions[item].empty())
+                histograms[i].count([&](auto* sums) {
+                    count_steps(rows_of(chunk, all[i].block), directions[item], tables[item], sums);
                 });
     });
 }
@@ -409,21 +429,22 @@ Done LocalRows::perform(const SplitLevel& request) {
     const std::vector<Leaf>& leaves = request.leaves;
     std::vector<SumTables> tables;
     std::vector<LeafTables> of_leaves;
-    for (std::size_t block = 0; block < cuts.size(); ++block) {
-        const auto& cut = cuts[block];
+    for (const auto& cut : cuts)
         tables.emplace_back(cut && !cut->is_single() ? cut->direction : Direction{}, bins());
-        of_leaves.emplace_back(leaves[block], bins());
-    }
+    for (const Leaf& leaf : leaves) of_leaves.emplace_back(leaf, bins());
+    const bool is_shared = request.n_sharing > 0;
+    const std::size_t n_before = is_shared ? request.n_sharing : cuts.size();
     n_blocks_ = 0;
-    for (const auto& cut : cuts) n_blocks_ += cut ? 2 : 0;
+    for (const auto& cut : cuts) n_blocks_ += cut ? (is_shared ? 2 * n_before : 2) : 0;
     each_chunk([&](Chunk& chunk) {
         std::vector<Entry> aside;
         std::vector<Extent> next;
-        for (std::size_t block = 0; block < cuts.size(); ++block) {
+        for (std::size_t block = 0; block < n_before; ++block) {
             const Extent& extent = chunk.blocks[block];
-            if (cuts[block]) {
+            const std::size_t item = is_shared ? 0 : block;
+            if (cuts[item]) {
                 Extent children[2];
-                split_block(chunk, extent, *cuts[block], tables[block], aside, children);
+                split_block(chunk, extent, *cuts[item], tables[item], aside, children);
                 next.insert(next.end(), children, children + 2);
             } else {
                 add_leaf(chunk, extent, leaves[block], of_leaves[block]);

@@ -89,7 +89,8 @@ class LocalRows : public Rows {
     template <class Add>
     std::vector<Histogram> gather_histograms(const std::vector<std::size_t>& sizes, const Add& add);
     template <class AnyMoments>
-    std::vector<AnyMoments> gather_moments(const std::vector<std::vector<std::int32_t>>& features);
+    std::vector<AnyMoments> gather_moments(const std::vector<std::vector<std::int32_t>>& features,
+                                           std::size_t n_sharing);
     void add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf, const LeafTables& tables);
     void split_block(Chunk& chunk, const Extent& extent, const Cut& cut, const SumTables& tables,
                      std::vector<Entry>& aside, Extent (&children)[2]) const;

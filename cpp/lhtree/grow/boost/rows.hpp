@@ -114,18 +114,22 @@ struct BeginReplay : Change<Done> {
     std::size_t score = 0;
     auto fields() { return std::tie(score); }
 };
-// Statistics of the blocks of the level.
+// Statistics of the blocks of the level. Here and below, n_sharing is the number of blocks of the level if
+// they share every list of features, direction or cut (symmetric trees), and 0 if each block has its own.
+// Answers to shared items are ordered by item, then by block.
 struct MeasureLevel : Question<LevelStatistics> {
     bool counts_rows = false;
     std::vector<std::size_t> blocks;  // that need histograms of slots first … last - 1
     std::size_t first = 0, last = 0;
-    std::vector<std::vector<std::int32_t>> features;  // of moments, of every block; empty: no moments
-    auto fields() { return std::tie(counts_rows, blocks, first, last, features); }
+    std::vector<std::vector<std::int32_t>> features;  // of moments; empty: no moments
+    std::size_t n_sharing = 0;
+    auto fields() { return std::tie(counts_rows, blocks, first, last, features, n_sharing); }
 };
-// Counts the rows of every block by steps along its direction.
+// Counts the rows of every block by steps along directions.
 struct CountSteps : Question<std::vector<Histogram>> {
     std::vector<Direction> directions;
-    auto fields() { return std::tie(directions); }
+    std::size_t n_sharing = 0;
+    auto fields() { return std::tie(directions, n_sharing); }
 };
 // Moments of the features of every block that becomes a linear leaf.
 struct MeasureLeaves : Question<std::vector<LeafMoments>> {
@@ -135,8 +139,9 @@ struct MeasureLeaves : Question<std::vector<LeafMoments>> {
 // Splits every block of the level into two of the next, or adds its leaf to the scores of its rows.
 struct SplitLevel : Change<Done> {
     std::vector<std::optional<Cut>> cuts;
-    std::vector<Leaf> leaves;
-    auto fields() { return std::tie(cuts, leaves); }
+    std::vector<Leaf> leaves;  // of every block; unused where blocks share a cut
+    std::size_t n_sharing = 0;
+    auto fields() { return std::tie(cuts, leaves, n_sharing); }
 };
 // The weights of the residuals of every block by the digit that follows the known ones.
 struct WeighDigits : Question<std::vector<DigitWeights>> {

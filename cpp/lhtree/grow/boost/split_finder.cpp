@@ -7,22 +7,26 @@
 
 namespace lhtree::boost {
 
-Centred::Centred(const Moments& moments) : moments_(moments), hessian_(moments.hessian.value()) {
-    for (const WideSum& sum : moments.hessian_value) mean_.push_back(sum.value() / hessian_);
-}
+Centred::Centred(std::size_t n_features)
+    : descent_(n_features), product_(n_features * (n_features + 1) / 2), raw_square_(n_features) {}
 
-double Centred::product(std::size_t i, std::size_t j) const {
-    return moments_.products[i * (i + 1) / 2 + j].value() - moments_.hessian_value[i].value() * mean_[j];
-}
-
-double Centred::descent(std::size_t i) const {
-    return moments_.gradient.value() * mean_[i] - moments_.gradient_value[i].value();
+void Centred::add(const Moments& moments) {
+    const double hessian = moments.hessian.value(), gradient = moments.gradient.value();
+    if (!(hessian > 0.0)) return;
+    hessian_ += hessian;
+    for (std::size_t i = 0, at = 0; i < n_features(); ++i) {
+        const double sum = moments.hessian_value[i].value();
+        descent_[i] += gradient * moments.mean(i) - moments.gradient_value[i].value();
+        for (std::size_t j = 0; j <= i; ++j, ++at)
+            product_[at] += moments.products[at].value() - sum * moments.mean(j);
+        raw_square_[i] += moments.products[at - 1].value();
+    }
 }
 
 std::vector<std::size_t> Centred::varying() const {
     std::vector<std::size_t> varying;
-    for (std::size_t i = 0; i < mean_.size(); ++i)
-        if (product(i, i) > 1e-9 * moments_.products[i * (i + 1) / 2 + i].value()) varying.push_back(i);
+    for (std::size_t i = 0; i < n_features(); ++i)
+        if (product(i, i) > 1e-9 * raw_square_[i]) varying.push_back(i);
     return varying;
 }
 
@@ -64,6 +68,13 @@ bool SplitFinder::is_far_worse(const Sums& left, const Sums& right, double least
     const auto [g, h] = parts(left);
     const auto [other_g, other_h] = parts(right);
     return g * g * other_h + other_g * other_g * h < least * (h * other_h) * (1.0 - 1e-12);
+}
+
+double SplitFinder::gain_of(const Totals& totals, const Sums& left) const {
+    const Sums right = totals.sums - left;
+    if (!may_be_child(left) || !may_be_child(right)) return 0.0;
+    return std::max(0.0, reduction(left, totals.bounds) + reduction(right, totals.bounds) -
+                             reduction(totals.sums, totals.bounds));
 }
 
 bool SplitFinder::is_better(const Totals& totals, double unsplit, const Sums& left, int sign,
@@ -113,17 +124,16 @@ void SplitFinder::cut_feature(const Totals& totals, std::int32_t feature, const 
     }
     if (!is_found) return;
     if (!any_missing) cut.is_missing_left = 2 * cut.left.weight >= totals.sums.weight;  // the heavier side
-    cut.direction.features = {feature};
-    cut.direction.weights = {static_cast<std::int32_t>(1.0 / weight_unit)};
-    cut.direction.spreads = {1.0};
+    cut.direction = Direction::single(feature);
     cut.gain = gain;
     best = std::move(cut);
 }
 
-Direction SplitFinder::direct(const Moments& moments, const std::vector<std::int32_t>& features) const {
-    const Centred centred(moments);
-    const double hessian = centred.hessian();
+Direction SplitFinder::direct(const Moments& moments, const Centred& centred,
+                              const std::vector<std::int32_t>& features) const {
+    const double hessian = moments.hessian.value();
     if (!(hessian > 0.0)) return {};
+    const Centred overall(moments);
     Direction direction;
     std::vector<double> step;  // only its ratios matter, so sums may stay in quanta
     Watch quiet;
@@ -150,15 +160,15 @@ Direction SplitFinder::direct(const Moments& moments, const std::vector<std::int
         used.push_back(kept[i]);
         direction.features.push_back(features[kept[i]]);
         direction.weights.push_back(weight);
-        direction.spreads.push_back(std::sqrt(centred.product(kept[i], kept[i]) / hessian));
+        direction.spreads.push_back(std::sqrt(overall.product(kept[i], kept[i]) / hessian));
     }
     if (used.size() < 2) return {};
     for (std::size_t i = 0; i < used.size(); ++i) {
         const auto weight = static_cast<double>(direction.weights[i]);
-        mean_sum += weight * centred.mean(used[i]);
+        mean_sum += weight * moments.mean(used[i]);
         for (std::size_t j = 0; j <= i; ++j)
             variance += (i == j ? 1.0 : 2.0) * weight * static_cast<double>(direction.weights[j]) *
-                        (centred.product(used[i], used[j]) / hessian);
+                        (overall.product(used[i], used[j]) / hessian);
     }
     const double reach = 3.0 * std::sqrt(std::max(variance, 0.0));
     direction.low = std::floor(mean_sum - reach);
@@ -196,12 +206,15 @@ void SplitFinder::cut_direction(const Totals& totals, const Direction& direction
     best = std::move(cut);
 }
 
-void SplitFinder::pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const {
+void SplitFinder::pass_bounds(const Totals& totals, double of_block, const Cut& cut, Bounds& left,
+                              Bounds& right) const {
     left = right = totals.bounds;
     const int sign = sign_of(cut.direction);
     if (sign == 0) return;
-    const double middle =
-        (value(cut.left, totals.bounds) + value(totals.sums - cut.left, totals.bounds)) / 2.0;
+    const auto value_or = [&](const Sums& sums) {
+        return sums.weight > 0 ? value(sums, totals.bounds) : of_block;
+    };
+    const double middle = (value_or(cut.left) + value_or(totals.sums - cut.left)) / 2.0;
     (sign > 0 ? left.high : left.low) = middle;
     (sign > 0 ? right.low : right.high) = middle;
 }

@@ -17,23 +17,27 @@ struct Quanta {
     auto fields() { return std::tie(gradient, hessian, weight, moment); }
 };
 
-// Moments about the means of the representatives, weighted by the hessian; in quanta.
+// Moments of one or several blocks about the means of the representatives d = r - mean of the block, weighted
+// by the hessian; in quanta.
 class Centred {
   public:
-    explicit Centred(const Moments& moments);
+    // Features are those of the moments.
+    explicit Centred(std::size_t n_features);
+    explicit Centred(const Moments& moments) : Centred(moments.hessian_value.size()) { add(moments); }
 
+    void add(const Moments& moments);
+
+    std::size_t n_features() const { return descent_.size(); }
     double hessian() const { return hessian_; }
-    double mean(std::size_t i) const { return mean_[i]; }
     // Σ h d_i d_j, i ≥ j, and -Σ g d_i.
-    double product(std::size_t i, std::size_t j) const;
-    double descent(std::size_t i) const;
+    double product(std::size_t i, std::size_t j) const { return product_[i * (i + 1) / 2 + j]; }
+    double descent(std::size_t i) const { return descent_[i]; }
     // Features that are not constant, but for rounding.
     std::vector<std::size_t> varying() const;
 
   private:
-    const Moments& moments_;
-    double hessian_;
-    std::vector<double> mean_;  // of the features
+    double hessian_ = 0.0;
+    std::vector<double> descent_, product_, raw_square_;
 };
 
 // Bounds of the values below a block, so that the tree is monotonic.
@@ -96,14 +100,28 @@ class SplitFinder {
     // Finds a better cut at a feature than `best`; its bins begin at `first` of the histogram.
     void cut_feature(const Totals& totals, std::int32_t feature, const Bins& bins, const Histogram& histogram,
                      std::size_t first, std::optional<Cut>& best) const;
-    // The direction in which the loss falls fastest; empty if all features are constant.
-    Direction direct(const Moments& moments, const std::vector<std::int32_t>& features) const;
+    // The direction in which the loss falls fastest, given the moments of all rows, and about the means of
+    // the blocks; empty if all features are constant.
+    Direction direct(const Moments& moments, const Centred& centred,
+                     const std::vector<std::int32_t>& features) const;
     void cut_direction(const Totals& totals, const Direction& direction, const Histogram& sums,
                        std::optional<Cut>& best) const;
+    // Twice the reduction of the loss by a block of these sums.
+    double reduction(const Sums& sums, const Bounds& bounds) const;
+    bool may_be_child(const Sums& sums) const;
+    // The gain of a block; 0 if a side is too light.
+    double gain_of(const Totals& totals, const Sums& left) const;
     // 1 if the right side of a direction must have the larger value, -1 if the left side must, else 0.
     int sign_of(const Direction& direction) const;
-    // Bounds of the children of a block.
-    void pass_bounds(const Totals& totals, const Cut& cut, Bounds& left, Bounds& right) const;
+    // Bounds of the children of a block. An empty child has the value of the block.
+    void pass_bounds(const Totals& totals, double of_block, const Cut& cut, Bounds& left,
+                     Bounds& right) const;
+
+    const Rules& rules() const { return rules_; }
+    const Quanta& quanta() const { return quanta_; }
+    // In units of weight.
+    double l2() const { return l2_; }
+    double least_hessian() const { return least_hessian_; }
 
   private:
     const Rules& rules_;
@@ -112,9 +130,6 @@ class SplitFinder {
     // so large that its squares leave the range.
     double l2_, least_hessian_;
 
-    // Twice the reduction of the loss by a block of these sums.
-    double reduction(const Sums& sums, const Bounds& bounds) const;
-    bool may_be_child(const Sums& sums) const;
     bool is_far_worse(const Sums& left, const Sums& right, double least) const;
     bool is_better(const Totals& totals, double unsplit, const Sums& left, int sign, double& gain) const;
 };

@@ -65,6 +65,7 @@ struct LeanSums {
         both -= other.both;
         return *this;
     }
+    operator Sums() const { return {gradient, both >> 24, both & 0xffffff}; }
 };
 constexpr std::size_t most_lean_rows = std::size_t{1} << 24;
 
@@ -79,7 +80,7 @@ class Histogram {
     std::size_t size() const { return is_lean() ? lean_.size() : full_.size(); }
     Sums operator[](std::size_t i) const {
         if (lean_.empty()) return full_[i];
-        return {lean_[i].gradient, lean_[i].both >> 24, lean_[i].both & 0xffffff};
+        return lean_[i];
     }
     static Histogram of(std::vector<Sums>&& sums) {
         Histogram histogram;
@@ -96,6 +97,11 @@ class Histogram {
     void spread(const Histogram& codes, const Spread& spread_from) {
         lean_.empty() ? spread_from(codes.full_.data(), full_.data())
                       : spread_from(codes.lean_.data(), lean_.data());
+    }
+    // Calls use(sums) with the sums in their form.
+    template <class Use>
+    void read(const Use& use) const {
+        lean_.empty() ? use(full_.data()) : use(lean_.data());
     }
     void merge(const Histogram& other);
     void subtract(const Histogram& other);
@@ -122,6 +128,10 @@ struct Direction {
     std::vector<double> spreads;   // standard deviations of the features in the block
     double low = 0.0, step = 1.0;  // whole numbers
 
+    // A single feature with weight 1.
+    static Direction single(std::int32_t feature) {
+        return {{feature}, {static_cast<std::int32_t>(1.0 / weight_unit)}, {1.0}};
+    }
     bool empty() const { return features.empty(); }
     auto fields() { return std::tie(features, weights, low, step); }
 };
@@ -174,6 +184,8 @@ struct Moments {
         : hessian_value(n_features),
           gradient_value(n_features),
           products(n_features * (n_features + 1) / 2) {}
+    // The mean of a feature, weighted by the hessian.
+    double mean(std::size_t i) const { return hessian_value[i].value() / hessian.value(); }
     void merge(const Moments& other);
     auto fields() { return std::tie(hessian, gradient, hessian_value, gradient_value, products); }
 };

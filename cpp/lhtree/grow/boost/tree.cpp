@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "lhtree/grow/boost/boost.hpp"
+#include "lhtree/grow/boost/level_finder.hpp"
 #include "lhtree/shared/random.hpp"
 
 namespace lhtree::boost {
@@ -91,13 +92,87 @@ class Grower {
     std::vector<std::optional<Cut>> cuts_;
     std::vector<Histogram> histograms_;  // empty: not known
 
-    bool may_split(std::size_t block) const { return finder_.may_split(level_[block].totals.sums); }
+    bool is_symmetric() const { return options_.growth == Growth::symmetric; }
 
-    void decide() {
+    // Whether the histogram of a block is needed. A symmetric tree splits small blocks too.
+    bool is_open(std::size_t block) const {
+        const Sums& sums = level_[block].totals.sums;
+        return is_symmetric() ? sums.weight > 0 : finder_.may_split(sums);
+    }
+
+    void decide() { is_symmetric() ? decide_level() : decide_blocks(); }
+
+    // One cut for all blocks.
+    void decide_level() {
+        std::vector<std::size_t> open;
+        for (std::size_t block = 0; block < level_.size(); ++block)
+            if (is_open(block)) open.push_back(block);
+        const std::uint64_t key = level_[0].key;
+        MeasureLevel request;
+        request.counts_rows = !rows_.units().are_ones;
+        request.n_sharing = level_.size();
+        if (options_.n_directed > 1)
+            for (std::size_t i = 0; i < options_.n_directions; ++i) {
+                auto drawn = draw(usable_, options_.n_directed, derive(key, i), direction_draws);
+                if (drawn.size() > 1) request.features.push_back(std::move(drawn));
+            }
+        const std::vector<std::vector<std::int32_t>> drawn = request.features;
+        std::vector<Totals> totals;
+        for (const Block& block : level_) totals.push_back(block.totals);
+        const LevelFinder finder(finder_, totals);
+        std::optional<LevelCut> best;
+        const std::vector<std::int32_t> tried = draw(usable_, n_tried_, key, feature_draws);
+        const auto scan_features = [&](const std::vector<Histogram>& histograms, std::size_t first,
+                                       std::size_t last) {
+            scan_level(finder, tried, histograms, first, last, best);
+        };
+        const std::vector<Moments> moments = cut_features(open, std::move(request), scan_features);
+        cut_level_directions(finder, drawn, moments, best);
+        if (!best) return;
+        for (std::size_t block = 0; block < level_.size(); ++block) {
+            cuts_[block] = best->cut;
+            cuts_[block]->left = best->left[block];
+            cuts_[block]->gain = finder_.gain_of(totals[block], best->left[block]);
+        }
+    }
+
+    void scan_level(const LevelFinder& finder, const std::vector<std::int32_t>& tried,
+                    const std::vector<Histogram>& histograms, std::size_t first, std::size_t last,
+                    std::optional<LevelCut>& best) {
+        std::vector<std::int32_t> here;
+        for (const std::int32_t feature : tried)
+            if (const auto f = static_cast<std::size_t>(feature); f >= first && f < last)
+                here.push_back(feature);
+        std::vector<std::optional<LevelCut>> found(here.size());
+        const std::size_t work = level_.size() * (bins_.ptr[last] - bins_.ptr[first]);
+        run(here.size(), work < (1u << 17) ? 1 : n_threads_, watch_, [&](std::size_t i) {
+            const auto f = static_cast<std::size_t>(here[i]);
+            finder.cut_feature(here[i], bins_, histograms, bins_.ptr[f] - bins_.ptr[first], found[i]);
+        });
+        for (std::optional<LevelCut>& cut : found)
+            if (cut && (!best || cut->cut.gain > best->cut.gain)) best = std::move(cut);
+    }
+
+    void cut_level_directions(const LevelFinder& finder, const std::vector<std::vector<std::int32_t>>& drawn,
+                              const std::vector<Moments>& moments, std::optional<LevelCut>& best) {
+        const std::size_t n_blocks = level_.size();
+        std::vector<Direction> directions;
+        for (std::size_t i = 0; i < drawn.size(); ++i) {
+            Direction direction = finder.direct(&moments[i * n_blocks], drawn[i]);
+            if (!direction.empty()) directions.push_back(std::move(direction));
+        }
+        if (directions.empty()) return;
+        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, n_blocks});
+        for (std::size_t i = 0; i < directions.size(); ++i)
+            finder.cut_direction(directions[i], &steps[i * n_blocks], best);
+    }
+
+    // A cut for each block.
+    void decide_blocks() {
         std::vector<std::vector<std::int32_t>> tried(level_.size()), drawn(level_.size());
         std::vector<std::size_t> open;
         for (std::size_t block = 0; block < level_.size(); ++block) {
-            if (!may_split(block)) continue;
+            if (!is_open(block)) continue;
             open.push_back(block);
             tried[block] = draw(usable_, n_tried_, level_[block].key, feature_draws);
             if (options_.n_directed > 1)
@@ -109,14 +184,17 @@ class Grower {
         request.counts_rows = !rows_.units().are_ones;
         const bool is_directed = options_.n_directed > 1;
         if (is_directed) request.features = drawn;
-        const std::vector<Moments> moments = cut_features(open, tried, std::move(request));
+        const auto scan_features = [&](const std::vector<Histogram>& histograms, std::size_t first,
+                                       std::size_t last) { scan(open, tried, histograms, first, last); };
+        const std::vector<Moments> moments = cut_features(open, std::move(request), scan_features);
         if (is_directed) cut_directions(open, drawn, moments);
     }
 
-    // Cuts at single features. Measures the level with the request and returns the moments.
-    std::vector<Moments> cut_features(const std::vector<std::size_t>& open,
-                                      const std::vector<std::vector<std::int32_t>>& tried,
-                                      MeasureLevel request) {
+    // Measures the level with the request, calls scan_features(histograms, first feature, last feature) for all
+    // features or for a part at a time, and returns the moments.
+    template <class ScanFeatures>
+    std::vector<Moments> cut_features(const std::vector<std::size_t>& open, MeasureLevel request,
+                                      const ScanFeatures& scan_features) {
         const std::size_t m = bins_.n_features();
         std::vector<Moments> moments;
         const bool fits = 2 * level_.size() * bins_.n_bins() * sizeof(Sums) <= most_histogram_bytes;
@@ -124,7 +202,7 @@ class Grower {
             const std::vector<std::size_t> counted = find_counted(open);
             auto found = measure(counted, 0, m, std::move(request), moments);
             complete_level(counted, std::move(found));
-            scan(open, tried, histograms_, 0, m);
+            scan_features(histograms_, 0, m);
             return moments;
         }
         histograms_.clear();
@@ -137,7 +215,7 @@ class Grower {
             std::vector<Histogram> some(level_.size());
             auto counted = measure(open, first, last, std::move(request), moments);
             for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
-            scan(open, tried, some, first, last);
+            scan_features(some, first, last);
             first = last;
             request = {};
         }
@@ -170,7 +248,7 @@ class Grower {
         if (histograms_.empty()) return open;
         std::vector<std::size_t> counted;
         for (std::size_t left = 0; left < level_.size(); left += 2)
-            if (may_split(left) || may_split(left + 1)) counted.push_back(lighter(left));
+            if (is_open(left) || is_open(left + 1)) counted.push_back(lighter(left));
         return counted;
     }
 
@@ -180,12 +258,12 @@ class Grower {
         std::vector<Histogram> histograms(level_.size());
         for (std::size_t i = 0; i < counted.size(); ++i) {
             const std::size_t block = counted[i], other = block ^ 1;
-            if (has_parents && may_split(other)) {
+            if (has_parents && is_open(other)) {
                 Histogram& parent = histograms_[block / 2];
                 parent.subtract(found[i]);
                 histograms[other] = std::move(parent);
             }
-            if (may_split(block)) histograms[block] = std::move(found[i]);
+            if (is_open(block)) histograms[block] = std::move(found[i]);
         }
         histograms_ = std::move(histograms);
     }
@@ -214,8 +292,9 @@ class Grower {
                         const std::vector<Moments>& moments) {
         std::vector<Direction> directions(level_.size());
         for (const std::size_t block : open)
-            if (!drawn[block].empty()) directions[block] = finder_.direct(moments[block], drawn[block]);
-        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions});
+            if (!drawn[block].empty()) 
+                directions[block] = finder_.direct(moments[block], Centred(moments[block]), drawn[block]);
+        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, 0});
         for (const std::size_t block : open)
             if (!directions[block].empty())
                 finder_.cut_direction(level_[block].totals, directions[block], steps[block], cuts_[block]);
@@ -267,18 +346,27 @@ class Grower {
             left += 2;
             const Sums& sums = block.totals.sums;
             Totals totals[2] = {{cuts_[i]->left, {}}, {sums - cuts_[i]->left, {}}};
-            if (!selects_) finder_.pass_bounds(block.totals, *cuts_[i], totals[0].bounds, totals[1].bounds);
+            if (!selects_)
+                finder_.pass_bounds(block.totals, block.value, *cuts_[i], totals[0].bounds, totals[1].bounds);
             for (const std::uint64_t side : {left_side, right_side})
-                next.push_back({totals[side], derive(block.key, side),
-                                finder_.value(totals[side].sums, totals[side].bounds),
+                next.push_back({totals[side], derive(block.key, side), value_of(totals[side], block.value),
                                 extend_path(cuts_[i]->direction.features, block.path), block.range,
                                 finder_.sign_of(cuts_[i]->direction)});
             if (!histograms_.empty()) parents.push_back(std::move(histograms_[i]));
         }
-        rows_.ask(SplitLevel{{}, cuts_, leaves});
+        if (is_symmetric() && cuts_[0])
+            rows_.ask(SplitLevel{{}, {cuts_[0]}, {}, level_.size()});
+        else
+            rows_.ask(SplitLevel{{}, cuts_, leaves, 0});
         level_ = std::move(next);
         histograms_ = std::move(parents);
         if (selects_) select_values();
+    }
+
+    // An empty block of a symmetric tree has the value of its parent.
+    double value_of(const Totals& totals, double of_parent) const {
+        if (totals.sums.weight > 0) return finder_.value(totals.sums, totals.bounds);
+        return std::clamp(of_parent, totals.bounds.low, totals.bounds.high);
     }
 
     // Values are quantiles of residuals, kept in order where a feature is monotonic. Cuts follow derivatives.
@@ -287,8 +375,9 @@ class Grower {
         for (std::size_t i = 0; i < level_.size(); i += 2) {
             Block &left = level_[i], &right = level_[i + 1];
             const double low = left.range.low, high = left.range.high;
-            left.value = std::clamp(found[i], low, high);
-            right.value = std::clamp(found[i + 1], low, high);
+            // Empty blocks have the value of their parent.
+            if (left.totals.sums.weight > 0) left.value = std::clamp(found[i], low, high);
+            if (right.totals.sums.weight > 0) right.value = std::clamp(found[i + 1], low, high);
             if (left.sign == 0) continue;
             const double middle = (left.value + right.value) / 2.0;
             (left.sign > 0 ? left.range.high : left.range.low) = middle;
@@ -398,7 +487,7 @@ void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::si
             next.push_back(left);
             next.push_back(left + 1);
         }
-        rows.ask(SplitLevel{{}, std::move(cuts), std::move(leaves)});
+        rows.ask(SplitLevel{{}, std::move(cuts), std::move(leaves), 0});
         level = std::move(next);
     }
 }

@@ -5,6 +5,16 @@
 namespace lhtree::boost {
 namespace {
 
+// Answers to a number of items (see MeasureLevel).
+std::size_t count_answers(std::size_t n_items, std::size_t n_sharing) {
+    return n_sharing > 0 ? n_items * n_sharing : n_items;
+}
+
+// Whether items are those of all blocks.
+bool are_of_all(std::size_t n_items, std::size_t n_sharing, std::size_t n_blocks) {
+    return n_sharing > 0 ? n_sharing == n_blocks : n_items == n_blocks;
+}
+
 // Whether an answer has an item for every block or class that a request is about.
 template <class OneRequest>
 bool fits(const OneRequest& request, const Answer& answer) {
@@ -12,9 +22,9 @@ bool fits(const OneRequest& request, const Answer& answer) {
     require_message(found != nullptr, "it answers another message");
     if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
         return found->histograms.size() == request.blocks.size() &&
-               found->moments.size() == request.features.size();
+               found->moments.size() == count_answers(request.features.size(), request.n_sharing);
     else if constexpr (std::is_same_v<OneRequest, CountSteps>)
-        return found->size() == request.directions.size();
+        return found->size() == count_answers(request.directions.size(), request.n_sharing);
     else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
         return found->size() == request.features.size();
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
@@ -35,13 +45,16 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
         return request.first <= request.last && request.last <= rows.bins().slots.size() &&
                std::all_of(request.blocks.begin(), request.blocks.end(),
                            [&](std::size_t block) { return block < n_blocks; }) &&
-               (request.features.empty() || request.features.size() == n_blocks);
+               (request.features.empty() ||
+                are_of_all(request.features.size(), request.n_sharing, n_blocks));
     else if constexpr (std::is_same_v<OneRequest, CountSteps>)
-        return request.directions.size() == n_blocks;
+        return are_of_all(request.directions.size(), request.n_sharing, n_blocks);
     else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
         return request.features.size() == n_blocks;
     else if constexpr (std::is_same_v<OneRequest, SplitLevel>)
-        return request.cuts.size() == n_blocks && request.leaves.size() == n_blocks;
+        return request.n_sharing > 0
+                   ? request.n_sharing == n_blocks && request.cuts.size() == 1 && request.cuts[0]
+                   : request.cuts.size() == n_blocks && request.leaves.size() == n_blocks;
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
         return request.digits.size() == n_blocks;
     else

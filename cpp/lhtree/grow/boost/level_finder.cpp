@@ -1,0 +1,158 @@
+#include "lhtree/grow/boost/level_finder.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "lhtree/grow/kernels.hpp"
+
+namespace lhtree::boost {
+
+// In quanta; all numbers are whole.
+struct LevelFinder::Prefixes {
+    std::vector<double> gradient, hessian, weight;
+
+    // Of n bins or steps; `start` are sums that lie left of every cut.
+    void fill(const Histogram& histogram, std::size_t first, std::size_t n, const Sums& start) {
+        gradient.resize(n);
+        hessian.resize(n);
+        weight.resize(n);
+        histogram.read([&](const auto* sums) {
+            Sums left = start;
+            for (std::size_t i = 0; i < n; ++i) {
+                left += sums[first + i];
+                gradient[i] = static_cast<double>(left.gradient);
+                hessian[i] = static_cast<double>(left.hessian);
+                weight[i] = static_cast<double>(left.weight);
+            }
+        });
+    }
+    Sums operator[](std::size_t i) const {
+        return {static_cast<std::int64_t>(gradient[i]), static_cast<std::int64_t>(hessian[i]),
+                static_cast<std::int64_t>(weight[i])};
+    }
+};
+
+LevelFinder::LevelFinder(const SplitFinder& finder, const std::vector<Totals>& blocks)
+    : finder_(finder), blocks_(blocks) {}
+
+void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign,
+                            std::vector<double>& gains) const {
+    const Rules& rules = finder_.rules();
+    const Quanta& quanta = finder_.quanta();
+    const std::size_t n = gains.size();
+    if (rules.monotonic.empty()) {
+        const GainTerms terms{static_cast<double>(totals.sums.gradient),
+                              static_cast<double>(totals.sums.hessian),
+                              static_cast<double>(totals.sums.weight),
+                              quanta.gradient,
+                              quanta.hessian,
+                              finder_.l2(),
+                              std::max(rules.min_weight / quanta.weight, 1.0),
+                              finder_.least_hessian() / quanta.hessian,
+                              finder_.reduction(totals.sums, totals.bounds)};
+        grow_kernels().add_gains(left.gradient.data(), left.hessian.data(), left.weight.data(), n, terms,
+                                 gains.data());
+        return;
+    }
+    const double unsplit = finder_.reduction(totals.sums, totals.bounds);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Sums low = left[i], high = totals.sums - low;
+        if (low.weight == 0 || high.weight == 0) continue;
+        const double step = finder_.value(high, totals.bounds) - finder_.value(low, totals.bounds);
+        if (sign * step < 0.0) gains[i] = -std::numeric_limits<double>::infinity();
+        if (finder_.may_be_child(low) && finder_.may_be_child(high))
+            gains[i] +=
+                finder_.reduction(low, totals.bounds) + finder_.reduction(high, totals.bounds) - unsplit;
+    }
+}
+
+void LevelFinder::cut_feature(std::int32_t feature, const Bins& bins,
+                              const std::vector<Histogram>& histograms, std::size_t first,
+                              std::optional<LevelCut>& best) const {
+    const auto f = static_cast<std::size_t>(feature);
+    const std::size_t n_bins = bins.n_bins(f);
+    const Rules& rules = finder_.rules();
+    const int sign = rules.monotonic.empty() ? 0 : rules.monotonic[f];
+    bool any_missing = false;
+    for (const Histogram& histogram : histograms)
+        any_missing = any_missing || (!histogram.empty() && histogram[first + n_bins].weight > 0);
+    // Missing values go right, or left. Without any, the last bin has nothing on its right.
+    const std::size_t n_cuts[2] = {any_missing ? n_bins : n_bins - 1, any_missing ? n_bins - 1 : 0};
+    std::vector<double> gains[2];
+    for (const int side : {0, 1}) gains[side].assign(n_cuts[side], 0.0);
+    Prefixes left;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        if (histograms[block].empty()) continue;
+        for (const int side : {0, 1}) {
+            if (n_cuts[side] == 0) continue;
+            left.fill(histograms[block], first, n_cuts[side],
+                      side == 0 ? Sums{} : histograms[block][first + n_bins]);
+            add_gains(blocks_[block], left, sign, gains[side]);
+        }
+    }
+    double gain = best ? best->cut.gain : 0.0;
+    int found_side = -1;
+    std::size_t found = 0;
+    for (std::size_t bin = 0; bin < n_bins; ++bin)
+        for (const int side : {0, 1})
+            if (bin < n_cuts[side] && gains[side][bin] > gain) {
+                gain = gains[side][bin];
+                found = bin;
+                found_side = side;
+            }
+    if (found_side < 0) return;
+    LevelCut cut;
+    Sums all, all_left;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        Sums sums;
+        if (!histograms[block].empty()) {
+            for (std::size_t bin = 0; bin <= found; ++bin) sums += histograms[block][first + bin];
+            if (found_side == 1) sums += histograms[block][first + n_bins];
+        }
+        all += blocks_[block].sums;
+        all_left += sums;
+        cut.left.push_back(sums);
+    }
+    cut.cut.code = static_cast<std::uint32_t>(found);
+    cut.cut.is_missing_left = any_missing ? found_side == 1 : 2 * all_left.weight >= all.weight;
+    cut.cut.direction = Direction::single(feature);
+    cut.cut.gain = gain;
+    best = std::move(cut);
+}
+
+Direction LevelFinder::direct(const Moments* moments, const std::vector<std::int32_t>& features) const {
+    Moments overall(features.size());
+    Centred centred(features.size());
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        overall.merge(moments[block]);
+        centred.add(moments[block]);
+    }
+    return finder_.direct(overall, centred, features);
+}
+
+void LevelFinder::cut_direction(const Direction& direction, const Histogram* histograms,
+                                std::optional<LevelCut>& best) const {
+    const int sign = finder_.sign_of(direction);
+    std::vector<double> gains(n_steps - 1, 0.0);
+    Prefixes left;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        if (blocks_[block].sums.weight == 0) continue;
+        left.fill(histograms[block], 0, gains.size(), {});
+        add_gains(blocks_[block], left, sign, gains);
+    }
+    const auto largest = std::max_element(gains.begin(), gains.end());
+    if (!(*largest > (best ? best->cut.gain : 0.0))) return;
+    const auto found = static_cast<std::size_t>(largest - gains.begin());
+    LevelCut cut;
+    for (std::size_t block = 0; block < blocks_.size(); ++block) {
+        Sums sums;
+        for (std::size_t step = 0; step <= found; ++step) sums += histograms[block][step];
+        cut.left.push_back(sums);
+    }
+    cut.cut.direction = direction;
+    cut.cut.sum = direction.low + static_cast<double>(found + 1) * direction.step;
+    cut.cut.gain = *largest;
+    best = std::move(cut);
+}
+
+}  // namespace lhtree::boost
