@@ -433,7 +433,8 @@ void bind_boosting(nb::module_& m) {
                                               leaf == "linear"};
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
-            "growth"_a, "max_depth"_a, "max_features"_a, "n_directions"_a, "n_directed"_a, "learning_rate"_a, "subsample"_a, "leaf"_a);
+            "growth"_a, "max_depth"_a, "max_features"_a, "n_directions"_a, "n_directed"_a, "learning_rate"_a,
+            "subsample"_a, "leaf"_a);
     m.def(
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "

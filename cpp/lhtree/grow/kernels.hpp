@@ -101,8 +101,8 @@ struct GrowKernels {
     // between bins.
     float (*gini_bounds)(const float* rest, const float* target, std::size_t n, float min_samples_leaf,
                          bool is_exact, float* bound);
-    // Adds G² / (H + l2) of both sides of n cuts, less that of the block, to their gains, given the sums on the
-    // left. Cuts with a side below the least sums add nothing.
+    // Adds G² / (H + l2) of both sides of n cuts, less that of the block, to their gains, given the sums on
+    // the left. Cuts with a side below the least sums add nothing.
     void (*add_gains)(const double* gradient, const double* hessian, const double* weight, std::size_t n,
                       const GainTerms& terms, double* gains);
 };

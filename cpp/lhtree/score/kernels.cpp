@@ -412,10 +412,10 @@ void find_leaf(const SymmetricForest& forest, const SymmetricTree& tree, const f
             }
             const double offset = level.offset;
             for (std::size_t row = 0; row < n_rows; row += 4) {
-                const Double4 y =
-                    sum_terms<n_terms>(
-                        [&](std::size_t term) { return weight[term] * load4(column[term] + row); }) -
-                    offset;
+                const Double4 y = sum_terms<n_terms>([&](std::size_t term) {
+                                      return weight[term] * load4(column[term] + row);
+                                  }) -
+                                  offset;
                 const Double4 before = load4(room + row);
                 store(room + row, before + before + select(y < 0.0, zero, one));
             }

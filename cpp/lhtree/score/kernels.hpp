@@ -41,11 +41,11 @@ struct ScoreKernels {
     // Writes, tree by tree and row by row, the leaf (among all leaves) that is reached and the confidence
     // d(x), 1 in a tree without branching blocks. Both arrays have one more element.
     void (*walk)(const Walks& walks, std::uint32_t* leaf, double* confidence);
-    // Symmetric trees. Writes the leaf of one row in every tree, by its place: leaf[place · stride], with room
-    // for one more tree.
+    // Symmetric trees. Writes the leaf of one row in every tree, by its place: leaf[place · stride], with
+    // room for one more tree.
     void (*find_leaves)(const PackedForest& forest, const float* z, std::size_t stride, std::uint32_t* leaf);
-    // Writes the leaf of n_rows rows, a multiple of 4, in one tree. `columns` has the features of all rows, one
-    // after the other; `room` has a number per row.
+    // Writes the leaf of n_rows rows, a multiple of 4, in one tree. `columns` has the features of all rows,
+    // one after the other; `room` has a number per row.
     void (*find_leaf)(const SymmetricForest& forest, const SymmetricTree& tree, const float* columns,
                       std::size_t n_rows, double* room, std::uint32_t* leaf);
     // Writes the path of one row down the tree at `place`, from the root to the leaf: the number of every

@@ -185,8 +185,8 @@ SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
         const std::int64_t begin = forest.block_ptr[tree], end = forest.block_ptr[tree + 1];
         const std::int32_t depth = find_symmetric_depth(forest, begin, end);
         if (depth < 0) return {};
-        packed.trees.push_back({static_cast<std::uint32_t>(packed.levels.size()),
-                                static_cast<std::uint32_t>(depth), n_leaves});
+        packed.trees.push_back(
+            {static_cast<std::uint32_t>(packed.levels.size()), static_cast<std::uint32_t>(depth), n_leaves});
         for (std::int32_t level = 0; level < depth; ++level) {
             const std::int64_t block = begin + (std::int64_t{1} << level) - 1;
             const std::int64_t first = forest.hyperplane_ptr[block];

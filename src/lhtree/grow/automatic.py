@@ -152,13 +152,18 @@ class TryOut(Protocol):
 
 
 def choose_rate(
-    training: Training, validation: Validation | None, max_iter: int, try_out: TryOut | None, seed: int
+    training: Training,
+    validation: Validation | None,
+    max_iter: int,
+    base: float,
+    try_out: TryOut | None,
+    seed: int,
 ) -> float:
     """Return the rate for the training rows; without ``try_out``, by their number alone."""
     is_learned = slice(None) if validation is None else validation.held == 0
     weight = training.weight
     n = float(len(training.codes[is_learned]) if weight is None else weight[is_learned].sum())
-    rate = min(1.0, 0.05 * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
+    rate = min(1.0, base * min(1.0, n / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
     may_try = max_iter >= _FEWEST_ROUNDS and training.n_rows <= MOST_SAMPLED
     if try_out is not None and may_try and _FEWEST_BOOSTED <= n <= _MOST_BOOSTED:
         rate *= _share_of_way(training, max_iter, rate, try_out, seed)

@@ -37,6 +37,7 @@ from .training import Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
+_RATES = {"free": 0.05, "symmetric": 0.08}  # of 400 rounds on many rows
 _N_DIRECTIONS = {"free": 1, "symmetric": 2}  # of a block, or of a level
 _MOST = 2**53  # of any count: more than there can be of anything
 
@@ -238,7 +239,14 @@ def boost_rounds(
     elif settings.learning_rate is not None:
         rate = settings.learning_rate
     else:
-        rate = choose_rate(training, validation, settings.max_iter, None if stops else try_out, seed)
+        rate = choose_rate(
+            training,
+            validation,
+            settings.max_iter,
+            _RATES[settings.of_trees["growth"]],
+            None if stops else try_out,
+            seed,
+        )
     patience = settings.n_iter_no_change if stops else 0
     found = run(coded.hold, rate, settings.n_rounds, validation, patience, progress)
     trees = Trees(**objective.grow_trees(found["trees"]))

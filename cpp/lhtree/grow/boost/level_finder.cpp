@@ -35,6 +35,10 @@ struct LevelFinder::Prefixes {
 LevelFinder::LevelFinder(const SplitFinder& finder, const std::vector<Totals>& blocks)
     : finder_(finder), blocks_(blocks) {}
 
+bool LevelFinder::matters(const Totals& totals) const {
+    return finder_.rules().monotonic.empty() ? finder_.may_split(totals.sums) : totals.sums.weight > 0;
+}
+
 void LevelFinder::add_gains(const Totals& totals, const Prefixes& left, int sign,
                             std::vector<double>& gains) const {
     const Rules& rules = finder_.rules();
@@ -73,22 +77,34 @@ void LevelFinder::cut_feature(std::int32_t feature, const Bins& bins,
     const std::size_t n_bins = bins.n_bins(f);
     const Rules& rules = finder_.rules();
     const int sign = rules.monotonic.empty() ? 0 : rules.monotonic[f];
+    // Sums of the bins of a block. The bins of a level of a category come from the codes of its slot.
+    const bool is_coded = bins.slots[bins.slots.of(f)].is_coded;
+    Histogram spread;
+    const auto read_block = [&](std::size_t block, const auto& use) {
+        if (!is_coded) return use(histograms[block], first);
+        spread.reset(n_bins + 1, histograms[block].is_lean());
+        spread.spread(histograms[block],
+                      [&](const auto* codes, auto* to) { spread_codes(bins, f, f + 1, codes + first, to); });
+        use(spread, std::size_t{0});
+    };
+    const std::size_t missing = is_coded ? bins.slots[bins.slots.of(f)].missing() : n_bins;
     bool any_missing = false;
     for (const Histogram& histogram : histograms)
-        any_missing = any_missing || (!histogram.empty() && histogram[first + n_bins].weight > 0);
+        any_missing = any_missing || (!histogram.empty() && histogram[first + missing].weight > 0);
     // Missing values go right, or left. Without any, the last bin has nothing on its right.
     const std::size_t n_cuts[2] = {any_missing ? n_bins : n_bins - 1, any_missing ? n_bins - 1 : 0};
     std::vector<double> gains[2];
     for (const int side : {0, 1}) gains[side].assign(n_cuts[side], 0.0);
     Prefixes left;
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
-        if (histograms[block].empty()) continue;
-        for (const int side : {0, 1}) {
-            if (n_cuts[side] == 0) continue;
-            left.fill(histograms[block], first, n_cuts[side],
-                      side == 0 ? Sums{} : histograms[block][first + n_bins]);
-            add_gains(blocks_[block], left, sign, gains[side]);
-        }
+        if (histograms[block].empty() || !matters(blocks_[block])) continue;
+        read_block(block, [&](const Histogram& sums, std::size_t begin) {
+            for (const int side : {0, 1}) {
+                if (n_cuts[side] == 0) continue;
+                left.fill(sums, begin, n_cuts[side], side == 0 ? Sums{} : sums[begin + n_bins]);
+                add_gains(blocks_[block], left, sign, gains[side]);
+            }
+        });
     }
     double gain = best ? best->cut.gain : 0.0;
     int found_side = -1;
@@ -103,15 +119,15 @@ void LevelFinder::cut_feature(std::int32_t feature, const Bins& bins,
     if (found_side < 0) return;
     LevelCut cut;
     Sums all, all_left;
+    cut.left.resize(blocks_.size());
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
-        Sums sums;
-        if (!histograms[block].empty()) {
-            for (std::size_t bin = 0; bin <= found; ++bin) sums += histograms[block][first + bin];
-            if (found_side == 1) sums += histograms[block][first + n_bins];
-        }
         all += blocks_[block].sums;
-        all_left += sums;
-        cut.left.push_back(sums);
+        if (histograms[block].empty()) continue;
+        read_block(block, [&](const Histogram& sums, std::size_t begin) {
+            for (std::size_t bin = 0; bin <= found; ++bin) cut.left[block] += sums[begin + bin];
+            if (found_side == 1) cut.left[block] += sums[begin + n_bins];
+        });
+        all_left += cut.left[block];
     }
     cut.cut.code = static_cast<std::uint32_t>(found);
     cut.cut.is_missing_left = any_missing ? found_side == 1 : 2 * all_left.weight >= all.weight;
@@ -136,7 +152,7 @@ void LevelFinder::cut_direction(const Direction& direction, const Histogram* his
     std::vector<double> gains(n_steps - 1, 0.0);
     Prefixes left;
     for (std::size_t block = 0; block < blocks_.size(); ++block) {
-        if (blocks_[block].sums.weight == 0) continue;
+        if (!matters(blocks_[block])) continue;
         left.fill(histograms[block], 0, gains.size(), {});
         add_gains(blocks_[block], left, sign, gains);
     }

@@ -14,14 +14,14 @@ struct LevelCut {
     std::vector<Sums> left;
 };
 
-// The gain of a cut is the sum of its gains in the blocks. A block with a side that is too light adds nothing. A
-// cut that would break a monotonic constraint in any block is refused.
+// The gain of a cut is the sum of its gains in the blocks. A block with a side that is too light adds
+// nothing. A cut that would break a monotonic constraint in any block is refused.
 class LevelFinder {
   public:
     LevelFinder(const SplitFinder& finder, const std::vector<Totals>& blocks);
 
-    // Finds a better cut at a feature than `best`. Its bins begin at `first` of every histogram; blocks without rows
-    // have none.
+    // Finds a better cut at a feature than `best`. The codes of its slot begin at `first` of every histogram;
+    // blocks without rows have none.
     void cut_feature(std::int32_t feature, const Bins& bins, const std::vector<Histogram>& histograms,
                      std::size_t first, std::optional<LevelCut>& best) const;
     // Moments of all blocks in the same features.
@@ -36,6 +36,8 @@ class LevelFinder {
 
     // Sums left of the cuts behind each of some bins or steps of a block, as numbers.
     struct Prefixes;
+    // Whether a block can change the gain of a cut, or refuse it.
+    bool matters(const Totals& totals) const;
     void add_gains(const Totals& totals, const Prefixes& left, int sign, std::vector<double>& gains) const;
 };
 

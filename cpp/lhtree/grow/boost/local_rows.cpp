@@ -245,8 +245,15 @@ template <class Add>
 std::vector<Histogram> LocalRows::gather_histograms(const std::vector<std::size_t>& sizes, const Add& add) {
     return gather(
         [&] {
-            std::vector<Histogram> empty;
-            for (const std::size_t size : sizes) empty.emplace_back(size, is_lean());
+            const std::lock_guard<std::mutex> lock(spare_mutex_);
+            std::vector<Histogram> empty(sizes.size());
+            for (std::size_t i = 0; i < sizes.size(); ++i) {
+                if (!spare_.empty()) {
+                    empty[i] = std::move(spare_.back());
+                    spare_.pop_back();
+                }
+                empty[i].reset(sizes[i], is_lean());
+            }
             return empty;
         },
         [&](std::vector<Histogram>& own, const Chunk& chunk) { add(chunk, own); });
@@ -279,17 +286,18 @@ LevelStatistics LocalRows::perform(const MeasureLevel& request) {
     }
     if (!request.blocks.empty()) {
         const Slots& slots = bins().slots;
-        const std::vector<std::size_t> sizes(request.blocks.size(),
-                                             slots.begin(request.last) - slots.begin(request.first));
-        found.histograms = gather_histograms(sizes, [&](const Chunk& chunk,
-                                                        std::vector<Histogram>& histograms) {
-            for (std::size_t i = 0; i < request.blocks.size(); ++i)
-                histograms[i].count([&](auto* sums) {
-                    count_codes(rows_of(chunk, request.blocks[i]), slots, request.first, request.last, sums);
-                });
-        });
+        std::size_t n_codes = 0;
+        for (const std::size_t slot : request.slots) n_codes += slots.n_codes(slot);
+        const std::vector<std::size_t> sizes(request.blocks.size(), n_codes);
+        found.histograms =
+            gather_histograms(sizes, [&](const Chunk& chunk, std::vector<Histogram>& histograms) {
+                for (std::size_t i = 0; i < request.blocks.size(); ++i)
+                    histograms[i].count([&](auto* sums) {
+                        count_codes(rows_of(chunk, request.blocks[i]), slots, request.slots, sums);
+                    });
+            });
     }
-    if (!request.features.empty()) 
+    if (!request.features.empty())
         found.moments = gather_moments<Moments>(request.features, request.n_sharing);
     return found;
 }

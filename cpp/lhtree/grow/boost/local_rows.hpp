@@ -1,6 +1,7 @@
 // Rows that this process can read: codes in memory or in a mapped file, in chunks, ordered by block.
 #pragma once
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "lhtree/grow/boost/losses.hpp"
@@ -58,6 +59,7 @@ class LocalRows : public Rows {
     std::size_t score_ = 0;  // of the current tree
     std::size_t n_blocks_ = 0;
     double loss_unit_[2] = {1.0, 1.0};  // of training rows and validation rows
+    std::mutex spare_mutex_;
 
     std::vector<WideSum> perform(const WeighClasses& request);
     ResponseSurvey perform(const SurveyResponses& request);

@@ -119,11 +119,10 @@ struct BeginReplay : Change<Done> {
 // Answers to shared items are ordered by item, then by block.
 struct MeasureLevel : Question<LevelStatistics> {
     bool counts_rows = false;
-    std::vector<std::size_t> blocks;  // that need histograms of slots first … last - 1
-    std::size_t first = 0, last = 0;
+    std::vector<std::size_t> blocks, slots;           // blocks that need histograms of these slots
     std::vector<std::vector<std::int32_t>> features;  // of moments; empty: no moments
     std::size_t n_sharing = 0;
-    auto fields() { return std::tie(counts_rows, blocks, first, last, features, n_sharing); }
+    auto fields() { return std::tie(counts_rows, blocks, slots, features, n_sharing); }
 };
 // Counts the rows of every block by steps along directions.
 struct CountSteps : Question<std::vector<Histogram>> {
@@ -199,6 +198,12 @@ class Rows {
     std::size_t n_scores() const { return n_scores_; }
     bool has_held() const { return has_held_; }  // validation rows
     const WeightUnits& units() const { return units_; }
+    // Takes histograms that are not needed any more, so that their memory can be used again: fresh memory
+    // costs more time than counting a few thousand rows.
+    void give_back(std::vector<Histogram>&& histograms) {
+        for (Histogram& one : histograms) spare_.push_back(std::move(one));
+        histograms.clear();
+    }
 
     template <class OneRequest>
     typename OneRequest::Answer ask(OneRequest request) {
@@ -211,6 +216,7 @@ class Rows {
   protected:
     bool has_held_ = false;
     WeightUnits units_;
+    std::vector<Histogram> spare_;
 
   private:
     const Bins& bins_;

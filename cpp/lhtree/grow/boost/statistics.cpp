@@ -18,20 +18,25 @@ static void add_entry(const BlockRows& rows, const Entry& entry, Sums& to) {
 }
 
 template <class AnySums>
-void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
+void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<std::size_t>& counted,
                  AnySums* sums) {
-    std::vector<std::size_t> place;  // of the first code of every slot
-    for (std::size_t slot = first; slot < last; ++slot)
-        place.push_back(slots.begin(slot) - slots.begin(first));
+    if (counted.empty()) return;
+    std::vector<std::size_t> place{0};  // of the first code of every slot
+    for (const std::size_t slot : counted) place.push_back(place.back() + slots.n_codes(slot));
     const std::size_t* const places = place.data();
-    const std::size_t n_counted = last - first;
+    const std::size_t* const slot = counted.data();
+    const std::size_t n_counted = counted.size(), first = counted.front();
+    const bool is_range = counted.back() - first + 1 == n_counted;
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < rows.size; ++i) {
         if (i + ahead < rows.size) prefetch(rows.codes + rows.entries[i + ahead].row * rows.n_slots + first);
         AnySums one;
         add_entry(rows, rows.entries[i], one);
-        const std::uint8_t* const codes = rows.codes + rows.entries[i].row * rows.n_slots + first;
-        for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[s]] += one;
+        const std::uint8_t* const codes = rows.codes + rows.entries[i].row * rows.n_slots;
+        if (is_range)
+            for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[first + s]] += one;
+        else
+            for (std::size_t s = 0; s < n_counted; ++s) sums[places[s] + codes[slot[s]]] += one;
     }
 }
 
@@ -219,8 +224,8 @@ void add_moments(const BlockRows& rows, const Bins& bins, const std::vector<std:
     }
 }
 
-template void count_codes(const BlockRows&, const Slots&, std::size_t, std::size_t, Sums*);
-template void count_codes(const BlockRows&, const Slots&, std::size_t, std::size_t, LeanSums*);
+template void count_codes(const BlockRows&, const Slots&, const std::vector<std::size_t>&, Sums*);
+template void count_codes(const BlockRows&, const Slots&, const std::vector<std::size_t>&, LeanSums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const Sums*, Sums*);
 template void spread_codes(const Bins&, std::size_t, std::size_t, const LeanSums*, LeanSums*);
 template void count_steps(const BlockRows&, const Direction&, const SumTables&, Sums*);

@@ -75,6 +75,11 @@ class Histogram {
     Histogram() = default;
     Histogram(std::size_t size, bool is_lean) : lean_(is_lean ? size : 0), full_(is_lean ? 0 : size) {}
 
+    // Sets the size again, and all sums to 0.
+    void reset(std::size_t size, bool is_lean) {
+        lean_.assign(is_lean ? size : 0, {});
+        full_.assign(is_lean ? 0 : size, {});
+    }
     bool empty() const { return lean_.empty() && full_.empty(); }
     bool is_lean() const { return !lean_.empty(); }
     std::size_t size() const { return is_lean() ? lean_.size() : full_.size(); }
@@ -111,9 +116,9 @@ class Histogram {
     std::vector<Sums> full_;
 };
 
-// Adds rows to the sums of the codes of slots first … last - 1.
+// Adds rows to the sums of the codes of some slots.
 template <class AnySums>
-void count_codes(const BlockRows& rows, const Slots& slots, std::size_t first, std::size_t last,
+void count_codes(const BlockRows& rows, const Slots& slots, const std::vector<std::size_t>& counted,
                  AnySums* sums);
 
 // Adds the sums of codes, from the slot of feature `first` on, to the sums of the bins of features

@@ -94,21 +94,16 @@ class Grower {
 
     bool is_symmetric() const { return options_.growth == Growth::symmetric; }
 
-    // Whether the histogram of a block is needed. A symmetric tree splits small blocks too.
-    bool is_open(std::size_t block) const {
-        const Sums& sums = level_[block].totals.sums;
-        return is_symmetric() ? sums.weight > 0 : finder_.may_split(sums);
-    }
+    bool may_split(std::size_t block) const { return finder_.may_split(level_[block].totals.sums); }
 
     void decide() { is_symmetric() ? decide_level() : decide_blocks(); }
 
     // One cut for all blocks.
     void decide_level() {
-        std::vector<std::size_t> open;
-        for (std::size_t block = 0; block < level_.size(); ++block)
-            if (is_open(block)) open.push_back(block);
         const std::uint64_t key = level_[0].key;
         MeasureLevel request;
+        for (std::size_t block = 0; block < level_.size(); ++block)
+            if (level_[block].totals.sums.weight > 0) request.blocks.push_back(block);
         request.counts_rows = !rows_.units().are_ones;
         request.n_sharing = level_.size();
         if (options_.n_directed > 1)
@@ -121,12 +116,8 @@ class Grower {
         for (const Block& block : level_) totals.push_back(block.totals);
         const LevelFinder finder(finder_, totals);
         std::optional<LevelCut> best;
-        const std::vector<std::int32_t> tried = draw(usable_, n_tried_, key, feature_draws);
-        const auto scan_features = [&](const std::vector<Histogram>& histograms, std::size_t first,
-                                       std::size_t last) {
-            scan_level(finder, tried, histograms, first, last, best);
-        };
-        const std::vector<Moments> moments = cut_features(open, std::move(request), scan_features);
+        const std::vector<Moments> moments =
+            scan_level(finder, draw(usable_, n_tried_, key, feature_draws), std::move(request), best);
         cut_level_directions(finder, drawn, moments, best);
         if (!best) return;
         for (std::size_t block = 0; block < level_.size(); ++block) {
@@ -136,21 +127,45 @@ class Grower {
         }
     }
 
-    void scan_level(const LevelFinder& finder, const std::vector<std::int32_t>& tried,
-                    const std::vector<Histogram>& histograms, std::size_t first, std::size_t last,
-                    std::optional<LevelCut>& best) {
-        std::vector<std::int32_t> here;
-        for (const std::int32_t feature : tried)
-            if (const auto f = static_cast<std::size_t>(feature); f >= first && f < last)
-                here.push_back(feature);
-        std::vector<std::optional<LevelCut>> found(here.size());
-        const std::size_t work = level_.size() * (bins_.ptr[last] - bins_.ptr[first]);
-        run(here.size(), work < (1u << 17) ? 1 : n_threads_, watch_, [&](std::size_t i) {
-            const auto f = static_cast<std::size_t>(here[i]);
-            finder.cut_feature(here[i], bins_, histograms, bins_.ptr[f] - bins_.ptr[first], found[i]);
-        });
-        for (std::optional<LevelCut>& cut : found)
-            if (cut && (!best || cut->cut.gain > best->cut.gain)) best = std::move(cut);
+    // Finds the best cut at the features that the level tries, of a part of their slots at a time if all
+    // histograms would not fit into memory. Measures the level with the request and returns the moments.
+    std::vector<Moments> scan_level(const LevelFinder& finder, const std::vector<std::int32_t>& tried,
+                                    MeasureLevel request, std::optional<LevelCut>& best) {
+        std::vector<Moments> moments;
+        const std::vector<std::size_t> blocks = request.blocks;
+        for (std::size_t first = 0; first < tried.size();) {
+            std::vector<std::size_t> places;  // of the codes of every feature
+            std::size_t n_codes = 0, last = first;
+            for (; last < tried.size(); ++last) {
+                const std::size_t slot = bins_.slots.of(static_cast<std::size_t>(tried[last]));
+                const bool is_new = request.slots.empty() || request.slots.back() != slot;
+                const std::size_t more = is_new ? bins_.slots.n_codes(slot) : 0;
+                const std::size_t bytes = blocks.size() * (n_codes + more) * sizeof(Sums);
+                if (last > first && bytes > most_histogram_bytes) break;
+                if (is_new) request.slots.push_back(slot);
+                n_codes += more;
+                places.push_back(n_codes - bins_.slots.n_codes(slot));
+            }
+            const bool measures = !request.features.empty();
+            LevelStatistics measured = rows_.ask(std::move(request));
+            if (!measured.n_rows.empty()) n_rows_ = std::move(measured.n_rows);
+            if (measures) moments = std::move(measured.moments);
+            std::vector<Histogram> histograms(level_.size());
+            for (std::size_t i = 0; i < blocks.size(); ++i)
+                histograms[blocks[i]] = std::move(measured.histograms[i]);
+            std::vector<std::optional<LevelCut>> found(last - first);
+            run(found.size(), blocks.size() * n_codes < (1u << 17) ? 1 : n_threads_, watch_,
+                [&](std::size_t i) {
+                    finder.cut_feature(tried[first + i], bins_, histograms, places[i], found[i]);
+                });
+            for (std::optional<LevelCut>& cut : found)
+                if (cut && (!best || cut->cut.gain > best->cut.gain)) best = std::move(cut);
+            rows_.give_back(std::move(histograms));
+            first = last;
+            request = {};
+            request.blocks = blocks;
+        }
+        return moments;
     }
 
     void cut_level_directions(const LevelFinder& finder, const std::vector<std::vector<std::int32_t>>& drawn,
@@ -162,9 +177,10 @@ class Grower {
             if (!direction.empty()) directions.push_back(std::move(direction));
         }
         if (directions.empty()) return;
-        const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, n_blocks});
+        std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, n_blocks});
         for (std::size_t i = 0; i < directions.size(); ++i)
             finder.cut_direction(directions[i], &steps[i * n_blocks], best);
+        rows_.give_back(std::move(steps));
     }
 
     // A cut for each block.
@@ -172,7 +188,7 @@ class Grower {
         std::vector<std::vector<std::int32_t>> tried(level_.size()), drawn(level_.size());
         std::vector<std::size_t> open;
         for (std::size_t block = 0; block < level_.size(); ++block) {
-            if (!is_open(block)) continue;
+            if (!may_split(block)) continue;
             open.push_back(block);
             tried[block] = draw(usable_, n_tried_, level_[block].key, feature_draws);
             if (options_.n_directed > 1)
@@ -184,17 +200,14 @@ class Grower {
         request.counts_rows = !rows_.units().are_ones;
         const bool is_directed = options_.n_directed > 1;
         if (is_directed) request.features = drawn;
-        const auto scan_features = [&](const std::vector<Histogram>& histograms, std::size_t first,
-                                       std::size_t last) { scan(open, tried, histograms, first, last); };
-        const std::vector<Moments> moments = cut_features(open, std::move(request), scan_features);
+        const std::vector<Moments> moments = cut_features(open, tried, std::move(request));
         if (is_directed) cut_directions(open, drawn, moments);
     }
 
-    // Measures the level with the request, calls scan_features(histograms, first feature, last feature) for all
-    // features or for a part at a time, and returns the moments.
-    template <class ScanFeatures>
-    std::vector<Moments> cut_features(const std::vector<std::size_t>& open, MeasureLevel request,
-                                      const ScanFeatures& scan_features) {
+    // Cuts at single features. Measures the level with the request and returns the moments.
+    std::vector<Moments> cut_features(const std::vector<std::size_t>& open,
+                                      const std::vector<std::vector<std::int32_t>>& tried,
+                                      MeasureLevel request) {
         const std::size_t m = bins_.n_features();
         std::vector<Moments> moments;
         const bool fits = 2 * level_.size() * bins_.n_bins() * sizeof(Sums) <= most_histogram_bytes;
@@ -202,7 +215,7 @@ class Grower {
             const std::vector<std::size_t> counted = find_counted(open);
             auto found = measure(counted, 0, m, std::move(request), moments);
             complete_level(counted, std::move(found));
-            scan_features(histograms_, 0, m);
+            scan(open, tried, histograms_, 0, m);
             return moments;
         }
         histograms_.clear();
@@ -215,7 +228,7 @@ class Grower {
             std::vector<Histogram> some(level_.size());
             auto counted = measure(open, first, last, std::move(request), moments);
             for (std::size_t i = 0; i < open.size(); ++i) some[open[i]] = std::move(counted[i]);
-            scan_features(some, first, last);
+            scan(open, tried, some, first, last);
             first = last;
             request = {};
         }
@@ -226,8 +239,8 @@ class Grower {
     std::vector<Histogram> measure(const std::vector<std::size_t>& blocks, std::size_t first,
                                    std::size_t last, MeasureLevel request, std::vector<Moments>& moments) {
         request.blocks = blocks;
-        request.first = bins_.slots.of(first);
-        request.last = bins_.slots.of(last - 1) + 1;
+        for (std::size_t slot = bins_.slots.of(first); slot <= bins_.slots.of(last - 1); ++slot)
+            request.slots.push_back(slot);
         const bool counts_rows = request.counts_rows, measures = !request.features.empty();
         LevelStatistics found = rows_.ask(std::move(request));
         if (counts_rows) n_rows_ = std::move(found.n_rows);
@@ -248,7 +261,7 @@ class Grower {
         if (histograms_.empty()) return open;
         std::vector<std::size_t> counted;
         for (std::size_t left = 0; left < level_.size(); left += 2)
-            if (is_open(left) || is_open(left + 1)) counted.push_back(lighter(left));
+            if (may_split(left) || may_split(left + 1)) counted.push_back(lighter(left));
         return counted;
     }
 
@@ -258,12 +271,12 @@ class Grower {
         std::vector<Histogram> histograms(level_.size());
         for (std::size_t i = 0; i < counted.size(); ++i) {
             const std::size_t block = counted[i], other = block ^ 1;
-            if (has_parents && is_open(other)) {
+            if (has_parents && may_split(other)) {
                 Histogram& parent = histograms_[block / 2];
                 parent.subtract(found[i]);
                 histograms[other] = std::move(parent);
             }
-            if (is_open(block)) histograms[block] = std::move(found[i]);
+            if (may_split(block)) histograms[block] = std::move(found[i]);
         }
         histograms_ = std::move(histograms);
     }
@@ -292,7 +305,7 @@ class Grower {
                         const std::vector<Moments>& moments) {
         std::vector<Direction> directions(level_.size());
         for (const std::size_t block : open)
-            if (!drawn[block].empty()) 
+            if (!drawn[block].empty())
                 directions[block] = finder_.direct(moments[block], Centred(moments[block]), drawn[block]);
         const std::vector<Histogram> steps = rows_.ask(CountSteps{{}, directions, 0});
         for (const std::size_t block : open)

@@ -15,6 +15,10 @@ bool are_of_all(std::size_t n_items, std::size_t n_sharing, std::size_t n_blocks
     return n_sharing > 0 ? n_sharing == n_blocks : n_items == n_blocks;
 }
 
+bool are_below(const std::vector<std::size_t>& numbers, std::size_t end) {
+    return std::all_of(numbers.begin(), numbers.end(), [&](std::size_t number) { return number < end; });
+}
+
 // Whether an answer has an item for every block or class that a request is about.
 template <class OneRequest>
 bool fits(const OneRequest& request, const Answer& answer) {
@@ -42,9 +46,7 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
     else if constexpr (std::is_same_v<OneRequest, Differentiate> || std::is_same_v<OneRequest, BeginReplay>)
         return request.score < rows.n_scores();
     else if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
-        return request.first <= request.last && request.last <= rows.bins().slots.size() &&
-               std::all_of(request.blocks.begin(), request.blocks.end(),
-                           [&](std::size_t block) { return block < n_blocks; }) &&
+        return are_below(request.slots, rows.bins().slots.size()) && are_below(request.blocks, n_blocks) &&
                (request.features.empty() ||
                 are_of_all(request.features.size(), request.n_sharing, n_blocks));
     else if constexpr (std::is_same_v<OneRequest, CountSteps>)
