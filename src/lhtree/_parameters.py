@@ -13,7 +13,6 @@ from . import _core
 
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
 BOOST_DIRECTIONS = ("mixed", "single")
-GROWTHS = ("free", "symmetric")
 COMPACT_MEMBERSHIPS = ("constant", "linear")
 REGRESSION_LOSSES = tuple(name for name, loss in _core.LOSSES.items() if not loss.is_of_classes)
 OFFSETS = ("auto", *_core.OFFSETS)
@@ -34,6 +33,11 @@ def refuse(name: str, value: object, remedy: str) -> ValueError:
     shown = " ".join(line.strip() for line in repr(value).splitlines())
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"
     return ValueError(f"{name}={shown} is not valid: pass {remedy}.")
+
+
+def is_auto(value: object) -> bool:
+    """Whether a value is to be chosen by the library."""
+    return isinstance(value, str) and value == "auto"
 
 
 def is_integer(value: object) -> bool:

@@ -354,7 +354,9 @@ class SymmetricGrower(Grower):
         options, key = self.options, level[0].key
         n_tried, cuts = max(1, int(options.max_features * len(self.usable))), []
         for feature in draw(self.usable, n_tried, key, FEATURES):
-            any_missing = any(self.is_missing(row, feature) for block in level for row in block.rows if self.weight[row])
+            any_missing = any(
+                self.is_missing(row, feature) for block in level for row in block.rows if self.weight[row]
+            )
             for code in range(len(self.bins[feature].values) - 1):
                 for side in [False, True] if any_missing else [None]:
                     cuts.append(Cut([feature], [2**15], [1.0], 0.0, code, side))
@@ -372,7 +374,9 @@ class SymmetricGrower(Grower):
             if gain > (best.gain if best else 0.0):
                 side = cut.is_missing_left
                 if side is None:
-                    side = 2 * sum(left[2] for left in sums) >= sum(self.add(block.rows)[2] for block in level)
+                    side = 2 * sum(left[2] for left in sums) >= sum(
+                        self.add(block.rows)[2] for block in level
+                    )
                 best = replace(cut, gain=gain, is_missing_left=side)
         return best
 
@@ -382,9 +386,9 @@ class SymmetricGrower(Grower):
         for block, left in zip(level, sums, strict=True):
             total, bounds = self.add(block.rows), FREE if self.residuals is not None else block
             right = (total[0] - left[0], total[1] - left[1], total[2] - left[2])
-            if left[2] > 0 and right[2] > 0:
-                if sign * (self.value(right, bounds) - self.value(left, bounds)) < 0.0:
-                    return -math.inf
+            step = self.value(right, bounds) - self.value(left, bounds)
+            if left[2] > 0 and right[2] > 0 and sign * step < 0.0:
+                return -math.inf
             gain += self.gain_of(block, left)
         return gain
 

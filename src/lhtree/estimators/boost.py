@@ -30,24 +30,27 @@ from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 
 _BOOST = """
 learning_rate : "auto" or float
-    Factor of every tree. "auto" is ``0.05 * min(1, n / 8000)**0.35`` for n rows and 400 rounds; with another
+    Factor of every tree. "auto" is ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05 instead of
+    0.08 for free trees; with another
     ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
     stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
-growth : {"free", "symmetric"}
-    "free" trees have a cut for every block. "symmetric" trees have one cut per level, which all blocks of the level
-    share: a tree is a list of ``max_depth`` hyperplanes and a table of values.
-max_depth : int
-    Maximum depth of a tree.
-min_samples_leaf : int
-    Minimum weight of the rows on each side of a hyperplane.
+growth : {"symmetric", "free"}
+    "symmetric" trees have one cut per level, which all blocks of the level share: a tree is a list of ``max_depth``
+    hyperplanes and a table of values. "free" trees have a cut for every block.
+max_depth : "auto" or int
+    Maximum depth of a tree. "auto" is 6 for symmetric trees and 5 for free trees.
+min_samples_leaf : "auto" or int
+    Minimum weight of the rows on each side of a hyperplane; in a symmetric tree, of the sides that count for its gain.
+    "auto" is 1 for symmetric trees and 20 for free trees.
 l2_regularization : float
     Added to the sum of the second derivatives of a block.
-subsample : float
-    Probability with which a row takes part in a round.
+subsample : "auto" or float
+    Probability with which a row takes part in a round. "auto" is 0.8 for symmetric trees and 0.7 for free trees.
 max_features : float
-    Share of the features that a block tries as single features, drawn for each block.
+    Share of the features that a level or block tries as single features, drawn for each.
 n_directed : int
-    Number of features of a block's hyperplane, drawn for each block; at most all of them.
+    Number of features of a hyperplane, drawn for each; at most all of them. A block of a free tree tries one
+    hyperplane, a level of a symmetric tree tries two.
 direction : {"mixed", "single"}
     "single" leaves out hyperplanes: all blocks are cut along single features.
 shrinkage : float
@@ -324,7 +327,8 @@ def make_model(
 class LHBoostClassifier(Classifier, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the log loss of the rounds before it.
 
-    Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
+    Every level of a tree is cut along a single feature or along a hyperplane over a few of them, whichever gains more.
+    All blocks of a level share its cut, unless ``growth="free"``. Parameters
     that scikit-learn's ``HistGradientBoostingClassifier`` also has mean the same, unless noted.
 
     Parameters
@@ -360,11 +364,11 @@ class LHBoostClassifier(Classifier, BaseBoost):
         max_iter: int = 400,
         *,
         learning_rate: float | str = "auto",
-        growth: str = "free",
-        max_depth: int = 5,
-        min_samples_leaf: int = 20,
+        growth: str = "symmetric",
+        max_depth: int | str = "auto",
+        min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
-        subsample: float = 0.7,
+        subsample: float | str = "auto",
         max_features: float = 0.5,
         n_directed: int = 4,
         direction: str = "mixed",
@@ -446,7 +450,8 @@ class LHBoostClassifier(Classifier, BaseBoost):
 class LHBoostRegressor(Regressor, BaseBoost):
     """Boosted hyperplane trees: rounds of small trees, each a Newton step on the loss of the rounds before it.
 
-    Every block is cut along a single feature or along a hyperplane over a few of them, whichever gains more. Parameters
+    Every level of a tree is cut along a single feature or along a hyperplane over a few of them, whichever gains more.
+    All blocks of a level share its cut, unless ``growth="free"``. Parameters
     that scikit-learn's ``HistGradientBoostingRegressor`` also has mean the same, unless noted.
 
     Parameters
@@ -484,11 +489,11 @@ class LHBoostRegressor(Regressor, BaseBoost):
         quantile: float | None = None,
         max_iter: int = 400,
         learning_rate: float | str = "auto",
-        growth: str = "free",
-        max_depth: int = 5,
-        min_samples_leaf: int = 20,
+        growth: str = "symmetric",
+        max_depth: int | str = "auto",
+        min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
-        subsample: float = 0.7,
+        subsample: float | str = "auto",
         max_features: float = 0.5,
         n_directed: int = 4,
         direction: str = "mixed",

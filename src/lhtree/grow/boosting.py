@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import (
     BOOST_DIRECTIONS,
-    GROWTHS,
     UNSEEN,
     check_count,
     check_number,
     choose,
+    is_auto,
     is_integer,
     is_real,
     refuse,
@@ -37,9 +37,23 @@ from .training import Training
 
 _MANY_ROWS = 10_000  # above it, early_stopping="auto" stops
 _DEEPEST = 62
-_RATES = {"free": 0.05, "symmetric": 0.08}  # of 400 rounds on many rows
-_N_DIRECTIONS = {"free": 1, "symmetric": 2}  # of a block, or of a level
 _MOST = 2**53  # of any count: more than there can be of anything
+
+
+class Capacity(NamedTuple):
+    """Values of parameters that are "auto", and the learning rate of 400 rounds on many rows."""
+
+    max_depth: int
+    min_samples_leaf: int
+    subsample: float
+    n_directions: int  # of a block, or of a level
+    learning_rate: float
+
+
+CAPACITIES = {
+    "symmetric": Capacity(6, 1, 0.8, n_directions=2, learning_rate=0.08),
+    "free": Capacity(5, 20, 0.7, n_directions=1, learning_rate=0.05),
+}
 
 
 @dataclass(frozen=True)
@@ -54,13 +68,20 @@ class BoostSettings:
     stops: bool
     n_iter_no_change: int
     tol: float
+    base_rate: float  # of 400 rounds on many rows
     of_trees: dict[str, Any]
 
     @classmethod
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
         """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
-        growth = choose("growth", params["growth"], GROWTHS)
+        growth = choose("growth", params["growth"], tuple(CAPACITIES))
+        capacity = CAPACITIES[growth]
+        params = params | {
+            name: getattr(capacity, name)
+            for name in ("max_depth", "min_samples_leaf", "subsample")
+            if is_auto(params[name])
+        }
         objective = Objective.of(params, training)
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
@@ -69,13 +90,13 @@ class BoostSettings:
         choose("unseen", params["unseen"], UNSEEN)
         check_fraction(params["validation_fraction"])
         rate = params["learning_rate"]
-        if not (isinstance(rate, str) and rate == "auto") and not (is_real(rate) and 0.0 < rate <= 1.0):
+        if not is_auto(rate) and not (is_real(rate) and 0.0 < rate <= 1.0):
             raise refuse("learning_rate", rate, "'auto' or a number in (0, 1]")
         max_bins = params["max_bins"]
         if not is_integer(max_bins) or not 2 <= max_bins <= _core.MOST_BINS:
             raise refuse("max_bins", max_bins, f"an integer from 2 to {_core.MOST_BINS}")
         stops = params["early_stopping"]
-        if not isinstance(stops, (bool, np.bool_)) and not (isinstance(stops, str) and stops == "auto"):
+        if not isinstance(stops, (bool, np.bool_)) and not is_auto(stops):
             raise refuse("early_stopping", stops, "True, False or 'auto'")
         max_iter, n_earlier = _count("max_iter", params), 0 if earlier is None else earlier.n_estimators
         if max_iter < n_earlier:
@@ -94,13 +115,14 @@ class BoostSettings:
             stops=training.n_rows > _MANY_ROWS if isinstance(stops, str) else bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
+            base_rate=capacity.learning_rate,
             of_trees={
                 "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
                 "min_samples_leaf": float(_count("min_samples_leaf", params)),
                 "shrinkage": check_number("shrinkage", params["shrinkage"]),
                 "monotonic": _monotonic(params["monotonic_cst"], training),
                 "growth": growth,
-                "n_directions": _N_DIRECTIONS[growth],
+                "n_directions": capacity.n_directions,
                 "max_depth": min(_count("max_depth", params), _DEEPEST),
                 "max_features": _share("max_features", params["max_features"]),
                 "n_directed": n_directed if direction == "mixed" else 0,
@@ -243,7 +265,7 @@ def boost_rounds(
             training,
             validation,
             settings.max_iter,
-            _RATES[settings.of_trees["growth"]],
+            settings.base_rate,
             None if stops else try_out,
             seed,
         )
