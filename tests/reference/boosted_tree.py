@@ -354,12 +354,13 @@ class SymmetricGrower(Grower):
         options, key = self.options, level[0].key
         n_tried, cuts = max(1, int(options.max_features * len(self.usable))), []
         for feature in draw(self.usable, n_tried, key, FEATURES):
-            any_missing = any(
-                self.is_missing(row, feature) for block in level for row in block.rows if self.weight[row]
-            )
-            for code in range(len(self.bins[feature].values) - 1):
-                for side in [False, True] if any_missing else [None]:
-                    cuts.append(Cut([feature], [2**15], [1.0], 0.0, code, side))
+            rows = [row for block in level for row in block.rows if self.weight[row]]
+            any_missing = any(self.is_missing(row, feature) for row in rows)
+            cuts += [
+                Cut([feature], [2**15], [1.0], 0.0, code, side)
+                for code in range(len(self.bins[feature].values) - 1)
+                for side in ([False, True] if any_missing else [None])
+            ]
         if options.n_directed > 1:
             for number in range(options.n_directions):
                 drawn = draw(self.usable, options.n_directed, derive(key, number), DIRECTIONS)
