@@ -11,7 +11,7 @@ from ..model.numbers import write_share
 from ..model.views import TreeView, TreeViews
 from .scene import Scene, fit_text
 from .svg import clean, write_svg
-from .tree import TreeDrawing
+from .tree import AnyDrawing, make_drawing
 
 _PIXELS = 4.0  # per millimetre: letters are a little larger than in a plot
 _ROOM = (1040.0 / _PIXELS, 600.0 / _PIXELS)
@@ -25,7 +25,7 @@ def draw_model(fitted: Model) -> str:
     """Return a model as HTML: its size, the importance of its columns, and its first trees."""
     views, head = TreeViews(fitted), fitted.head
     is_single = len(views) == head.n_targets and not head.adds_rounds
-    shown = [TreeDrawing(view, _ROOM) for view in views[: _MOST_TREES if is_single else 1]]
+    shown = [make_drawing(view, _ROOM) for view in views[: _MOST_TREES if is_single else 1]]
     before = "" if is_single or head.adds_rounds else f"First of {fitted.n_estimators:,}: "
     parts = [
         f"<details{' open' * (number == 0 and is_single)}><summary>{clean(_join(before, drawing.title))}</summary>"
@@ -42,16 +42,15 @@ def draw_model(fitted: Model) -> str:
 
 def draw_trees(views: Sequence[TreeView]) -> str:
     """Return the first of several trees as HTML, and the number of the others."""
-    drawings = [TreeDrawing(view, _ROOM) for view in views[:_MOST_OPEN]]
+    drawings = [make_drawing(view, _ROOM) for view in views[:_MOST_OPEN]]
     more = len(views) - len(drawings)
     note = f"<p>{_count(more, 'more tree')}</p>" if more else ""
     return "".join(_write_tree(drawing, drawing.title) for drawing in drawings) + note
 
 
-def _write_tree(drawing: TreeDrawing, caption: str) -> str:
+def _write_tree(drawing: AnyDrawing, caption: str) -> str:
     """Return a figure with a caption and the meaning of the colours."""
-    layout = drawing.layout
-    scene = Scene(tuple(drawing.draw()), layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN, _MARGIN)
+    scene = Scene(tuple(drawing.draw()), drawing.width + 2 * _MARGIN, drawing.height + 2 * _MARGIN, _MARGIN)
     keys = "".join(
         "<span style='white-space:nowrap;margin-left:1em'><span style='display:inline-block;width:.8em;height:.8em;"
         f"background:{colour};margin-right:.35em'></span>{clean(text)}</span> "

@@ -1,8 +1,11 @@
-"""A tree as a scene: a card per block, large trees folded. ``plot_tree`` and notebooks show it."""
+"""A tree as a scene, which ``plot_tree`` and notebooks show.
+
+Trees have a card per block, large ones folded. Symmetric trees have a card per level, and a table of their leaves.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..describe.text import find_heaviest, list_slopes
@@ -20,6 +23,8 @@ _BAR = 14.0  # width of the bars of weights
 _BEND = 3.0  # from a card to the bend of the lines below it
 _KEY = 32.0  # widest name in the key
 _OR_MISSING = " or missing"
+_SIDE = 12.0  # width of a side in the table of a symmetric tree
+_MOST_LEVELS = 8  # of a table
 
 
 class Key(NamedTuple):
@@ -194,28 +199,13 @@ class TreeDrawing:
         self.layout: Layout = lay_out(
             view, sizes, choose_depth(view, sizes, *room) if max_depth is None else max_depth
         )
-        size = "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves"
-        number = "Tree" if view.round is None else f"Round {view.round}, tree"
-        self.title = f"{number}{self._outcome.subject}: {size}"
+        self.width, self.height = self.layout.width, self.layout.height
+        self.title = _write_title(
+            view,
+            self._outcome,
+            "1 block, a leaf" if view.n_blocks == 1 else f"{view.n_blocks} blocks, {view.n_leaves} leaves",
+        )
         self.keys = self._outcome.list_keys(list(self.layout.cards))
-
-    def draw_header(self, width: float) -> list[Shape]:
-        """Draw the title and the key; classes that do not fit are left out."""
-        shapes: list[Shape] = [Text(0.0, 0.0, self.title, 10.0, room=width)]
-        # Matplotlib writes characters that its fonts lack in words, which take more room.
-        rooms = [find_width(text, NORMAL) * (1.1 if text.isascii() else 1.4) for text, _ in self.keys]
-        n_shown = len(rooms)
-        while n_shown > 4 and sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown > width:
-            n_shown -= 1
-        excess = sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown - width
-        rooms[0] -= max(excess, 0.0)
-        at = 0.0
-        for place in (*range(n_shown - 1), len(rooms) - 1):
-            text, colour = self.keys[place]
-            shapes.append(Box(at, 5.3, 4.0, 2.6, colour, INK, 0.25, "key"))
-            shapes.append(Text(at + 5.6, 6.6, text, NORMAL, room=rooms[place]))
-            at += rooms[place] + 9.0
-        return shapes
 
     def draw(self) -> list[Shape]:
         """Draw lines and cards."""
@@ -272,28 +262,148 @@ class TreeDrawing:
         if card.n_folded:
             shapes.append(Text(left, y + 2.1 * _LINE, f"… {card.n_folded} below", NORMAL, colour=GREY))
         elif not is_leaf:
-            shapes += self._draw_weights(block, left, y + 2.1 * _LINE, right)
+            lift = self.view.lift(block)
+            shapes += _draw_weights(self.view, block, lift, self._n_features, left, y + 2.1 * _LINE, right)
         first, *others = outcome.describe(block)
         return Group(", ".join([f"{label}: {first}", *others]), tuple(shapes))
 
-    def _draw_weights(self, block: int, left: float, y: float, right: float) -> list[Shape]:
-        """Draw a bar for each of the largest weights."""
-        heaviest, more = find_heaviest(self.view, block, self._n_features)
-        lift, zero, top = self.view.lift(block), right - 10.4 - _BAR / 2.0, y - _LINE / 2.0
+
+def _draw_weights(
+    view: TreeView, block: int, lift: float, n_features: int, left: float, y: float, right: float
+) -> list[Shape]:
+    """Draw a bar for each of the largest weights; ``lift`` is the outcome on the right minus that on the left."""
+    heaviest, more = find_heaviest(view, block, n_features)
+    zero, top = right - 10.4 - _BAR / 2.0, y - _LINE / 2.0
+    shapes: list[Shape] = []
+    for name, weight in heaviest:
+        length = abs(weight) * _BAR / 2.0
+        bar = f"weight-{block}-{view.feature_names.index(name)}"
+        start = zero if weight > 0.0 else zero - length
+        row = (
+            Text(left, y, name, NORMAL, room=zero - _BAR / 2.0 - left - 1.0),
+            Box(start, y - 0.3 * _LINE, length, 0.6 * _LINE, _find_fill(weight * lift), GREY, 0.14, bar),
+            Text(right, y, minus(f"{weight:+.2f}"), NORMAL, "end"),
+        )
+        shapes.append(Group(f"{name} {weight:+.4g}", row))
+        y += _LINE
+    if heaviest:
+        shapes.append(Curve(((zero, top), (zero, y - _LINE / 2.0)), INK, 0.2))
+    if more:
+        shapes.append(Text(left, y, f"{more} more feature{'s' * (more > 1)}", NORMAL, colour=GREY))
+    return shapes
+
+
+class SymmetricDrawing:
+    """The shapes of a symmetric tree: a card per level, and a table of the leaves by the sides of a row."""
+
+    def __init__(self, view: TreeView, width: float, n_features: int = 3) -> None:
+        self.view, self._n_features = view, n_features
+        self._outcome = view.head.choose(_OUTCOMES)(view)
+        n_levels = len(view.levels)
+        self._n_down = (n_levels + 1) // 2  # levels whose sides are the rows of the table
+        n_most = max(len(view.weights(blocks[0])) for blocks in view.levels)
+        self._card_height = (min(n_features, n_most) + (n_most > n_features) + 2) * _LINE + 2 * _PAD
+        self._table_width = self._n_down * _SIDE + 2 ** (n_levels - self._n_down) * _LEAF
+        n_beside = max(int((min(width, self._table_width) + 3.6) // (_BRANCHING + 3.6)), 3)
+        self._cards = [
+            (place % n_beside * (_BRANCHING + 3.6), place // n_beside * (self._card_height + 3.6))
+            for place in range(n_levels)
+        ]
+        self._table = self._cards[-1][1] + self._card_height + 6.0
+        n_heads = n_levels - self._n_down
+        self.height = self._table + (n_heads + 2**self._n_down) * (_LINE + 1.2)
+        self.width = max(self._table_width, max(x for x, _ in self._cards) + _BRANCHING)
+        size = f"{n_levels} levels, {view.n_leaves} leaves"
+        self.title = _write_title(view, self._outcome, size)
+        self.keys = self._outcome.list_keys([0])
+
+    def draw(self) -> list[Shape]:
+        """Draw cards and table."""
+        shapes = [self._draw_card(level) for level in range(len(self.view.levels))]
+        return shapes + self._draw_table()
+
+    def _draw_card(self, level: int) -> Shape:
+        view, blocks = self.view, self.view.levels[level]
+        x, y = self._cards[level]
+        left, right, block = x + _PAD, x + _BRANCHING - _PAD, blocks[0]
+        conditions = view.conditions(block)
+        frame = Box(x, y, _BRANCHING, self._card_height, PALE, GREY, 0.25, f"level-{level}")
+        line = y + 1.3 + _LINE / 2.0
+        texts = [minus(conditions.of(side)) for side in ("left", "right")]
+        lift = sum(float(view.weight[one]) * view.lift(one) for one in blocks)
+        shapes = (
+            frame,
+            Text(left, line, f"level {level + 1}", NORMAL),
+            Text(right, line, f"left: {minus(conditions.left)}", NORMAL, "end", room=_BRANCHING - 16.0),
+            *_draw_weights(view, block, lift, self._n_features, left, line + 1.3 * _LINE, right),
+        )
+        return Group(f"level {level + 1}: left where {texts[0]}, right where {texts[1]}", shapes)
+
+    def _draw_table(self) -> list[Shape]:
+        """Draw the leaves: sides of the first levels are the rows, sides of the others the columns."""
+        view, down = self.view, self._n_down
+        across, step = len(view.levels) - down, _LINE + 1.2
+        x, top = down * _SIDE, self._table + across * step
         shapes: list[Shape] = []
-        for name, weight in heaviest:
-            length = abs(weight) * _BAR / 2.0
-            bar = f"weight-{block}-{self.view.feature_names.index(name)}"
-            start = zero if weight > 0.0 else zero - length
-            row = (
-                Text(left, y, name, NORMAL, room=zero - _BAR / 2.0 - left - 1.0),
-                Box(start, y - 0.3 * _LINE, length, 0.6 * _LINE, _find_fill(weight * lift), GREY, 0.14, bar),
-                Text(right, y, minus(f"{weight:+.2f}"), NORMAL, "end"),
+        for level in range(len(view.levels)):
+            is_row = level < down
+            place = level if is_row else level - down
+            n_sides = 2 ** (place + 1)
+            span = 2 ** ((down if is_row else across) - place - 1)
+            for number in range(n_sides):
+                side = "left" if number % 2 == 0 else "right"
+                if is_row:
+                    at = (place * _SIDE, top + number * span * step, _SIDE, span * step)
+                else:
+                    at = (x + number * span * _LEAF, self._table + place * step, span * _LEAF, step)
+                shapes.append(Box(*at, PALE if number % 2 else WHITE, GREY, 0.15))
+                middle = (at[0] + at[2] / 2.0, at[1] + at[3] / 2.0)
+                shapes.append(Text(*middle, f"{level + 1} {side}", NORMAL, "middle", room=at[2] - 0.6))
+        first = view.n_blocks - view.n_leaves
+        for leaf in range(view.n_leaves):
+            row, column = divmod(leaf, 2**across)
+            left, y, block = x + column * _LEAF, top + row * step, first + leaf
+            label, *others = self._outcome.describe(block)
+            cell = (
+                Box(left, y, _LEAF, step, "none", GREY, 0.15, f"block-{block}"),
+                *self._outcome.draw(block, left + 0.6, y + step / 2.0, _LEAF - 1.2),
             )
-            shapes.append(Group(f"{name} {weight:+.4g}", row))
-            y += _LINE
-        if heaviest:
-            shapes.append(Curve(((zero, top), (zero, y - _LINE / 2.0)), INK, 0.2))
-        if more:
-            shapes.append(Text(left, y, f"{more} more feature{'s' * (more > 1)}", NORMAL, colour=GREY))
+            shapes.append(Group(", ".join([f"leaf {block}: {label}", *others]), cell))
         return shapes
+
+
+AnyDrawing: TypeAlias = TreeDrawing | SymmetricDrawing
+
+
+def make_drawing(
+    view: TreeView, room: tuple[float, float], n_features: int = 3, max_depth: int | None = None
+) -> AnyDrawing:
+    """Return the drawing of a tree; a symmetric one is drawn by levels, unless ``max_depth`` folds them."""
+    n_levels = len(view.levels) if view.head.adds_rounds else 0
+    if 2 <= n_levels <= _MOST_LEVELS and (max_depth is None or max_depth >= n_levels):
+        return SymmetricDrawing(view, room[0], n_features)
+    return TreeDrawing(view, room, n_features, max_depth)
+
+
+def _write_title(view: TreeView, outcome: _Outcome, size: str) -> str:
+    number = "Tree" if view.round is None else f"Round {view.round}, tree"
+    return f"{number}{outcome.subject}: {size}"
+
+
+def draw_header(drawing: AnyDrawing, width: float) -> list[Shape]:
+    """Draw the title and the key; classes that do not fit are left out."""
+    shapes: list[Shape] = [Text(0.0, 0.0, drawing.title, 10.0, room=width)]
+    # Matplotlib writes characters that its fonts lack in words, which take more room.
+    rooms = [find_width(text, NORMAL) * (1.1 if text.isascii() else 1.4) for text, _ in drawing.keys]
+    n_shown = len(rooms)
+    while n_shown > 4 and sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown > width:
+        n_shown -= 1
+    excess = sum(rooms[: n_shown - 1]) + rooms[-1] + 9.0 * n_shown - width
+    rooms[0] -= max(excess, 0.0)
+    at = 0.0
+    for place in (*range(n_shown - 1), len(rooms) - 1):
+        text, colour = drawing.keys[place]
+        shapes.append(Box(at, 5.3, 4.0, 2.6, colour, INK, 0.25, "key"))
+        shapes.append(Text(at + 5.6, 6.6, text, NORMAL, room=rooms[place]))
+        at += rooms[place] + 9.0
+    return shapes

@@ -191,6 +191,24 @@ class TreeView:
         """Whether a block is a leaf."""
         return self.left < 0
 
+    @cached_property
+    def levels(self) -> list[list[int]]:
+        """Blocks of every level above the leaves of a symmetric tree, all of a level with the same hyperplane.
+
+        Empty if the tree is not symmetric, or a single leaf.
+        """
+        depth = int(self.depth.max())
+        levels = [list(range(2**level - 1, 2 ** (level + 1) - 1)) for level in range(depth)]
+        if self.n_blocks != 2 ** (depth + 1) - 1:
+            return []
+        for blocks in levels:
+            cuts = {
+                (self.offset[block], self.missing[block], *self.weights(block).items()) for block in blocks
+            }
+            if len(cuts) > 1 or self.is_leaf[blocks].any():
+                return []
+        return levels
+
     def count_below(self) -> NDArray[np.int64]:
         """Return the number of blocks below every block."""
         below = np.zeros(self.n_blocks, dtype=np.int64)

@@ -11,7 +11,7 @@ from ..describe.outline import has_outline, read_outline
 from ..draw.figure import draw_scene, new_page
 from ..draw.outline import compose_outline
 from ..draw.scene import Scene, move
-from ..draw.tree import TreeDrawing
+from ..draw.tree import AnyDrawing, draw_header, make_drawing
 from ..model.model import read
 from ._axes import check_axes, take_tree
 
@@ -39,6 +39,9 @@ def plot_tree(
     it lowers it; lines below a block with a single feature have its bound in the user's units, and the side of
     missing values. Linear leaves show their number of slopes, and the value where their features have their means. Of a
     tree of a regression, cards show mean responses, violet where they are above the mean of all rows, red below it.
+
+    A symmetric tree of a boosted model is drawn as a card for each of its levels, whose blocks share one cut, and a
+    table of the values of its leaves by the sides of a row; with a smaller ``max_depth`` it is drawn as any other tree.
 
     A compact tree is drawn whole, on a page of A4 or less: the tree with the shares of its leaves, and below it a panel
     for every block with all its terms. Numbers are weights in the user's units and, in grey, what a missing value
@@ -80,7 +83,7 @@ def plot_tree(
     if has_outline(fitted):
         scene = compose_outline(read_outline(fitted))
     else:
-        scene = _compose(TreeDrawing(view, _find_room(ax), n_features, max_depth))
+        scene = _compose(make_drawing(view, _find_room(ax), n_features, max_depth))
     if ax is None:
         longest = max(scene.width, scene.height)
         shrink = max(longest / _LONGEST, sqrt(scene.width * scene.height / _HUGE), 1.0)
@@ -98,10 +101,9 @@ def _find_room(ax: Axes | None) -> tuple[float, float]:
     return width - 2 * _MARGIN, height - _HEADER - 2 * _MARGIN
 
 
-def _compose(drawing: TreeDrawing) -> Scene:
+def _compose(drawing: AnyDrawing) -> Scene:
     """Return a page with a header and the tree in the middle below it."""
-    layout = drawing.layout
-    width = max(layout.width, _NARROWEST)
-    shapes = move(drawing.draw_header(width), 0.0, 2.0)
-    shapes += move(drawing.draw(), (width - layout.width) / 2.0, _HEADER)
-    return Scene(tuple(shapes), width + 2 * _MARGIN, layout.height + _HEADER + 2 * _MARGIN, _MARGIN)
+    width = max(drawing.width, _NARROWEST)
+    shapes = move(draw_header(drawing, width), 0.0, 2.0)
+    shapes += move(drawing.draw(), (width - drawing.width) / 2.0, _HEADER)
+    return Scene(tuple(shapes), width + 2 * _MARGIN, drawing.height + _HEADER + 2 * _MARGIN, _MARGIN)
