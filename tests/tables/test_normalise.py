@@ -1,6 +1,5 @@
 """Centre and scale compared with the reference and with the specification."""
 
-import time
 
 import numpy as np
 import pytest
@@ -104,20 +103,3 @@ def test_ranges_of_rows_are_those_of_their_columns(shape):
     expected = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     for rows in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
         np.testing.assert_array_equal(EncodedRows.plain(rows).extremes(), expected)
-
-
-def test_sampling_rows_takes_less_time_than_learning_from_them():
-    """Above 200,000 rows, scales come from a sample; drawing it and finding ranges once took three times as long."""
-    rows = MemoryRows(
-        EncodedRows.plain(np.random.default_rng(0).integers(0, 256, (245_000, 3)).astype(float))
-    )
-    seconds = {"sample": [], "learn": []}
-    for _ in range(5):
-        begin = time.process_time()
-        sample = rows.sample(0)
-        rows.find_span()
-        middle = time.process_time()
-        normalise.learn_normalisation(sample.X, None, "robust")
-        seconds["sample"].append(middle - begin)
-        seconds["learn"].append(time.process_time() - middle)
-    assert min(seconds["sample"]) < min(seconds["learn"])
