@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lhtree import LHTClassifier
-from lhtree.grow.sources import MemoryRows
 from lhtree.tables import normalise
 from lhtree.tables.rows import EncodedRows
 from reference import trees as reference
