@@ -57,6 +57,8 @@ BOOST_CLIP: float = 8.0
 
 MOST_BINS: int = 255
 
+GROWTHS: tuple = ('symmetric', 'free')
+
 def loss(name: str, raw_score: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], *, classes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, response: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, quantile: float = 0.5) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     Return the loss of every row, shape (n,), for raw scores of shape (n, n_scores) and classes or responses.
@@ -82,7 +84,7 @@ class Stream(enum.IntEnum):
 class BoostOptions:
     """Options of every tree of a boosted model."""
 
-    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, max_depth: int, max_features: float, n_directed: int, learning_rate: float, subsample: float, leaf: str) -> None: ...
+    def __init__(self, *, l2_regularization: float, min_samples_leaf: float, shrinkage: float, monotonic: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, growth: str, max_depth: int, max_features: float, n_directions: int, n_directed: int, learning_rate: float, subsample: float, leaf: str) -> None: ...
 
 def draw_keys(seed: int, stream: Stream, n: int, first: int = 0) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
     """

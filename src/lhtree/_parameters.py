@@ -13,6 +13,7 @@ from . import _core
 
 DIRECTIONS, MEMBERSHIPS = _core.DIRECTIONS, _core.MEMBERSHIPS
 BOOST_DIRECTIONS = ("mixed", "single")
+GROWTHS = _core.GROWTHS
 COMPACT_MEMBERSHIPS = ("constant", "linear")
 REGRESSION_LOSSES = tuple(name for name, loss in _core.LOSSES.items() if not loss.is_of_classes)
 OFFSETS = ("auto", *_core.OFFSETS)

@@ -1,6 +1,5 @@
 """Centre and scale compared with the reference and with the specification."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -8,7 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from .._parameters import BOOST_DIRECTIONS, COMPACT_MEMBERSHIPS, DIRECTIONS, MEMBERSHIPS, REGRESSION_LOSSES
+from .._parameters import (
+    BOOST_DIRECTIONS,
+    COMPACT_MEMBERSHIPS,
+    DIRECTIONS,
+    GROWTHS,
+    MEMBERSHIPS,
+    REGRESSION_LOSSES,
+)
 from ..model.records import CALIBRATORS
 from ._errors import ExitCode, Problem
 from ._options import TaskName
@@ -19,6 +26,7 @@ OPTIONS = {
     "n_estimators": "--trees",
     "max_iter": "--rounds",
     "learning_rate": "--learning-rate",
+    "growth": "--growth",
     "early_stopping": "--early-stopping",
     "monotonic_cst": "--increasing or --decreasing",
     "beta": "--beta",
@@ -74,6 +82,15 @@ class Direction(str, Enum):
     _ignore_ = "members name"
     members = vars()
     for name in dict.fromkeys((*DIRECTIONS, *BOOST_DIRECTIONS)):
+        members[name.upper()] = name
+
+
+class Growth(str, Enum):
+    """Kinds of boosted trees."""
+
+    _ignore_ = "members name"
+    members = vars()
+    for name in GROWTHS:
         members[name.upper()] = name
 
 

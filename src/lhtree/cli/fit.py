@@ -25,6 +25,7 @@ from ._estimator import (
     Calibrate,
     ClassWeight,
     Direction,
+    Growth,
     Kind,
     Loss,
     Membership,
@@ -82,6 +83,14 @@ def fit(
             "--learning-rate",
             metavar="NUMBER",
             help="Boost: factor of every tree, or auto (by rows and rounds). Default: auto.",
+        ),
+    ] = None,
+    growth: Annotated[
+        Growth | None,
+        typer.Option(
+            "--growth",
+            metavar="NAME",
+            help="Boost: symmetric trees (one cut per level, the default) or free trees (one cut per block).",
         ),
     ] = None,
     early_stopping: Annotated[
@@ -174,7 +183,7 @@ def fit(
             "--min-samples-leaf",
             metavar="N",
             help="Minimum rows of a leaf; larger for noisy classes. Default: auto, which is 1 for mean_difference and "
-            "else chosen on held-out rows; boost: 20; compact: 5.",
+            "else chosen on held-out rows; boost: 1, with free trees 20; compact: 5.",
         ),
     ] = None,
     membership: Annotated[
@@ -189,7 +198,9 @@ def fit(
     max_depth: Annotated[
         int | None,
         typer.Option(
-            "--max-depth", metavar="N", help="Maximum depth of a tree. Default: no limit; boost: 5."
+            "--max-depth",
+            metavar="N",
+            help="Maximum depth of a tree. Default: no limit; boost: 6, with free trees 5.",
         ),
     ] = None,
     class_weight: Annotated[
@@ -268,6 +279,7 @@ def fit(
         "n_estimators": trees,
         "max_iter": rounds,
         "learning_rate": read_number("--learning-rate", learning_rate, "auto"),
+        "growth": growth and growth.value,
         "early_stopping": early_stopping or None,
         "l2_regularization": l2_regularization,
         "n_directed": n_directed,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._parameters import (
     BOOST_DIRECTIONS,
+    GROWTHS,
     UNSEEN,
     check_count,
     check_number,
@@ -75,7 +76,7 @@ class BoostSettings:
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
         """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
-        growth = choose("growth", params["growth"], tuple(CAPACITIES))
+        growth = choose("growth", params["growth"], GROWTHS)
         capacity = CAPACITIES[growth]
         params = params | {
             name: getattr(capacity, name)

@@ -22,6 +22,7 @@ _DEPTHS = (3, 5, 8, 12)
 _MOST = 100  # largest gamma and min_samples_leaf
 
 _BOOST_DIRECTIONS = {"mixed": 0.85, "single": 0.15}
+_GROWTHS = {"symmetric": 0.75, "free": 0.25}
 _BOOST_ROUNDS = (100, 200, 400, 800)
 _BOOST_DEPTHS = (2, 3, 4, 5, 6, 8)
 _BOOST_LEAVES = (1, 5, 10, 20, 50, 100)
@@ -99,6 +100,7 @@ def _draw_boost(generator: np.random.Generator, params: Setting, n_rows: int) ->
     n_directed = int(generator.choice(_BOOST_DIRECTED))
     return {
         "direction": direction,
+        "growth": _choose(generator, _GROWTHS),
         "max_iter": int(generator.choice(_BOOST_ROUNDS)),
         "learning_rate": "auto" if generator.random() < 0.5 else rate,
         "max_depth": int(generator.choice(_BOOST_DEPTHS)),

@@ -333,7 +333,8 @@ def tune(
 
     - for trees and forests: direction, beta, gamma, min_samples_leaf, membership, max_depth, n_estimators and pruning,
       as far as the estimator has them;
-    - for boosted trees: direction, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization, n_directed;
+    - for boosted trees: direction, growth, max_iter, learning_rate, max_depth, min_samples_leaf, l2_regularization and
+      n_directed;
     - for compact trees: max_leaf_nodes, max_terms, penalty and min_samples_leaf.
 
     A setting that is significantly worse than the best is abandoned early. The same ``random_state`` gives the same

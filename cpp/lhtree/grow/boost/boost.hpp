@@ -11,7 +11,7 @@ namespace lhtree::boost {
 
 // Free trees have a cut for every block, symmetric ones a cut for every level.
 enum class Growth : std::uint8_t { free, symmetric };
-constexpr Named<Growth> growth_names[] = {{"free", Growth::free}, {"symmetric", Growth::symmetric}};
+constexpr Named<Growth> growth_names[] = {{"symmetric", Growth::symmetric}, {"free", Growth::free}};
 
 struct TreeOptions {
     Rules rules;
