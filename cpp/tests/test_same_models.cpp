@@ -139,6 +139,7 @@ struct BoostedSample {
     const char* loss;
     std::string link;
     bool has_linear_leaves;
+    boost::Growth growth;
     std::uint64_t model, scores;
 };
 
@@ -153,6 +154,8 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     plan.seed = 73;
     plan.patience = 100;
     plan.tree.has_linear_leaves = boosted.has_linear_leaves;
+    plan.tree.growth = boosted.growth;
+    plan.tree.n_directions = 2;
     plan.tree.learning_rate = 0.2;
     if (n_classes == 2)
         for (std::int32_t& of_row : sample.classes) of_row = of_row == 2;
@@ -186,7 +189,8 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
                         find_link(boosted.link), found.first, 8.0);
     hash_scores(scorer, sample, Score::raw_score, scores);
     hash_scores(scorer, sample, n_classes ? Score::proba : Score::value, scores);
-    const std::string name = std::string("boosted, ") + boosted.loss;
+    const bool is_symmetric = boosted.growth == boost::Growth::symmetric;
+    const std::string name = std::string(is_symmetric ? "symmetric, " : "boosted, ") + boosted.loss;
     check_hash(name + ", model", model, boosted.model);
     check_hash(name + ", scores", scores, boosted.scores);
 }
@@ -246,12 +250,16 @@ TEST(models_and_scores_have_the_committed_hashes) {
          0x792ea3eb0ebdfc72u, 0xdbfad39d5a5ac815u},
     };
     for (const GrownSample& one : grown) test_grown(sample, z, one);
+    constexpr boost::Growth free = boost::Growth::free, symmetric = boost::Growth::symmetric;
     const BoostedSample boosted[] = {
-        {"logistic", "logistic", false, 0x939508c9754ce580u, 0xbb746e19e1427e30u},
-        {"softmax", "softmax", true, 0x45784a72cde871deu, 0xfc7829373113b989u},
-        {"squared_error", "identity", true, 0x8eccfcd8ee6aa1c0u, 0x8e86c251bcdf54fdu},
-        {"quantile", "identity", false, 0xe8c15479592bc3a5u, 0x3b697c9770eb5653u},
-        {"gamma", "log", false, 0xb9831edd081738e0u, 0x4687f753d5a015ebu},
+        {"logistic", "logistic", false, free, 0x939508c9754ce580u, 0xbb746e19e1427e30u},
+        {"softmax", "softmax", true, free, 0x45784a72cde871deu, 0xfc7829373113b989u},
+        {"squared_error", "identity", true, free, 0x8eccfcd8ee6aa1c0u, 0x8e86c251bcdf54fdu},
+        {"quantile", "identity", false, free, 0xe8c15479592bc3a5u, 0x3b697c9770eb5653u},
+        {"gamma", "log", false, free, 0xb9831edd081738e0u, 0x4687f753d5a015ebu},
+        {"logistic", "logistic", false, symmetric, 0xee4fd29e17419fa3u, 0x0652ad47384a66c0u},
+        {"softmax", "softmax", true, symmetric, 0x8ad47e002cc390a1u, 0xd5a2fa54091ab0e8u},
+        {"quantile", "identity", false, symmetric, 0x319be0c6dfe85954u, 0x20bef114864ac031u},
     };
     for (const BoostedSample& one : boosted) test_boosted_sample(sample, one);
     test_compact_sample(sample, z, false, 0xab843bafbf3b0e8bu);

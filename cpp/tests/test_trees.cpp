@@ -230,9 +230,10 @@ TEST(regression_trees_match_their_moments_on_any_number_of_threads) {
             CHECK(same_bits(alone.blocks.membership_slope, together.blocks.membership_slope));
             CHECK(same_bits(alone.blocks.low, together.blocks.low));
             Forest forest;
-            forest.add(1, Blocks(alone.blocks));
+            forest.add(0, Blocks(alone.blocks));
             std::vector<std::int64_t> leaf(n);
-            const Scorer scorer = plain_scorer(forest, m, 2);
+            const Scorer scorer(view_of(forest), std::vector<double>(m, 0.0), std::vector<double>(m, 1.0), {},
+                                Confidence::none, find_link("mean"));
             CHECK(scorer.apply(strided(table), 1, watch, leaf.data()));
             CHECK(std::equal(leaf.begin(), leaf.end(), alone.leaf_of_row.begin()));
             std::vector<double> estimate(n), confidence(n);

@@ -79,12 +79,13 @@ def fit_models(X, y):
         "forest chosen",
         LHForestClassifier(few, direction="mixed", random_state=7).fit(gaps, y, sample_weight=weight),
     )
-    boosted = LHBoostClassifier(2 * few, random_state=7)
-    yield "boosted", boosted.fit(X, y)
-    boosted = LHBoostClassifier(few, random_state=3, class_weight="balanced")
-    yield "boosted weighted", boosted.fit(gaps, y, sample_weight=weight)
-    boosted = LHBoostClassifier(few, leaf="linear", random_state=5)
-    yield "boosted linear", boosted.fit(gaps, y)
+    for growth, title in (("free", "boosted"), ("symmetric", "boosted symmetric")):
+        boosted = LHBoostClassifier(2 * few, growth=growth, random_state=7)
+        yield title, boosted.fit(X, y)
+        boosted = LHBoostClassifier(few, growth=growth, random_state=3, class_weight="balanced")
+        yield f"{title} weighted", boosted.fit(gaps, y, sample_weight=weight)
+        boosted = LHBoostClassifier(few, growth=growth, leaf="linear", random_state=5)
+        yield f"{title} linear", boosted.fit(gaps, y)
 
 
 def load(name):
