@@ -139,7 +139,7 @@ def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
 def test_leaf_ranges_limit_memberships():
     model = LHForestClassifier(4, random_state=0).fit(*make_clouds(100, 5, 3))
     arrays, X = bridge.arrays_of(model), make_clouds(50, 5, 3, seed=1)[0]
-    low = np.random.default_rng(0).uniform(-0.5, 0.75, len(arrays["left"]))
+    low = np.random.default_rng(0).uniform(0.0, 0.75, len(arrays["left"]))
     arrays |= {"low": low, "high": low + 0.25}
     scorer = bridge.make_scorer(
         arrays, *model._model.normalisation, model._model.prior, model._model.confidence

@@ -157,8 +157,7 @@ def test_regression_forest_equals_its_trees():
         for name in ("left", "n_target", "offset", "intercept", "low", "high"):
             np.testing.assert_array_equal(arrays[name][begin:end], alone[name])
     # Estimates of trees, which the scorer clips to the range of the leaf.
-    arrays["target"][:] = 1
-    scorer = bridge.make_scorer(arrays, np.zeros(6), np.ones(6), np.array([0.5, 0.5]), None)
+    scorer = bridge.make_scorer(arrays, np.zeros(6), np.ones(6), np.empty(0), None, link="mean")
     estimate = scorer.per_tree(X)[0].mean(axis=1)
     assert estimate.min() >= response.min()
     assert estimate.max() <= response.max()

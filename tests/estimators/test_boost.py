@@ -63,7 +63,7 @@ def test_linear_leaves_fit_a_linear_function_better():
         LHBoostClassifier(30, leaf=leaf, **settings).fit(X, y) for leaf in ("constant", "linear")
     )
     errors = [np.mean((model.decision_function(X) - log_odds) ** 2) for model in (constant, linear)]
-    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 0.6 * errors[0]
     trees = linear._model.trees
     assert np.diff(trees.membership_ptr)[trees.left < 0].max() > 2
     assert not np.diff(trees.membership_ptr)[trees.left >= 0].any()

@@ -85,10 +85,11 @@ BAD_FOREST = BAD_TREE | {
 BAD_BOOST = {
     "max_iter": [0, -1, 1.5, "auto", None, True],
     "learning_rate": [0.0, -0.1, 1.5, np.nan, "fast", None, True],
-    "max_depth": [0, -1, 1.5, "auto", None, True],
-    "min_samples_leaf": [0, -3, 2.5, 0.1, "auto", None, True],
+    "growth": ["level", None, True],
+    "max_depth": [0, -1, 1.5, "none", None, True],
+    "min_samples_leaf": [0, -3, 2.5, 0.1, "small", None, True],
     "l2_regularization": [-1e-9, np.nan, np.inf, "auto", None, True],
-    "subsample": [0.0, -0.1, 1.5, np.nan, "auto", None, True],
+    "subsample": [0.0, -0.1, 1.5, np.nan, "all", None, True],
     "max_features": [0.0, -0.1, 1.5, 2, np.nan, "sqrt", None, True],
     "n_directed": [-1, 1.5, "auto", None, True],
     "direction": ["fisher", "", None, 1],
@@ -298,7 +299,7 @@ def test_effects_of_boosting_parameters():
         return np.diff(trees.hyperplane_ptr)
 
     assert fit(max_depth=2).depths().max() == 2
-    assert fit(min_samples_leaf=60, subsample=1.0).weight.min() >= 60
+    assert fit(min_samples_leaf=60, subsample=1.0, growth="free").weight.min() >= 60
     assert fit(min_samples_leaf=10**400).n_blocks == 6
     assert n_terms(fit(direction="single")).max() == 1
     assert n_terms(fit()).max() == 4
@@ -307,7 +308,7 @@ def test_effects_of_boosting_parameters():
     half = fit(subsample=0.5).n_samples[fit(subsample=0.5).block_ptr[:-1]]
     assert (np.abs(half - 200) < 80).all()
     roots = fit(max_features=0.01, direction="single", max_depth=1)
-    assert len(set(roots.hyperplane_feature.tolist())) > 2  # a block tries one feature, another each time
+    assert len(set(roots.hyperplane_feature.tolist())) > 2  # a level tries one feature, another each time
     bins = LHBoostClassifier(**own, max_bins=5).fit(X, y)._model.boost.bins
     assert np.diff(bins.ptr).tolist() == [6] * 6  # and one for missing values
     assert fit(shrinkage=1e9).hyperplane_weight.tobytes() != fit().hyperplane_weight.tobytes()

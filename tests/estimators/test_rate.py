@@ -17,11 +17,11 @@ def make_rows(n_rows, noise, seed=0):
 
 def by_rows(n_rows, max_iter=400):
     """The rate by the number of rows."""
-    return min(1.0, 0.05 * min(1.0, n_rows / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
+    return min(1.0, 0.08 * min(1.0, n_rows / 8000) ** 0.35 * (400 / max_iter) ** 0.8)
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "max_iter", "rate"), [(60, 400, 0.009021), (60, 100, 0.02735), (900, 1, 1.0)]
+    ("n_rows", "max_iter", "rate"), [(60, 400, 0.01443), (60, 100, 0.04375), (900, 1, 1.0)]
 )
 def test_without_a_pilot_it_goes_by_rows_and_rounds(n_rows, max_iter, rate):
     X, y = make_clouds(n_rows, 1, 2)

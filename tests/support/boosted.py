@@ -69,7 +69,7 @@ def boosted_rows(rng, model, n_rows, dtype=np.float64):
     return (centre + scale * z).astype(dtype)
 
 
-def fit_boosted(kind):
+def fit_boosted(kind, growth="free"):
     """A model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes.
 
     Of "adult linear" and "clouds linear" the leaves are linear.
@@ -82,7 +82,12 @@ def fit_boosted(kind):
         X[::7, 1] = np.nan
         X[3] *= 50.0  # beyond the clip
     model = LHBoostClassifier(
-        8, learning_rate=0.3, min_samples_leaf=5, leaf=leaf or "constant", random_state=0
+        8,
+        learning_rate=0.3,
+        growth=growth,
+        min_samples_leaf=5,
+        leaf=leaf or "constant",
+        random_state=0,
     )
     return model.fit(X, y), X, y
 

@@ -365,7 +365,8 @@ def fit(
             "is_stopping": early_stopping,
         },
     }
-    if estimator.min_samples_leaf == "auto" and estimator.direction != "mean_difference":
+    is_chosen = model in (Kind.TREE, Kind.FOREST) and estimator.min_samples_leaf == "auto"
+    if is_chosen and estimator.direction != "mean_difference":
         facts["model"]["min_samples_leaf"] = estimator.min_samples_leaf_
     learned = {Kind.COMPACT: ("n_leaves", "n_terms", "penalty", "rounding_loss"), Kind.BOOST: ("n_iter",)}
     for name in learned.get(model, ()):

@@ -123,5 +123,7 @@ def scale_up(arrays: dict[str, NDArray[Any]], exponent: int) -> dict[str, NDArra
         is_steep = ~np.isfinite(intercept)
         is_steep[block[~np.isfinite(slope)]] = True
         arrays["membership_slope"] = np.where(is_steep[block], 0.0, slope)
-        arrays["intercept"] = np.where(is_steep, arrays["n_target"] / arrays["weight"], intercept)
+        weight = arrays["weight"]
+        mean = np.divide(arrays["n_target"], weight, out=np.zeros(n_blocks), where=weight > 0.0)
+        arrays["intercept"] = np.where(is_steep, mean, intercept)
     return arrays

@@ -197,7 +197,9 @@ export class TreeExplorer {
       if (this.depth[block] >= levels) continue;
       const left = this.left(block);
       if (left) {
-        const share = model.weight[this.start + left] / model.weight[this.start + block];
+        // Blocks of a symmetric tree may be empty.
+        const whole = model.weight[this.start + block];
+        const share = whole > 0 ? model.weight[this.start + left] / whole : 0.5;
         [from[left], wide[left]] = [from[block], wide[block] * share];
         [from[left + 1], wide[left + 1]] = [from[block] + wide[left], wide[block] * (1 - share)];
       }
