@@ -118,10 +118,10 @@ class TestModels:
 
     def test_constant_predictions_are_noted(self, capsys):
         make_table()[:30].to_csv("few.csv", index=False)
-        asked = ("fit", "few.csv", "-t", "y", "-o", "new.lht", "--rounds", 9)
+        asked = ("fit", "few.csv", "-t", "y", "-o", "new.lht", "--rounds", 9, "--min-samples-leaf", 20)
         told = "every prediction is the same: a small table needs a smaller --min-samples-leaf than 20\n"
         assert succeed(capsys, *asked).err.endswith(told)
-        assert succeed(capsys, *asked, "--min-samples-leaf", 2).err == ""
+        assert succeed(capsys, *asked[:-2]).err == ""
 
     def test_identifier_columns_are_noted(self, capsys):
         make_table().assign(order=[f"no. {n}" for n in range(300)]).to_csv("orders.csv", index=False)

@@ -72,7 +72,7 @@ def test_large_tables_are_read_in_batches(capsys, monkeypatch, ending):
     monkeypatch.setattr(fit, "find_free_memory", lambda: 2000)
     assert "read in batches" in succeed(capsys, *asked).err
     assert "read in batches" not in succeed(capsys, *asked, "--in-memory").err
-    assert "read in batches" not in succeed(capsys, *asked[:4], "-o", "new.lht", "--trees", 2).err
+    assert "read in batches" not in succeed(capsys, *asked[:4], "-o", "new.lht", "--model", "tree").err
     monkeypatch.setattr(fit, "find_free_memory", lambda: None)
     assert "read in batches" not in succeed(capsys, *asked).err
 

@@ -90,7 +90,8 @@ def fit(
         typer.Option(
             "--growth",
             metavar="NAME",
-            help="Boost: symmetric trees (one cut per level, the default) or free trees (one cut per block).",
+            help="Boost: symmetric trees (one cut per level, the default but for quantiles and absolute errors) or free "
+            "trees (one cut per block).",
         ),
     ] = None,
     early_stopping: Annotated[
@@ -349,7 +350,7 @@ def fit(
         size = f": a small table needs a smaller --min-samples-leaf than {estimator.min_samples_leaf}"
         note(
             "lhtree: the model has no branching block, so that every prediction is the same"
-            f"{size if model is Kind.BOOST else ''}",
+            f"{size if model is Kind.BOOST and estimator.min_samples_leaf != 'auto' else ''}",
             quiet=notes_quiet,
         )
     with writing(out):

@@ -34,9 +34,11 @@ learning_rate : "auto" or float
     0.08 for free trees; with another
     ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
     stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
-growth : {"symmetric", "free"}
+growth : {"auto", "symmetric", "free"}
     "symmetric" trees have one cut per level, which all blocks of the level share: a tree is a list of ``max_depth``
-    hyperplanes and a table of values. "free" trees have a cut for every block.
+    hyperplanes and a table of values. "free" trees have a cut for every block. "auto" is "symmetric", but "free" for
+    absolute errors and quantiles: their leaves are quantiles of residuals, which need more rows than the smallest
+    leaves of a symmetric tree have.
 max_depth : "auto" or int
     Maximum depth of a tree. "auto" is 6 for symmetric trees and 5 for free trees.
 min_samples_leaf : "auto" or int
@@ -364,7 +366,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         max_iter: int = 400,
         *,
         learning_rate: float | str = "auto",
-        growth: str = "symmetric",
+        growth: str = "auto",
         max_depth: int | str = "auto",
         min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
@@ -489,7 +491,7 @@ class LHBoostRegressor(Regressor, BaseBoost):
         quantile: float | None = None,
         max_iter: int = 400,
         learning_rate: float | str = "auto",
-        growth: str = "symmetric",
+        growth: str = "auto",
         max_depth: int | str = "auto",
         min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,

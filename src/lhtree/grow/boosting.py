@@ -76,14 +76,16 @@ class BoostSettings:
     def of(cls, params: dict[str, Any], training: Training, earlier: Model | None) -> BoostSettings:
         """The settings for these parameters and rows; ``earlier`` has the rounds to keep."""
         direction = choose("direction", params["direction"], BOOST_DIRECTIONS)
-        growth = choose("growth", params["growth"], GROWTHS)
+        objective = Objective.of(params, training)
+        growth = choose("growth", params["growth"], ("auto", *GROWTHS))
+        if growth == "auto":  # quantiles of the few rows of a small leaf would be noise
+            growth = "free" if _core.LOSSES[objective.loss].selects else "symmetric"
         capacity = CAPACITIES[growth]
         params = params | {
             name: getattr(capacity, name)
             for name in ("max_depth", "min_samples_leaf", "subsample")
             if is_auto(params[name])
         }
-        objective = Objective.of(params, training)
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
                 "loss", objective.loss, f"a loss of the same kind as in the earlier fit ({earlier.link} link)"
