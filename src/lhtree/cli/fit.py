@@ -90,8 +90,8 @@ def fit(
         typer.Option(
             "--growth",
             metavar="NAME",
-            help="Boost: symmetric trees (one cut per level, the default but for quantiles and absolute errors) or free "
-            "trees (one cut per block).",
+            help="Boost: symmetric trees (one cut per level, the default but for quantiles and absolute errors) or "
+            "free trees (one cut per block).",
         ),
     ] = None,
     early_stopping: Annotated[
