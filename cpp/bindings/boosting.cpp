@@ -340,6 +340,9 @@ nb::dict boost_rows(nb::object rows, const BoostBins& bins, const boost::TreeOpt
         const std::string fault = find_fault(trees, bins.n_features(), std::max<std::size_t>(n_classes, 1));
         require(fault.empty(), fault.c_str());
         check_boosted(trees);
+        for (std::size_t tree = 0; tree < trees.n_trees(); ++tree)
+            require((trees.target[tree] < 0) == (options.is_joint && n_classes > 2),
+                    "earlier trees are of all scores and new ones are not, or the other way round");
         plan.earlier = &trees;
     }
     require(plan.first.empty() || plan.first.size() == (n_classes <= 2 ? 1 : n_classes),
@@ -420,8 +423,9 @@ void bind_boosting(nb::module_& m) {
             [](boost::TreeOptions* self, double l2_regularization, double min_samples_leaf, double shrinkage,
                const MaybeVector<std::int8_t>& monotonic, const std::string& growth, std::size_t max_depth,
                double max_features, std::size_t n_directions, std::size_t n_directed, double learning_rate,
-               double subsample, const std::string& leaf) {
+               double subsample, const std::string& leaf, bool is_joint) {
                 require(leaf == "constant" || leaf == "linear", "leaf is neither constant nor linear");
+                require(leaf == "constant" || !is_joint, "a tree of all scores needs constant leaves");
                 new (self) boost::TreeOptions{{l2_regularization, min_samples_leaf, shrinkage,
                                                monotonic ? copy(*monotonic) : std::vector<std::int8_t>()},
                                               choose(growth, boost::growth_names),
@@ -431,11 +435,12 @@ void bind_boosting(nb::module_& m) {
                                               n_directed,
                                               learning_rate,
                                               subsample,
-                                              leaf == "linear"};
+                                              leaf == "linear",
+                                              is_joint};
             },
             nb::kw_only(), "l2_regularization"_a, "min_samples_leaf"_a, "shrinkage"_a, "monotonic"_a.none(),
             "growth"_a, "max_depth"_a, "max_features"_a, "n_directions"_a, "n_directed"_a, "learning_rate"_a,
-            "subsample"_a, "leaf"_a);
+            "subsample"_a, "leaf"_a, "is_joint"_a = false);
     m.def(
         "draw_keys", &bound_draw_keys, "seed"_a, "stream"_a, "n"_a, "first"_a = 0,
         "Return a random number for each of n rows: a function of the seed, the stream and the number of the "

@@ -252,16 +252,15 @@ Floats<2> bound_add_contributions(const nb::dict& arrays, const Vector<std::int6
     const std::size_t n_rows = Z.shape(0), n_targets = out.shape(1), n_outcomes = outcome.shape(1);
     require(parent.size() == forest.n_blocks() && outcome.shape(0) == forest.n_blocks(),
             "parent and outcome need a value per block");
-    require(!parts || (parts->size() == forest.hyperplane_weight.size() && n_outcomes == 1),
-            "parts needs a value per weight, and outcome one column");
+    require(!parts || parts->size() == forest.hyperplane_weight.size(), "parts needs a value per weight");
     require(target.size() == forest.n_trees(), "target needs a value per tree");
     for (std::size_t tree = 0; tree < target.size(); ++tree)
         require(target(tree) >= 0 && static_cast<std::size_t>(target(tree)) + n_outcomes <= n_targets,
                 "a target is out of range");
     require(leaf.shape(0) == n_rows && leaf.shape(1) == forest.n_trees(),
             "leaf needs a value per row and tree");
-    require(forest.membership_slope.empty() || parts || (membership && n_outcomes == 1),
-            "slopes need parts, or membership and one outcome");
+    require(forest.membership_slope.empty() || (n_outcomes == 1 && (parts || membership)),
+            "slopes need parts or membership, and one outcome");
     require(!membership || (membership->shape(0) == n_rows && membership->shape(1) == forest.n_trees()),
             "membership needs a value per row and tree");
     require(out.shape(0) == n_rows && out.shape(2) == Z.shape(1) && (out.stride(2) == 1 || out.shape(2) < 2),

@@ -156,6 +156,21 @@ def settle_multi_class(params: dict[str, Any], n_classes: int, n_rows: int, *, e
     return how == "one_tree" and n_classes > 2
 
 
+def settle_boosted_classes(params: dict[str, Any], n_classes: int, *, earlier: bool | None) -> bool:
+    """Whether a round of boosting grows one tree of all classes; "auto" keeps the ``earlier`` kind."""
+    how = choose("multi_class", params.get("multi_class", "auto"), MULTI_CLASS)  # a regressor has none
+    if how == "one_tree" and params["leaf"] == "linear":
+        raise refuse("multi_class", how, "'one_per_class' or 'auto', or another leaf than 'linear' as well")
+    if how == "auto":
+        wanted = params["leaf"] != "linear" and n_classes > 2 if earlier is None else earlier
+    else:
+        wanted = how == "one_tree" and n_classes > 2
+    if earlier is not None and earlier != wanted:
+        kind = "one_tree" if earlier else "one_per_class"
+        raise refuse("multi_class", how, f"{kind!r}, as in the earlier fit, with warm_start=True")
+    return wanted
+
+
 class Settled:
     """Checked parameters of one fit."""
 

@@ -69,8 +69,11 @@ class Divider {
                                    forest.hyperplane_weight.data());
             if (paths_.parts) {
                 const double* part = paths_.parts + forest.hyperplane_ptr[at];
-                const double change = *outcome(below) - *outcome(at);
-                for (std::size_t i = 0; i < terms.size; ++i) out[terms.feature[i]] += part[i] * change;
+                double* to = out;
+                for (std::size_t k = 0; k < change_.size(); ++k, to += target_step_) {
+                    const double change = outcome(below)[k] - outcome(at)[k];
+                    for (std::size_t i = 0; i < terms.size; ++i) to[terms.feature[i]] += part[i] * change;
+                }
             } else {
                 for (std::size_t k = 0; k < change_.size(); ++k)
                     change_[k] = outcome(below)[k] - outcome(at)[k];

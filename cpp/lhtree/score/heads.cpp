@@ -150,13 +150,15 @@ void Calibration::apply(const double* scores, std::size_t stride, std::size_t n_
 
 namespace {
 
-// In trees of all classes every block has shares, and there are no other trees.
-std::string find_fault_in_shares(const ForestView& forest, std::size_t n_joint, std::size_t n_classes) {
+// In trees of all classes every block has shares, or a value per class, and there are no other trees.
+std::string find_fault_in_values(const ForestView& forest, std::size_t n_joint, std::size_t n_classes,
+                                 bool are_shares) {
     if (n_joint != forest.n_trees()) return "some trees are of all classes and others are not";
     if (n_classes < 3) return "trees of all classes need three classes";
     if (forest.value_ptr.empty()) return "trees of all classes need values";
     for (std::size_t block = 0; block < forest.n_blocks(); ++block)
         if (forest.value_ptr[block] == forest.value_ptr[block + 1]) return "a block has no values";
+    if (!are_shares) return "";
     for (std::size_t i = 0; i < forest.value.size(); ++i)
         if (!(forest.value[i] >= 0.0 && forest.value[i] <= 1.0)) return "value is not between 0 and 1";
     for (std::size_t block = 0; block < forest.prior_share.size(); ++block)
@@ -165,11 +167,12 @@ std::string find_fault_in_shares(const ForestView& forest, std::size_t n_joint, 
     return "";
 }
 
-std::string find_fault_in_targets(const ForestView& forest, std::size_t n_classes) {
+std::string find_fault_in_targets(const ForestView& forest, std::size_t n_classes, bool are_shares) {
     std::vector<bool> has_tree(n_classes, false);
     const std::int32_t* const target = forest.target.data();
     const auto n_joint = std::count(target, target + forest.n_trees(), -1);
-    if (n_joint > 0) return find_fault_in_shares(forest, static_cast<std::size_t>(n_joint), n_classes);
+    if (n_joint > 0)
+        return find_fault_in_values(forest, static_cast<std::size_t>(n_joint), n_classes, are_shares);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree)
         has_tree[static_cast<std::size_t>(forest.target[tree])] = true;
     if (n_classes == 2) {  // one tree serves both classes
@@ -193,8 +196,9 @@ std::string find_fault_in_link(const ForestView& forest, const ModelParts& parts
     if (!link.is_boosted() && !parts.base.empty()) return "base needs another link than wolf and mean";
     if (link.output == Output::membership) return "";
     if (parts.confidence != Confidence::none) return "only the link wolf has a confidence";
-    if (forest.target[0] < 0) return "trees of all classes need the link wolf";
     if (!link.is_boosted()) return "";
+    if (forest.target[0] < 0 && (!forest.membership_slope.empty() || !forest.prior_share.empty()))
+        return "trees of all classes have no slopes and, if boosted, no prior_share";
     if (parts.n_classes < link.least_classes || parts.n_classes > link.most_classes)
         return "the link of two classes is logistic, that of more is softmax";
     const bool has_one_target = parts.n_classes == 2 || link.is_regression();
@@ -210,15 +214,23 @@ std::string find_fault_in_sums(const ForestView& forest, const ModelParts& parts
     std::vector<double> sum(std::max<std::size_t>(parts.n_classes, 1), 0.0);
     for (const double score : parts.base)
         for (double& largest : sum) largest += std::abs(score);
-    for (std::size_t tree = 0; has_ranges && tree < forest.n_trees(); ++tree) {
+    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         double largest = 0.0;
+        std::vector<double> of_classes(forest.target[tree] < 0 ? sum.size() : 0);
         for (std::int64_t block = forest.block_ptr[tree]; block < forest.block_ptr[tree + 1]; ++block) {
             if (forest.left[block] >= 0) continue;
-            const double low = forest.low[block], high = forest.high[block];
+            const double low = has_ranges ? forest.low[block] : 0.0;
+            const double high = has_ranges ? forest.high[block] : 1.0;
             if (is_membership && !(low >= 0.0 && high <= 1.0))
                 return "low and high of a membership are not between 0 and 1";
             largest = std::max({largest, std::abs(low), std::abs(high)});
+            if (of_classes.empty()) continue;
+            for (std::int64_t i = forest.value_ptr[block]; i < forest.value_ptr[block + 1]; ++i) {
+                double& of_class = of_classes[static_cast<std::size_t>(forest.value_class[i])];
+                of_class = std::max(of_class, std::abs(forest.value[i]));
+            }
         }
+        for (std::size_t cls = 0; cls < of_classes.size(); ++cls) sum[cls] += of_classes[cls];
         if (forest.target[tree] >= 0) sum[static_cast<std::size_t>(forest.target[tree])] += largest;
     }
     // Half of the largest number: sums in another order are rounded otherwise, and intervals add an error.
@@ -236,7 +248,7 @@ const ForestView& checked(const ForestView& forest, const ModelParts& parts) {
     if (fault.empty() && parts.n_features == 0) fault = "there are no features";
     if (fault.empty() && has_classes && parts.n_classes < 2) fault = "fewer than two classes";
     if (fault.empty() && !has_classes && parts.n_classes > 0) fault = "a regression has no classes";
-    if (fault.empty()) fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1);
+    if (fault.empty()) fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1, !parts.link.is_boosted());
     if (fault.empty()) fault = find_fault_in_link(forest, parts);
     if (fault.empty()) fault = find_fault_in_sums(forest, parts);
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);

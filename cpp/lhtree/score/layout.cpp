@@ -152,6 +152,17 @@ void pack_shares(const ForestView& forest, std::size_t n_classes, PackedForest& 
     }
 }
 
+void pack_values(const ForestView& forest, std::size_t n_classes, PackedForest& packed) {
+    packed.leaf_values.resize(packed.leaves.size() * n_classes);
+    double* to = packed.leaf_values.data();
+    for (std::size_t block = 0; block < forest.n_blocks(); ++block) {
+        if (forest.left[block] >= 0) continue;
+        for (std::int64_t i = forest.value_ptr[block]; i < forest.value_ptr[block + 1]; ++i)
+            to[forest.value_class[i]] = forest.value[i];
+        to += n_classes;
+    }
+}
+
 // The depth of a tree whose leaves are all at the same depth and whose blocks of a level have the same
 // hyperplane, with few terms; -1 of any other tree.
 std::int32_t find_symmetric_depth(const ForestView& forest, std::int64_t begin, std::int64_t end) {
@@ -238,7 +249,7 @@ void group_levels(SymmetricForest& forest, const std::vector<std::uint32_t>& pla
 
 }  // namespace
 
-PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes) {
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares) {
     PackedForest packed;
     std::vector<Ref> refs;
     std::vector<std::int32_t> depth;
@@ -309,7 +320,8 @@ PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_
             ++rank;
         }
     }
-    if (forest.target[0] < 0) pack_shares(forest, n_classes, packed);
+    if (forest.target[0] < 0)
+        has_shares ? pack_shares(forest, n_classes, packed) : pack_values(forest, n_classes, packed);
     std::vector<std::uint32_t> order(packed.trees.size());
     std::iota(order.begin(), order.end(), 0u);
     const auto unsorted = std::move(packed.trees);

@@ -161,12 +161,14 @@ struct PackedForest {
     std::vector<Span> leaf_shares;
     std::vector<Share> shares;
     std::vector<double> prior_shares;  // share of the prior in every leaf; empty: 0
+    // Values of the classes in every leaf, of boosted trees of all classes.
+    std::vector<double> leaf_values;
     SymmetricForest symmetric;
 
-    bool is_joint() const { return !leaf_shares.empty(); }
+    bool is_joint() const { return !leaf_shares.empty() || !leaf_values.empty(); }
 };
 
 // Lays out a valid forest; features become positions in rows laid out in planes. Throws std::length_error.
-PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes);
+PackedForest pack(const ForestView& forest, const Planes& planes, std::size_t n_classes, bool has_shares);
 
 }  // namespace lhtree

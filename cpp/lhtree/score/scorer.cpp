@@ -50,7 +50,7 @@ Scorer::Scorer(const ForestView& forest, std::vector<double> centre, std::vector
                double clip, Calibration calibration)
     : planes_(checked(forest, {centre.size(), scale.size(), prior.size(), confidence, link, base, clip}),
               centre.size(), clip),
-      forest_(pack(forest, planes_, prior.size())),
+      forest_(pack(forest, planes_, prior.size(), !link.is_boosted())),
       n_trees_of_(prior.size(), 0.0),
       centre_(std::move(centre)),
       scale_(std::move(scale)),
@@ -230,6 +230,14 @@ void Scorer::add_values(Tile& tile, TreeRange trees, const Done& done) const {
     if (tile.leaf_membership.size() < n_rows) tile.leaf_membership.resize(n_rows);
     std::size_t tree = trees.begin;
     each_tree(tile, trees, [&](std::size_t place, const std::uint32_t* leaf, const double*) {
+        if (forest_.is_joint()) {
+            double* sum = tile.raw.data();
+            for (std::size_t row = 0; row < n_rows; ++row, sum += n_tgt) {
+                const double* const value = &forest_.leaf_values[leaf[row] * n_tgt];
+                for (std::size_t k = 0; k < n_tgt; ++k) sum[k] += value[k];
+            }
+            return done(tree++);
+        }
         const auto target = static_cast<std::size_t>(forest_.trees[place].target);
         double* const sum = tile.raw.data() + (target - first_target);
         if (!leaf_values_.empty()) {
@@ -399,16 +407,17 @@ bool Scorer::per_tree(const InputRows& x, std::size_t n_threads, Watch& watch, d
 bool Scorer::staged_raw_score(const InputRows& x, std::size_t first_round, std::size_t n_rounds,
                               const double* before, std::size_t n_threads, Watch& watch, double* out) const {
     check_score(link_, Score::raw_score);
-    const std::size_t n_tgt = n_targets(), begin = first_round * n_tgt, end = begin + n_rounds * n_tgt;
+    const std::size_t n_tgt = n_targets(), n_each = n_trees_each();
+    const std::size_t begin = first_round * n_each, end = begin + n_rounds * n_each;
     const std::size_t n_rows = std::visit([](const auto& rows) { return rows.n_rows; }, x);
     if (end > n_trees()) throw std::invalid_argument("the model has fewer rounds");
     return each_tile(x, n_threads, watch, [&](Tile& tile) {
         const std::size_t first = tile.begin * n_tgt;
         tile.raw.assign(before + first, before + first + tile.n_rows * n_tgt);
         add_values(tile, {begin, end}, [&](std::size_t tree) {
-            if ((tree + 1) % n_tgt == 0)
+            if ((tree + 1) % n_each == 0)
                 std::copy(tile.raw.begin(), tile.raw.end(),
-                          out + (tree - begin) / n_tgt * n_rows * n_tgt + first);
+                          out + (tree - begin) / n_each * n_rows * n_tgt + first);
         });
     });
 }

@@ -40,6 +40,7 @@ enum Purpose : std::uint64_t {
     feature_draws = 2,
     row_draws = 3,
     direction_draws = 4,
+    projection_draws = 5,
     first_score = 6  // the trees of a round of boosting have the numbers from here, one per score
 };
 

@@ -69,7 +69,11 @@ warm_start : bool
 """
 _CLASSIFIER = """
 max_iter : int
-    Number of rounds. A round grows one tree, or one per class if there are more than two.
+    Number of rounds. A round grows one tree, or one per class (see ``multi_class``).
+multi_class : {"auto", "one_tree", "one_per_class"}
+    Trees of a round for more than two classes. "one_tree": one tree, grown on a random projection of the gradients
+    of all K classes, whose leaves add a value to the raw score of every class. "one_per_class": K trees. "auto" is
+    "one_tree", unless ``leaf="linear"``.
 validation_fraction : float, int or None
     Share or number of training rows to hold out for early stopping, stratified; None uses the training loss.
 tol : float
@@ -165,7 +169,7 @@ class BaseBoost(Predictor):
         given = take_validation(self, training, *validation)
         sample = training.X.sample(seed)
         normalisation, span = normalise(training, "robust", earlier, n_threads, sample)
-        n_trees = settings.n_rounds * training.n_targets
+        n_trees = settings.n_rounds * settings.n_each
 
         def code(training: Training, sample: Sample, settings: BoostSettings) -> Any:
             own = given and given._replace(held=np.zeros(training.n_rows, dtype=np.uint8))
@@ -367,6 +371,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         *,
         learning_rate: float | str = "auto",
         growth: str = "auto",
+        multi_class: str = "auto",
         max_depth: int | str = "auto",
         min_samples_leaf: int | str = "auto",
         l2_regularization: float = 1.0,
@@ -409,6 +414,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.leaf = leaf
+        self.multi_class = multi_class
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.calibrate = calibrate
@@ -429,7 +435,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         """Raw scores after each round, with the shape of ``decision_function``."""
         model = self._read()
         for raw_score in self._staged(model, X):
-            yield raw_score[:, 0] if model.n_targets == 1 else raw_score
+            yield raw_score[:, 0] if model.head.n_scores == 1 else raw_score
 
     def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Class probabilities after each round, shape (n, K) each."""
@@ -443,7 +449,7 @@ class LHBoostClassifier(Classifier, BaseBoost):
         for raw_score in self._staged(model, X):
             if model.calibration is not None:
                 raw_score = model.scorer.link(raw_score)
-            elif model.n_targets == 1:
+            elif model.head.n_scores == 1:
                 raw_score = np.concatenate([np.zeros_like(raw_score), raw_score], axis=1)
             yield model.classes[raw_score.argmax(axis=1)]
 

@@ -22,6 +22,7 @@ from .._parameters import (
     is_integer,
     is_real,
     refuse,
+    settle_boosted_classes,
 )
 from ..model.model import Model
 from ..model.records import Bins, BoostRecord
@@ -57,12 +58,16 @@ CAPACITIES = {
 }
 
 
+_JOINT_RATE = float(__import__("os").environ.get("JR", "2.0"))  # learning rate of trees of all classes, relative to that of a tree per class
+
+
 @dataclass(frozen=True)
 class BoostSettings:
     """Parameters of one fit, checked."""
 
     objective: Objective
     max_iter: int
+    n_each: int  # trees of a round
     n_rounds: int  # to grow, without the rounds of an earlier fit
     learning_rate: float | None  # None: by the number of rows
     max_bins: int
@@ -86,6 +91,8 @@ class BoostSettings:
             for name in ("max_depth", "min_samples_leaf", "subsample")
             if is_auto(params[name])
         }
+        joint = None if earlier is None else earlier.head.shares_classes
+        is_joint = settle_boosted_classes(params, len(training.classes), earlier=joint)
         if earlier is not None and earlier.link != objective.link:
             raise refuse(
                 "loss", objective.loss, f"a loss of the same kind as in the earlier fit ({earlier.link} link)"
@@ -112,13 +119,14 @@ class BoostSettings:
         return cls(
             objective=objective,
             max_iter=max_iter,
+            n_each=1 if is_joint else training.n_targets,
             n_rounds=max_iter - n_earlier,
             learning_rate=None if isinstance(rate, str) else float(rate),
             max_bins=int(max_bins),
             stops=training.n_rows > _MANY_ROWS if isinstance(stops, str) else bool(stops),
             n_iter_no_change=_count("n_iter_no_change", params),
             tol=check_number("tol", params["tol"]),
-            base_rate=capacity.learning_rate,
+            base_rate=capacity.learning_rate * (_JOINT_RATE if is_joint else 1.0),
             of_trees={
                 "l2_regularization": check_number("l2_regularization", params["l2_regularization"]),
                 "min_samples_leaf": float(_count("min_samples_leaf", params)),
@@ -131,6 +139,7 @@ class BoostSettings:
                 "n_directed": n_directed if direction == "mixed" else 0,
                 "subsample": _share("subsample", params["subsample"]),
                 "leaf": objective.settle_leaf(params["leaf"]),
+                "is_joint": is_joint,
             },
         )
 
@@ -279,7 +288,7 @@ def boost_rounds(
     if stops:
         best = int(np.argmin(train if validation is None else held))
         least = 1 if earlier is None else 0  # a model has a round
-        trees = trees.part(0, max(best, least) * training.n_targets)
+        trees = trees.part(0, max(best, least) * settings.n_each)
     n_earlier = 0 if earlier is None else earlier.n_estimators
     train, held = -objective.grow_losses(train), -objective.grow_losses(held)
     train_score = _go_on(None if record is None else record.train_score, n_earlier, train)

@@ -58,7 +58,7 @@ class Head:
     adds_rounds: ClassVar[bool] = False
     # Whether a block has one value (a mean response or an addition to a score) instead of a share of its target.
     values_blocks: ClassVar[bool] = False
-    # Whether one tree has the shares of all classes.
+    # Whether one tree has the shares or values of all classes.
     shares_classes: ClassVar[bool] = False
 
     @property
@@ -74,6 +74,11 @@ class Head:
     @property
     def n_targets(self) -> int:
         """Trees per estimator: two classes share one tree."""
+        return 1 if self.n_outputs == 2 else self.n_outputs
+
+    @property
+    def n_scores(self) -> int:
+        """Number of raw scores: two classes share one."""
         return 1 if self.n_outputs == 2 else self.n_outputs
 
     @property
@@ -247,6 +252,27 @@ class RawScoreHead(Head):
 
 
 @dataclass(frozen=True)
+class JointScoreHead(RawScoreHead):
+    """Raw scores of more than two classes: one tree per round, with a value of every class in every block."""
+
+    shares_classes: ClassVar[bool] = True
+
+    @property
+    def n_targets(self) -> int:
+        """One tree per round."""
+        return 1
+
+    @property
+    def first_target(self) -> int:
+        """-1: the tree has no class of its own."""
+        return -1
+
+    def block_outcome(self, trees: Trees) -> Floats:
+        """Return the value of the class that every block raises most."""
+        return np.maximum.reduceat(trees.value, trees.value_ptr[:-1])
+
+
+@dataclass(frozen=True)
 class NumberScoreHead(RawScoreHead):
     """A raw score with the identity or the logarithm as its link: boosted regressors."""
 
@@ -299,5 +325,6 @@ NUMBER_LINKS = tuple(link for link, head in _HEADS.items() if head.predicts == "
 
 
 def make_head(link: str, labels: Sequence[Any], *, shares_classes: bool) -> Head:
-    """Return the head of a model from its link, its classes and whether one tree has the shares of all classes."""
-    return (SharesHead if shares_classes else _HEADS[link])(link, tuple(labels))
+    """Return the head of a model from its link, its classes and whether one tree has the outcomes of all classes."""
+    joint = SharesHead if link == "wolf" else JointScoreHead
+    return (joint if shares_classes else _HEADS[link])(link, tuple(labels))

@@ -83,12 +83,13 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
         begin.loss_unit[of_held] =
             find_loss_unit(loss, survey.low[of_held], survey.high[of_held], result.first[0]);
     rows.ask(begin);
-    const std::size_t n_scores = rows.n_scores();
+    const bool is_joint = plan.tree.is_joint && rows.n_scores() > 1;
+    const std::size_t n_per_round = is_joint ? 1 : rows.n_scores();
     std::size_t n_earlier = 0;
     if (plan.earlier) {
-        n_earlier = plan.earlier->n_trees() / n_scores;
+        n_earlier = plan.earlier->n_trees() / n_per_round;
         for (std::size_t tree = 0; tree < plan.earlier->n_trees(); ++tree)
-            replay_tree(rows, *plan.earlier, tree, tree % n_scores);
+            replay_tree(rows, *plan.earlier, tree, tree % n_per_round);
     }
     const auto take_losses = [&] {
         result.training_loss.push_back(mean_loss(loss, rows, false, begin.loss_unit[0]));
@@ -102,12 +103,16 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
     std::size_t n_since = 0;
     for (std::size_t round = n_earlier; round < n_earlier + plan.n_rounds; ++round) {
         const std::uint64_t round_key = derive(plan.seed, round);
-        if (std::holds_alternative<Softmax>(loss)) rows.ask(BeginRound{});
-        for (std::size_t score = 0; score < n_scores; ++score) {
-            Blocks tree = grow_tree(rows, plan.tree, loss, score, round_key,
+        if (std::holds_alternative<Softmax>(loss)) rows.ask(BeginRound{{}, is_joint});
+        for (std::size_t score = 0; score < n_per_round; ++score) {
+            TreeScores scores{score};
+            if (is_joint)
+                scores.projection =
+                    Projection::draw(rows.n_scores(), derive(round_key, projection_draws)).of;
+            Blocks tree = grow_tree(rows, plan.tree, loss, scores, round_key,
                                     derive(round_key, first_score + score), n_threads, watch);
-            result.forest.add(std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score),
-                              std::move(tree));
+            const auto target = std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score);
+            result.forest.add(is_joint ? -1 : target, std::move(tree));
             watch.finish_one();
         }
         if (plan.patience == 0) continue;

@@ -23,10 +23,19 @@ struct TreeOptions {
     double learning_rate = 0.05;
     double subsample = 0.7;
     bool has_linear_leaves = false;
+    bool is_joint = false;  // one tree for all scores
 };
 
-// Grows a tree of one score and adds its values to the scores of the rows. `key` is that of its draws.
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
+// The scores of a tree: one, or all of them along a projection.
+struct TreeScores {
+    std::size_t score = 0;
+    std::vector<double> projection{};
+
+    bool is_joint() const { return !projection.empty(); }
+};
+
+// Grows a tree and adds its values to the scores of the rows. `key` is that of its draws.
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const TreeScores& scores,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch);
 
 // Adds the values of a tree that is already grown, block_ptr[tree] …, to the scores of the rows.

@@ -12,10 +12,13 @@ namespace lhtree::boost {
 struct Leaf {
     LinearMembership line;
     double low, high;
+    std::vector<double> values{};  // of every score, of a tree of all scores; else empty
 
-    static Leaf constant(double value) { return {{value, {}, {}, {}}, value, value}; }
+    static Leaf constant(double value) { return {{value, {}, {}, {}}, value, value, {}}; }
+    static Leaf joint(std::vector<double> values) { return {{}, 0.0, 0.0, std::move(values)}; }
+    bool is_joint() const { return !values.empty(); }
     bool is_constant() const { return line.features.empty(); }
-    auto fields() { return std::tie(line.intercept, line.features, line.slopes, low, high); }
+    auto fields() { return std::tie(line.intercept, line.features, line.slopes, low, high, values); }
 };
 
 // Features of a leaf at most.

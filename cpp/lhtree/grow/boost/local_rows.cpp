@@ -30,7 +30,7 @@ LocalRows::LocalRows(const RowData& data, const WeightUnits& units, std::size_t 
       raw_(labels_.n_rows * n_scores(), 0.0) {
     has_held_ = labels_.held != nullptr;
     units_ = units;
-    if (std::holds_alternative<Softmax>(loss_)) log_sums_.resize(labels_.n_rows);
+    if (is_softmax()) log_sums_.resize(labels_.n_rows);
     // A pass over fewer rows ends before a thread has started. Chunks have up to 2^16 rows: see add_moments.
     constexpr std::size_t most = 65536, rows_per_thread = 16384;
     const std::size_t n_rows = labels_.n_rows;
@@ -141,13 +141,21 @@ Scored LocalRows::scored(const Chunk& chunk) const {
             &raw_[chunk.begin * n_scores()],
             chunk.size,
             n_scores(),
-            log_sums_.empty() ? nullptr : &log_sums_[chunk.begin]};
+            log_sums_.empty() ? nullptr : &log_sums_[chunk.begin],
+            proba_.empty() ? nullptr : &proba_[chunk.begin * n_scores()]};
 }
 
-Done LocalRows::perform(const BeginRound&) {
+Done LocalRows::perform(const BeginRound& request) {
+    const std::size_t n = n_scores();
+    proba_.resize(request.is_joint ? labels_.n_rows * n : 0);
     each_chunk([&](Chunk& chunk) {
-        for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row)
-            log_sums_[row] = Softmax::log_sum(&raw_[row * n_scores()], n_scores());
+        std::vector<double> room(n);
+        if (request.is_joint)
+            for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row)
+                Softmax::take_probabilities(&raw_[row * n], n, room.data(), &proba_[row * n]);
+        else
+            for (std::size_t row = chunk.begin; row < chunk.begin + chunk.size; ++row)
+                log_sums_[row] = Softmax::log_sum(&raw_[row * n], n);
     });
     return {};
 }
@@ -159,25 +167,37 @@ LocalRows::Kept LocalRows::differentiate(Chunk& chunk, std::vector<float>& aside
         gradient = aside.data();
         hessian = gradient + chunk.size;
     }
-    boost::differentiate(loss_, scored(chunk), score_, gradient, hessian);
+    if (projection_.empty())
+        boost::differentiate(loss_, scored(chunk), score_, gradient, hessian);
+    else
+        boost::differentiate(scored(chunk), projection_, gradient, hessian);
     return {gradient, hessian};
 }
 
-Steepness LocalRows::perform(const Differentiate& request) {
+std::vector<Steepness> LocalRows::perform(const Differentiate& request) {
     score_ = request.score;
-    return gather([] { return Steepness{}; },
-                  [&](Steepness& own, Chunk& chunk) {
-                      std::vector<float> aside;
-                      const Kept derivatives = differentiate(chunk, aside);
-                      float g = 0.0f, h = 0.0f;
-                      for (std::size_t row = 0; row < chunk.size; ++row) {
-                          if (labels_.is_held(chunk.begin + row) || weights_.at(chunk.begin + row) == 0)
-                              continue;
-                          g = std::max(g, std::abs(derivatives.gradient[row]));
-                          h = std::max(h, derivatives.hessian[row]);
-                      }
-                      own.merge({static_cast<double>(g), static_cast<double>(h)});
-                  });
+    projection_ = request.projection;
+    const std::size_t n = projection_.size();
+    return gather(
+        [&] { return std::vector<Steepness>(1 + n); },
+        [&](std::vector<Steepness>& own, Chunk& chunk) {
+            std::vector<float> aside, g(1 + n), h(1 + n);
+            const Kept derivatives = differentiate(chunk, aside);
+            for (std::size_t row = 0; row < chunk.size; ++row) {
+                const std::size_t at = chunk.begin + row;
+                if (labels_.is_held(at) || weights_.at(at) == 0) continue;
+                g[0] = std::max(g[0], std::abs(derivatives.gradient[row]));
+                h[0] = std::max(h[0], derivatives.hessian[row]);
+                if (n > 0)
+                    each_score(&proba_[at * n], static_cast<std::size_t>(labels_.classes[at]), n,
+                               [&](std::size_t k, float gradient, float hessian) {
+                                   g[1 + k] = std::max(g[1 + k], std::abs(gradient));
+                                   h[1 + k] = std::max(h[1 + k], hessian);
+                               });
+            }
+            for (std::size_t i = 0; i <= n; ++i)
+                own[i].merge({static_cast<double>(g[i]), static_cast<double>(h[i])});
+        });
 }
 
 Sums LocalRows::perform(const BeginTree& request) {
@@ -322,6 +342,43 @@ std::vector<Histogram> LocalRows::perform(const CountSteps& request) {
     });
 }
 
+std::vector<Histogram> LocalRows::perform(const SumScores& request) {
+    const std::size_t n = n_scores();
+    const bool has_weights = !weights_.of.empty();
+    std::vector<float> by_gradient, by_hessian;
+    for (const Quanta& quanta : request.quanta) {
+        by_gradient.push_back(static_cast<float>(1.0 / quanta.gradient));
+        by_hessian.push_back(static_cast<float>(1.0 / quanta.hessian));
+    }
+    return gather(
+        [&] { return std::vector<Histogram>(request.blocks.size(), Histogram(n, false)); },
+        [&](std::vector<Histogram>& own, const Chunk& chunk) {
+            std::vector<std::int64_t> gradient(n), hessian(n);
+            for (std::size_t i = 0; i < request.blocks.size(); ++i) {
+                const Extent& extent = chunk.blocks[request.blocks[i]];
+                std::fill(gradient.begin(), gradient.end(), 0);
+                std::fill(hessian.begin(), hessian.end(), 0);
+                for (std::uint32_t place = extent.begin; place < extent.middle; ++place) {
+                    const std::size_t row = chunk.begin + chunk.entries[place].row;
+                    const std::int64_t weight = weights_.at(row);
+                    each_score(&proba_[row * n], static_cast<std::size_t>(labels_.classes[row]), n,
+                               [&](std::size_t k, float g, float h) {
+                                   const auto n_g = static_cast<std::int32_t>(std::clamp(
+                                       round_quanta(g * by_gradient[k]), -32767.0f, 32767.0f));
+                                   const auto n_h = static_cast<std::int32_t>(
+                                       std::min(round_quanta(h * by_hessian[k]), 65535.0f));
+                                   gradient[k] += has_weights ? weight * n_g : n_g;
+                                   hessian[k] += has_weights ? weight * n_h : n_h;
+                               });
+                }
+                own[i].count([&](auto* sums) {
+                    if constexpr (std::is_same_v<decltype(sums), Sums*>)
+                        for (std::size_t k = 0; k < n; ++k) sums[k] += {gradient[k], hessian[k], 0};
+                });
+            }
+        });
+}
+
 template <class Use>
 void LocalRows::each_residual(const Chunk& chunk, std::size_t block, const Use& use) const {
     for (std::uint32_t i = chunk.blocks[block].begin; i < chunk.blocks[block].middle; ++i) {
@@ -423,11 +480,16 @@ void LocalRows::split_block(Chunk& chunk, const Extent& extent, const Cut& cut, 
 // Adds a leaf to the scores of all rows of a block, whether they take part or not.
 void LocalRows::add_leaf(const Chunk& chunk, const Extent& extent, const Leaf& leaf,
                          const LeafTables& tables) {
-    const std::size_t m = bins().slots.size();
+    const std::size_t m = bins().slots.size(), n = n_scores();
     const std::uint8_t* const codes = codes_ + chunk.begin * m;
     for (std::uint32_t i = extent.begin; i < extent.end; ++i) {
         const std::size_t row = chunk.entries[i].row;
-        raw_[(chunk.begin + row) * n_scores() + score_] +=
+        if (leaf.is_joint()) {
+            double* const raw = &raw_[(chunk.begin + row) * n];
+            for (std::size_t k = 0; k < n; ++k) raw[k] += leaf.values[k];
+            continue;
+        }
+        raw_[(chunk.begin + row) * n + score_] +=
             leaf.is_constant() ? leaf.line.intercept : tables.estimate(codes + row * m);
     }
 }

@@ -30,6 +30,9 @@ class LocalRows : public Rows {
     std::vector<double> select(std::size_t n_blocks) override;
     // Blocks of the level; 0 before a tree begins.
     std::size_t n_blocks() const { return n_blocks_; }
+    bool is_softmax() const { return std::holds_alternative<Softmax>(loss_); }
+    // Whether the trees of the round are of all scores.
+    bool is_joint() const { return !proba_.empty() || labels_.n_rows == 0; }
 
   private:
     // Entries of a chunk that belong to a block: rows in the sample of the tree, then the other rows.
@@ -56,7 +59,9 @@ class LocalRows : public Rows {
     Watch& watch_;
     std::vector<Chunk> chunks_;
     std::vector<double> raw_, log_sums_;
-    std::size_t score_ = 0;  // of the current tree
+    std::vector<float> proba_;  // in rounds of one tree of all scores
+    std::size_t score_ = 0;     // of the current tree
+    std::vector<double> projection_;
     std::size_t n_blocks_ = 0;
     double loss_unit_[2] = {1.0, 1.0};  // of training rows and validation rows
     std::mutex spare_mutex_;
@@ -66,12 +71,13 @@ class LocalRows : public Rows {
     SplitSums perform(const SumResponses& request);
     Done perform(const Begin& request);
     Done perform(const BeginRound& request);
-    Steepness perform(const Differentiate& request);
+    std::vector<Steepness> perform(const Differentiate& request);
     Sums perform(const BeginTree& request);
     Done perform(const BeginReplay& request);
     LevelStatistics perform(const MeasureLevel& request);
     std::vector<Histogram> perform(const CountSteps& request);
     std::vector<LeafMoments> perform(const MeasureLeaves& request);
+    std::vector<Histogram> perform(const SumScores& request);
     Done perform(const SplitLevel& request);
     std::vector<DigitWeights> perform(const WeighDigits& request);
     SplitSums perform(const SumLosses& request);

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "lhtree/shared/random.hpp"
+
 namespace lhtree::boost {
 
 Loss make_loss(const std::string& name, double quantile) {
@@ -42,6 +44,33 @@ void differentiate(const Loss& loss, const Scored& rows, std::size_t score, floa
             }
         },
         loss);
+}
+
+Projection Projection::draw(std::size_t n_scores, std::uint64_t key) {
+    Projection drawn;
+    for (std::size_t k = 0; k < n_scores; ++k) {
+        std::int64_t sum = -6 * 65535;
+        for (std::uint64_t i = 0; i < 3; ++i)
+            for (std::uint64_t bits = derive(key, 3 * k + i); bits > 0; bits >>= 16)
+                sum += static_cast<std::int64_t>(bits & 0xffff);
+        drawn.of.push_back(static_cast<double>(sum) * 0x1p-16);
+    }
+    return drawn;
+}
+
+void differentiate(const Scored& rows, const std::vector<double>& projection, float* gradient,
+                   float* hessian) {
+    const std::size_t n = rows.n_scores;
+    for (std::size_t row = 0; row < rows.n_rows; ++row) {
+        double g = 0.0, h = 0.0;
+        each_score(rows.proba + row * n, static_cast<std::size_t>(rows.classes[row]), n,
+                   [&](std::size_t k, float of_score, float bound) {
+                       g += projection[k] * static_cast<double>(of_score);
+                       h += projection[k] * projection[k] * static_cast<double>(bound);
+                   });
+        gradient[row] = static_cast<float>(g);
+        hessian[row] = static_cast<float>(h);
+    }
 }
 
 double least_power_above(double value) {

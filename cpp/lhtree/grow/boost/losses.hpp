@@ -17,13 +17,15 @@ struct Derivatives {
     double gradient, hessian;
 };
 
-// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score).
+// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score) or,
+// in rounds of one tree, the probabilities.
 struct Scored {
     const std::int32_t* classes;
     const double* response;
     const double* raw;
     std::size_t n_rows, n_scores;
     const double* log_sums;
+    const float* proba;
 };
 
 enum class Responses : std::uint8_t { any, not_negative, positive };
@@ -86,13 +88,24 @@ struct Softmax : ClassLoss {
         for (std::size_t k = 0; k < n_scores; ++k) sum += elementary::exp(raw[k] - largest);
         return largest + elementary::log(sum);
     }
+    // Probabilities of the classes of a row.
+    static void take_probabilities(const double* raw, std::size_t n_scores, double* room, float* proba) {
+        const double largest = *std::max_element(raw, raw + n_scores);
+        for (std::size_t k = 0; k < n_scores; ++k) room[k] = elementary::exp(raw[k] - largest);
+        double sum = 0.0;
+        for (std::size_t k = 0; k < n_scores; ++k) sum += room[k];
+        for (std::size_t k = 0; k < n_scores; ++k) proba[k] = static_cast<float>(room[k] / sum);
+    }
+    // An upper bound of the second derivative over p (1 - p).
+    static double bound(std::size_t n_scores) {
+        return static_cast<double>(n_scores) / (static_cast<double>(n_scores) - 1.0);
+    }
     std::vector<double> initial_scores(const std::vector<double>& log_shares) const { return log_shares; }
     Derivatives derivatives(const Scored& rows, std::size_t row, std::size_t score) const {
-        const auto n = static_cast<double>(rows.n_scores);
         const double raw = rows.raw[row * rows.n_scores + score];
         const double p = std::min(elementary::exp(raw - rows.log_sums[row]), 1.0);
         const bool is_own = static_cast<std::size_t>(rows.classes[row]) == score;
-        return {p - (is_own ? 1.0 : 0.0), n / (n - 1.0) * (p * (1.0 - p))};
+        return {p - (is_own ? 1.0 : 0.0), bound(rows.n_scores) * (p * (1.0 - p))};
     }
     double loss(const Scored& rows, std::size_t row) const {
         const double* const raw = rows.raw + row * rows.n_scores;
@@ -193,6 +206,27 @@ double selected_share(const Loss& loss);
 
 // Derivatives of all rows by one of their scores.
 void differentiate(const Loss& loss, const Scored& rows, std::size_t score, float* gradient, float* hessian);
+
+// A random direction in the space of the scores of a row.
+struct Projection {
+    std::vector<double> of;  // every score
+
+    // Sums of 12 uniform numbers: close to a normal distribution, and the same on every platform.
+    static Projection draw(std::size_t n_scores, std::uint64_t key);
+};
+
+// Derivatives of softmax by the scores of a row with these probabilities, in float32: calls use(score,
+// gradient, hessian) for each.
+template <class Use>
+void each_score(const float* proba, std::size_t cls, std::size_t n_scores, const Use& use) {
+    const auto bound = static_cast<float>(Softmax::bound(n_scores));
+    for (std::size_t k = 0; k < n_scores; ++k)
+        use(k, proba[k] - (k == cls ? 1.0f : 0.0f), bound * (proba[k] * (1.0f - proba[k])));
+}
+
+// Derivatives of all rows along a projection: Σ s g and Σ s² h.
+void differentiate(const Scored& rows, const std::vector<double>& projection, float* gradient,
+                   float* hessian);
 
 // Calls use(row, loss) for all rows that are wanted.
 template <class IsWanted, class Use>

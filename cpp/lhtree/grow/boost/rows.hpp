@@ -96,12 +96,18 @@ struct Begin : Change<Done> {
     double loss_unit[2] = {1.0, 1.0};
     auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
 };
-// Computes the normalisation of softmax, which the trees of a round share.
-struct BeginRound : Change<Done> {};
-// Computes the derivatives by one score.
-struct Differentiate : Change<Steepness> {
+// Computes what the trees of a round share: the normalisation of softmax or, for one tree of all scores, the
+// probabilities.
+struct BeginRound : Change<Done> {
+    bool is_joint = false;
+    auto fields() { return std::tie(is_joint); }
+};
+// Computes the derivatives by one score or, for a tree of all scores, along a projection of them. The answer
+// is the steepness of the tree, followed by that of every score of a tree of all scores.
+struct Differentiate : Change<std::vector<Steepness>> {
     std::size_t score = 0;
-    auto fields() { return std::tie(score); }
+    std::vector<double> projection;  // empty: one score
+    auto fields() { return std::tie(score, projection); }
 };
 // Begins a tree of that score: puts all rows into the root, draws the sample and returns its sums.
 struct BeginTree : Change<Sums> {
@@ -135,6 +141,12 @@ struct MeasureLeaves : Question<std::vector<LeafMoments>> {
     std::vector<std::vector<std::int32_t>> features;
     auto fields() { return std::tie(features); }
 };
+// Sums of the derivatives of every score, in quanta of the score, of some blocks of a tree of all scores.
+struct SumScores : Question<std::vector<Histogram>> {
+    std::vector<std::size_t> blocks;
+    std::vector<Quanta> quanta;
+    auto fields() { return std::tie(blocks, quanta); }
+};
 // Splits every block of the level into two of the next, or adds its leaf to the scores of its rows.
 struct SplitLevel : Change<Done> {
     std::vector<std::optional<Cut>> cuts;
@@ -155,9 +167,9 @@ struct SumLosses : Question<SplitSums> {
 
 using Request = std::variant<SurveyWeights, SetWeightUnits, WeighClasses, SurveyResponses, SumResponses,
                              Begin, BeginRound, Differentiate, BeginTree, BeginReplay, MeasureLevel,
-                             CountSteps, MeasureLeaves, SplitLevel, WeighDigits, SumLosses>;
-using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSurvey, SplitSums, Steepness,
-                            Sums, LevelStatistics, std::vector<Histogram>, std::vector<LeafMoments>,
+                             CountSteps, MeasureLeaves, SumScores, SplitLevel, WeighDigits, SumLosses>;
+using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSurvey, SplitSums,
+                            std::vector<Steepness>, Sums, LevelStatistics, std::vector<Histogram>, std::vector<LeafMoments>,
                             std::vector<DigitWeights>>;
 
 // Adds the statistics of other rows, which must have the same sizes.

@@ -46,12 +46,14 @@ std::vector<std::int32_t> extend_path(const std::vector<std::int32_t>& of_hyperp
 
 class Grower {
   public:
-    Grower(Rows& rows, const TreeOptions& options, const Quanta& quanta, bool selects, std::size_t n_threads,
-           Watch& watch)
+    // `of_scores` are the quanta of every score of a tree of all scores; else it is empty.
+    Grower(Rows& rows, const TreeOptions& options, const Quanta& quanta, std::vector<Quanta> of_scores,
+           bool selects, std::size_t n_threads, Watch& watch)
         : rows_(rows),
           bins_(rows.bins()),
           options_(options),
           quanta_(quanta),
+          of_scores_(std::move(of_scores)),
           finder_(options.rules, quanta),
           selects_(selects),
           n_threads_(n_threads),
@@ -71,6 +73,7 @@ class Grower {
             if (depth < options_.max_depth && !usable_.empty()) decide();
             finish_level();
         }
+        if (is_joint()) add_values();
         return std::move(blocks_);
     }
 
@@ -79,6 +82,7 @@ class Grower {
     const Bins& bins_;
     const TreeOptions& options_;
     Quanta quanta_;
+    std::vector<Quanta> of_scores_;
     SplitFinder finder_;
     bool selects_;  // values are quantiles of residuals
     std::size_t n_threads_;
@@ -86,11 +90,14 @@ class Grower {
     std::vector<std::int32_t> usable_;
     std::size_t n_tried_;
     Blocks blocks_;
+    std::vector<std::vector<Sums>> score_sums_;  // of every block of a tree of all scores
     std::vector<Block> level_;
     // One item per block of the level:
     std::vector<std::int64_t> n_rows_;  // empty: not known
     std::vector<std::optional<Cut>> cuts_;
     std::vector<Histogram> histograms_;  // empty: not known
+
+    bool is_joint() const { return !of_scores_.empty(); }
 
     bool is_symmetric() const { return options_.growth == Growth::symmetric; }
 
@@ -324,8 +331,81 @@ class Grower {
         }
     }
 
+    // The values of a block with these sums of every score.
+    std::vector<double> values_of(const std::vector<Sums>& sums) const {
+        std::vector<double> values;
+        for (std::size_t k = 0; k < sums.size(); ++k)
+            values.push_back(SplitFinder(options_.rules, of_scores_[k]).value(sums[k], {}) *
+                             options_.learning_rate);
+        return values;
+    }
+
+    // The leaves of the level of a tree of all scores.
+    std::vector<Leaf> fit_joint_leaves() {
+        SumScores request{{}, {}, of_scores_};
+        for (std::size_t i = 0; i < level_.size(); ++i)
+            if (!cuts_[i]) request.blocks.push_back(i);
+        const std::size_t first = score_sums_.size();
+        score_sums_.resize(first + level_.size(), std::vector<Sums>(of_scores_.size()));
+        std::vector<Leaf> leaves(level_.size(), Leaf::constant(0.0));
+        if (request.blocks.empty()) return leaves;
+        const std::vector<std::size_t> blocks = request.blocks;
+        const std::vector<Histogram> found = rows_.ask(std::move(request));
+        for (std::size_t i = 0; i < blocks.size(); ++i)
+            for (std::size_t k = 0; k < of_scores_.size(); ++k)
+                score_sums_[first + blocks[i]][k] = found[i][k];
+        for (const std::size_t block : blocks) {
+            std::vector<Sums> sums = score_sums_[first + block];
+            std::int64_t weight = level_[block].totals.sums.weight;
+            // An empty leaf of a symmetric tree has the values of the nearest block above that is not empty:
+            // its rows are those of the leaves below it.
+            for (std::size_t size = 2; weight == 0 && size <= level_.size(); size *= 2) {
+                std::fill(sums.begin(), sums.end(), Sums{});
+                for (std::size_t i = block / size * size; i < block / size * size + size; ++i) {
+                    weight += level_[i].totals.sums.weight;
+                    add_sums(score_sums_[first + i], sums);
+                }
+            }
+            leaves[block] = Leaf::joint(values_of(sums));
+        }
+        return leaves;
+    }
+
+    static void add_sums(const std::vector<Sums>& of_block, std::vector<Sums>& to) {
+        for (std::size_t k = 0; k < to.size(); ++k) to[k] += of_block[k];
+    }
+
+    // Stores the values of all blocks of a tree of all scores. Sums of branching blocks are those of their
+    // children; an empty block has the values of its parent.
+    void add_values() {
+        const std::size_t n = blocks_.size(), n_scores = of_scores_.size();
+        std::vector<std::size_t> parent(n, 0);
+        for (std::size_t block = n; block-- > 0;) {
+            if (blocks_.left[block] < 0) continue;
+            const auto left = static_cast<std::size_t>(blocks_.left[block]);
+            for (const std::size_t child : {left, left + 1}) {
+                add_sums(score_sums_[child], score_sums_[block]);
+                parent[child] = block;
+            }
+        }
+        blocks_.value_ptr = {0};
+        for (std::size_t block = 0; block < n; ++block) {
+            std::vector<double> values = values_of(score_sums_[block]);
+            if (block > 0 && !(blocks_.weight[block] > 0.0)) {
+                const auto first = blocks_.value.begin() + blocks_.value_ptr[parent[block]];
+                values.assign(first, first + static_cast<std::ptrdiff_t>(n_scores));
+            }
+            for (std::size_t k = 0; k < n_scores; ++k) {
+                blocks_.value_class.push_back(static_cast<std::int32_t>(k));
+                blocks_.value.push_back(values[k]);
+            }
+            blocks_.value_ptr.push_back(static_cast<std::int64_t>(blocks_.value.size()));
+        }
+    }
+
     // The leaves that the blocks of the level would be; linear ones if the options say so.
     std::vector<Leaf> fit_leaves() {
+        if (is_joint()) return fit_joint_leaves();
         std::vector<Leaf> leaves;
         std::vector<std::vector<std::int32_t>> features(level_.size());
         bool is_any = false;
@@ -461,7 +541,13 @@ Cut read_cut(const Bins& bins, const ForestView& forest, std::int64_t block) {
 }
 
 // The leaf of a block of a finished tree.
-Leaf read_leaf(const ForestView& forest, std::int64_t block) {
+Leaf read_leaf(const ForestView& forest, std::int64_t block, bool is_joint, std::size_t n_scores) {
+    if (is_joint) {
+        std::vector<double> values(n_scores);
+        for (std::int64_t i = forest.value_ptr[block]; i < forest.value_ptr[block + 1]; ++i)
+            values[static_cast<std::size_t>(forest.value_class[i])] = forest.value[i];
+        return Leaf::joint(std::move(values));
+    }
     Leaf leaf = Leaf::constant(forest.intercept[block]);
     for (std::int64_t i = forest.membership_ptr[block]; i < forest.membership_ptr[block + 1]; ++i) {
         leaf.line.features.push_back(forest.membership_feature[i]);
@@ -474,14 +560,15 @@ Leaf read_leaf(const ForestView& forest, std::int64_t block) {
 
 }  // namespace
 
-Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, std::size_t score,
+Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const TreeScores& scores,
                  std::uint64_t round_key, std::uint64_t key, std::size_t n_threads, Watch& watch) {
-    const Steepness steepest = rows.ask(Differentiate{{}, score});
     const WeightUnits& units = rows.units();
-    const Quanta quanta{quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
-                        std::ldexp(units.unit[0], units.shift)};
-    const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta});
-    return Grower(rows, options, quanta, boost::selects(loss), n_threads, watch).grow(root, key);
+    std::vector<Quanta> quanta;  // of the tree, then of every score of a tree of all scores
+    for (const Steepness& steepest : rows.ask(Differentiate{{}, scores.score, scores.projection}))
+        quanta.push_back({quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
+                          std::ldexp(units.unit[0], units.shift)});
+    const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta[0]});
+    return Grower(rows, options, quanta[0], {quanta.begin() + 1, quanta.end()}, boost::selects(loss), n_threads, watch).grow(root, key);
 }
 
 void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score) {
@@ -492,7 +579,7 @@ void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::si
         std::vector<Leaf> leaves;
         std::vector<std::int64_t> next;
         for (const std::int64_t block : level) {
-            leaves.push_back(read_leaf(forest, block));
+            leaves.push_back(read_leaf(forest, block, forest.target[tree] < 0, rows.n_scores()));
             cuts.emplace_back();
             if (forest.left[block] < 0) continue;
             cuts.back() = read_cut(rows.bins(), forest, block);

@@ -19,6 +19,11 @@ bool are_below(const std::vector<std::size_t>& numbers, std::size_t end) {
     return std::all_of(numbers.begin(), numbers.end(), [&](std::size_t number) { return number < end; });
 }
 
+// Whether items are those of all scores, in a round whose tree is of all scores.
+bool are_joint(std::size_t n_items, const LocalRows& rows) {
+    return rows.is_joint() && n_items == rows.n_scores();
+}
+
 // Whether an answer has an item for every block or class that a request is about.
 template <class OneRequest>
 bool fits(const OneRequest& request, const Answer& answer) {
@@ -31,6 +36,13 @@ bool fits(const OneRequest& request, const Answer& answer) {
         return found->size() == count_answers(request.directions.size(), request.n_sharing);
     else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
         return found->size() == request.features.size();
+    else if constexpr (std::is_same_v<OneRequest, Differentiate>)
+        return found->size() == 1 + request.projection.size();
+    else if constexpr (std::is_same_v<OneRequest, SumScores>)
+        return found->size() == request.blocks.size() &&
+               std::all_of(found->begin(), found->end(), [&](const Histogram& sums) {
+                   return sums.size() == request.quanta.size();
+               });
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
         return found->size() == request.digits.size();
     else
@@ -43,8 +55,15 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
     const std::size_t n_blocks = rows.n_blocks();
     if constexpr (std::is_same_v<OneRequest, Begin>)
         return request.scores.size() == rows.n_scores();
-    else if constexpr (std::is_same_v<OneRequest, Differentiate> || std::is_same_v<OneRequest, BeginReplay>)
+    else if constexpr (std::is_same_v<OneRequest, BeginRound>)
+        return rows.is_softmax();
+    else if constexpr (std::is_same_v<OneRequest, Differentiate>)
+        return request.score < rows.n_scores() &&
+               (request.projection.empty() || (are_joint(request.projection.size(), rows)));
+    else if constexpr (std::is_same_v<OneRequest, BeginReplay>)
         return request.score < rows.n_scores();
+    else if constexpr (std::is_same_v<OneRequest, SumScores>)
+        return are_below(request.blocks, n_blocks) && are_joint(request.quanta.size(), rows);
     else if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
         return are_below(request.slots, rows.bins().slots.size()) && are_below(request.blocks, n_blocks) &&
                (request.features.empty() ||
@@ -56,7 +75,10 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
     else if constexpr (std::is_same_v<OneRequest, SplitLevel>)
         return request.n_sharing > 0
                    ? request.n_sharing == n_blocks && request.cuts.size() == 1 && request.cuts[0]
-                   : request.cuts.size() == n_blocks && request.leaves.size() == n_blocks;
+                   : request.cuts.size() == n_blocks && request.leaves.size() == n_blocks &&
+                         std::all_of(request.leaves.begin(), request.leaves.end(), [&](const Leaf& leaf) {
+                             return !leaf.is_joint() || leaf.values.size() == rows.n_scores();
+                         });
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
         return request.digits.size() == n_blocks;
     else
