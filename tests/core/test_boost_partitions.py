@@ -39,11 +39,12 @@ def fit_both(cuts, X, y, options, *, rounds=None, **given):
     weights=st.sampled_from(["none", "whole", "real"]),
     share_held=st.sampled_from([0.0, 0.2]),
     subsample=st.sampled_from([0.6, 1.0]),
-    is_linear=st.booleans(),
+    leaf=st.sampled_from(["constant", "linear", "joint"]),
+    growth=st.sampled_from(["free", "symmetric"]),
     is_monotonic=st.booleans(),
 )
 def test_partitions_give_the_same_model(
-    seed, cuts, loss, n_classes, weights, share_held, subsample, is_linear, is_monotonic
+    seed, cuts, loss, n_classes, weights, share_held, subsample, leaf, growth, is_monotonic
 ):
     X, y = draw_table(seed, loss, n_classes)
     random = np.random.default_rng(seed)
@@ -59,7 +60,9 @@ def test_partitions_give_the_same_model(
         max_depth=3,
         min_samples_leaf=5.0,
         subsample=subsample,
-        leaf="linear" if is_linear and loss not in ("absolute_error", "quantile") else "constant",
+        leaf="linear" if leaf == "linear" and loss not in ("absolute_error", "quantile") else "constant",
+        is_joint=leaf == "joint",
+        growth=growth,
         monotonic=(1, -1, 0, 0, 0) if is_monotonic and n_targets == 1 else None,
     )
     rounds = {"n_rounds": 4, "patience": 2, "tol": 1e-3}

@@ -32,6 +32,7 @@ def weights(draw, n):
 def options(draw, n_features, n_classes):
     constrained = n_classes == 2 and draw(st.integers(0, 3)) == 0
     signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
+    is_joint = draw(st.booleans())
     return reference_boost.Options(
         learning_rate=draw(st.sampled_from([0.1, 0.3, 1.0])),
         max_depth=draw(st.sampled_from([0, 1, 2, 3, 5])),
@@ -44,7 +45,8 @@ def options(draw, n_features, n_classes):
         n_directed=draw(st.integers(0, 6)),
         shrinkage=draw(st.sampled_from([0.01, 0.01, 0.0, 1.0])),
         max_bins=draw(st.sampled_from([255, 255, 2, 3, 7])),
-        leaf=draw(st.sampled_from(["constant", "linear"])),
+        leaf="constant" if is_joint else draw(st.sampled_from(["constant", "linear"])),
+        is_joint=is_joint,
         monotonic=tuple(draw(signs)) if constrained else None,
     )
 
@@ -67,7 +69,7 @@ def cells(draw, n, n_features):
 
 @given(st.data())
 def test_trees_are_the_references(data):
-    n, n_features, n_classes = data.draw(strategies.shapes(max_rows=50, max_features=8, max_classes=3))
+    n, n_features, n_classes = data.draw(strategies.shapes(max_rows=50, max_features=8, max_classes=4))
     y = data.draw(strategies.classes(n, n_classes))
     X = data.draw(cells(n, n_features))
     weight, chosen = data.draw(weights(n)), data.draw(options(n_features, n_classes))

@@ -15,7 +15,7 @@ from .numbers import as_float, clamp, exp, log
 from .trees import derive
 
 VALUE_UNIT = 2.0**-12
-ROWS, FIRST_SCORE = 3, 6  # what keys of rounds are derived for
+ROWS, PROJECTION, FIRST_SCORE = 3, 5, 6  # what keys of rounds are derived for
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Options:
     shrinkage: float = 0.01
     max_bins: int = 255
     leaf: str = "constant"
+    is_joint: bool = False  # one tree for all scores
     monotonic: tuple[int, ...] | None = None
 
 
@@ -169,8 +170,75 @@ class Classes:
             is_target = self.classes[row] == score
         return np.float32(p - (1.0 if is_target else 0.0)), np.float32(factor * (p * (1.0 - p)))
 
+    def differentiate_all(self, row, raw):
+        """Derivatives by all scores of a row, in float32, from probabilities in float32."""
+        parts = [exp(score - max(raw)) for score in raw]
+        total = 0.0
+        for part in parts:
+            total += part
+        factor, one = np.float32(len(raw) / (len(raw) - 1.0)), np.float32(1.0)
+        proba = [np.float32(part / total) for part in parts]
+        return [
+            (p - one if cls == self.classes[row] else p, factor * (p * (one - p)))
+            for cls, p in enumerate(proba)
+        ]
+
     def find_unit(self, rows, first):
         return 1.0
+
+
+def draw_projection(n_scores, key):
+    """A number for every score: the sum of 12 uniform numbers of 16 bits, with mean 0 and variance 1."""
+    draws = [[derive(key, 3 * score + i) for i in range(3)] for score in range(n_scores)]
+    return [
+        (sum(bits >> shift & 0xFFFF for bits in some for shift in (0, 16, 32, 48)) - 6 * 65535) * 2.0**-16
+        for some in draws
+    ]
+
+
+def project(derivatives, projection):
+    """Derivatives of a row along a projection of its scores, as float32."""
+    g = h = 0.0
+    for s, (of_score, bound) in zip(projection, derivatives, strict=True):
+        g += s * float(of_score)
+        h += s * s * float(bound)
+    return np.float32(g), np.float32(h)
+
+
+def find_quanta(slopes, counted):
+    """Quanta of the gradients and Hessians of the rows that count."""
+    return (
+        quantum_of(max((abs(float(slopes[row][0])) for row in counted), default=0.0)),
+        quantum_of(max((float(slopes[row][1]) for row in counted), default=0.0)),
+    )
+
+
+def quantise(slopes, quanta):
+    return [
+        (clamp(round(float(g) / quanta[0]), -32767, 32767), round(float(h) / quanta[1])) for g, h in slopes
+    ]
+
+
+def settle_values(tree, of_scores, counted, whole, unit, options):
+    """Set the values of all blocks from the sums of every score; an empty block has those of its parent."""
+    tree.blocks[0].values = [0.0] * len(of_scores[0])
+    for block in tree.blocks:
+        if block.left >= 0:
+            for child in tree.blocks[block.left : block.left + 2]:
+                child.parent = block
+    for block in tree.blocks:
+        if block.parent is not None and not sum(whole[row] for row in block.rows):
+            block.values = block.parent.values
+            continue
+        block.values = []
+        for score in range(len(of_scores[0])):
+            slopes = [of_row[score] for of_row in of_scores]
+            quanta = find_quanta(slopes, counted)
+            entries = quantise(slopes, quanta)
+            g = sum(entries[row][0] * whole[row] for row in block.rows) * quanta[0]
+            h = sum(entries[row][1] * whole[row] for row in block.rows) * quanta[1]
+            h += options.l2_regularization / unit
+            block.values.append((-g / h if h > 0.0 else 0.0) * options.learning_rate)
 
 
 def quantum_of(largest):
@@ -227,24 +295,29 @@ def boost_aim(z, aim, weight, held, options, n_rounds, seed, *, takes_losses=Fal
         sums = [log_sum(row) if len(row) > 1 else 0.0 for row in raw]
         taken = [row for row in learned if takes(derive(key, ROWS), row, options.subsample)]
         rest = sorted(set(range(n)) - set(taken))
-        for score in range(len(result.first)):
-            slopes = [aim.differentiate(row, raw[row], score, sums[row]) for row in range(n)]
-            counted = [row for row in learned if whole[row] > 0]
-            quanta = (
-                quantum_of(max((abs(float(slopes[row][0])) for row in counted), default=0.0)),
-                quantum_of(max((float(slopes[row][1]) for row in counted), default=0.0)),
-            )
-            entries = [
-                (clamp(round(float(g) / quanta[0]), -32767, 32767), round(float(h) / quanta[1]))
-                for g, h in slopes
-            ]
+        counted = [row for row in learned if whole[row] > 0]
+        is_joint = options.is_joint and len(result.first) > 1
+        for score in range(1 if is_joint else len(result.first)):
+            if is_joint:
+                of_scores = [aim.differentiate_all(row, raw[row]) for row in range(n)]
+                projection = draw_projection(len(result.first), derive(key, PROJECTION))
+                slopes = [project(of_row, projection) for of_row in of_scores]
+            else:
+                slopes = [aim.differentiate(row, raw[row], score, sums[row]) for row in range(n)]
+            quanta = find_quanta(slopes, counted)
+            entries = quantise(slopes, quanta)
             kind = SymmetricGrower if options.growth == "symmetric" else Grower
             grower = kind(bins, codes, entries, (whole, result.unit, shift), options)
             if aim.selects:
                 grower.select_from([aim.y[row] - raw[row][0] for row in range(n)], aim.share)
             tree = grower.grow(taken, rest, quanta, derive(key, FIRST_SCORE + score))
+            if is_joint:
+                settle_values(tree, of_scores, counted, whole, result.unit, options)
             for block in tree.blocks:
-                if block.leaf is not None:
+                if block.leaf is not None and is_joint:
+                    for row in block.rows + block.others:
+                        raw[row] = [one + more for one, more in zip(raw[row], block.values, strict=True)]
+                elif block.leaf is not None:
                     for row in block.rows + block.others:
                         raw[row][score] += block.leaf.estimate(grower.represent(row))
             result.trees.append(tree)

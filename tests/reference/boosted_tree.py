@@ -44,6 +44,8 @@ class Block:
     cut: Cut | None = None
     way: list[int] = field(default_factory=list)  # features of the blocks above, the nearest first
     leaf: Leaf | None = None
+    parent: "Block | None" = None
+    values: list[float] | None = None  # of every score, of a tree of all scores
 
 
 @dataclass

@@ -21,6 +21,7 @@ def core_options(options):
     return _core.BoostOptions(
         **{name: getattr(options, name) for name in (*names, "learning_rate", "subsample")},
         leaf=options.leaf,
+        is_joint=options.is_joint,
         monotonic=None if options.monotonic is None else np.array(options.monotonic, dtype=np.int8),
     )
 
@@ -212,6 +213,11 @@ def assert_as_leaf(trees, number, block, options):
     """Assert that a block adds the same values to scores, slopes included."""
     value = block.value * options.learning_rate
     leaf = block.leaf or Leaf(value, value, value)
+    if block.values is not None:
+        of_scores = slice(*trees["value_ptr"][number : number + 2])
+        np.testing.assert_array_equal(trees["value"][of_scores], block.values)
+        np.testing.assert_array_equal(trees["value_class"][of_scores], range(len(block.values)))
+        leaf = Leaf(0.0, 0.0, 0.0)
     slopes = slice(*trees["membership_ptr"][number : number + 2])
     for name in ("intercept", "low", "high"):
         assert trees[name][number] == getattr(leaf, name), name
