@@ -9,7 +9,15 @@ from typing import NamedTuple, TypeAlias
 
 from ..describe.palette import AGAINST, FOR, find_pair
 from ..describe.text import find_heaviest, list_slopes
-from ..model.heads import Head, MeanHead, NumberScoreHead, RawScoreHead, SharesHead, WolfHead
+from ..model.heads import (
+    Head,
+    JointScoreHead,
+    MeanHead,
+    NumberScoreHead,
+    RawScoreHead,
+    SharesHead,
+    WolfHead,
+)
 from ..model.numbers import write_count
 from ..model.views import TreeView
 from .layout import Card, Layout, Sizes, choose_depth, lay_out
@@ -144,6 +152,22 @@ class _ScoreOutcome(_Outcome):
         ]
 
 
+class _JointOutcome(_ScoreOutcome):
+    """The value that a block adds to the raw score of the class that it raises most."""
+
+    subject = " of all classes"
+
+    def list_keys(self, blocks: list[int]) -> list[Key]:
+        return [Key("raises the raw score of the class that the block raises most", FOR)]
+
+    def name_class(self, block: int) -> str:
+        return name_class(self.view.heaviest[block])
+
+    def describe(self, block: int) -> list[str]:
+        value, *slopes = super().describe(block)
+        return [f"{self.name_class(block)}: {value}", *slopes]
+
+
 class _NumberOutcome(_ScoreOutcome):
     """The value that a block adds to a predicted number."""
 
@@ -165,6 +189,7 @@ _OUTCOMES: dict[type[Head], type[_Outcome]] = {
     WolfHead: _Outcome,
     SharesHead: _ClassOutcome,
     RawScoreHead: _ScoreOutcome,
+    JointScoreHead: _JointOutcome,
     NumberScoreHead: _NumberOutcome,
     MeanHead: _MeanOutcome,
 }

@@ -55,7 +55,7 @@ def find_contributions(model: Model, X: NDArray[Any], out: Floats) -> Floats:
 
 
 def _find_shares(model: Model, leaf: Ints) -> Floats:
-    """Return the memberships of all classes in every block on the paths to leaves, shape (n_blocks, K)."""
+    """Return the memberships or values of all classes in the blocks on the paths to leaves, shape (n_blocks, K)."""
     trees = model.trees
     is_used = np.zeros(trees.n_blocks, dtype=bool)
     is_used[trees.block_ptr[:-1] + leaf] = True
@@ -77,7 +77,8 @@ def find_base(model: Model) -> Floats:
     """
     head, roots = model.head, model.trees.block_ptr[:-1]
     if head.shares_classes:
-        shares: Floats = memberships_at(model.trees, roots, model.prior).mean(axis=0)
+        of_roots = memberships_at(model.trees, roots, model.prior)
+        shares: Floats = of_roots.mean(axis=0) if model.base is None else model.base + of_roots.sum(axis=0)
         return shares
     total = head.average(sum_targets(model, model.outcome[roots]), model.n_estimators)
     return head.spread(total if model.base is None else model.base + total, head.mirror_total)

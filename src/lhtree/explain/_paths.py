@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.heads import Head, MeanHead, RawScoreHead, SharesHead, WolfHead
+from ..model.heads import Head, JointScoreHead, MeanHead, RawScoreHead, SharesHead, WolfHead
 from ..model.model import Model
 from ..model.shares import memberships_at, shares_at
 
@@ -50,7 +50,9 @@ class Trace:
     depth: Ints
     is_leaf: NDArray[np.bool_]
     value: Floats  # feature sum of a branching block, estimate p̂ of a leaf, as the core computes them
-    membership: Floats  # μ of every path; the addition or the prediction of its leaf if blocks have values
+    # μ of every path; the addition or the prediction of its leaf if blocks have values, with trees of all classes
+    # that of the class that the leaf raises most.
+    membership: Floats
     confidence: Floats  # d of every path, under the model's rule
 
     @cached_property
@@ -142,6 +144,10 @@ def trace_rows(model: Model, X: NDArray[Any]) -> Trace:
     path = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     row, tree = np.divmod(path, trees.n_trees)
     at = trees.block_ptr[tree] + block
+    is_leaf = trees.left[at] < 0
+    if model.head.shares_classes and model.head.values_blocks:  # the class that a leaf raises most
+        value = np.where(is_leaf, model.outcome[at], value)
+        membership = value[is_leaf]
     return Trace(
         model=model,
         Z=model.normalise(X),
@@ -150,7 +156,7 @@ def trace_rows(model: Model, X: NDArray[Any]) -> Trace:
         block=block.astype(np.int64),
         at=at,
         depth=np.arange(len(path)) - ptr[path],
-        is_leaf=trees.left[at] < 0,
+        is_leaf=is_leaf,
         value=value,
         membership=membership.ravel(),
         confidence=confidence.ravel(),
@@ -364,11 +370,32 @@ class _SharesBlocks(_WolfBlocks):
         return membership, membership, membership
 
 
+class _JointBlocks(_Blocks):
+    """Facts of the blocks of boosted trees of all classes, for the class that the model predicts."""
+
+    def __init__(self, trace: Trace, x: Floats) -> None:
+        super().__init__(trace, x)
+        self.code = int(self.model.ask("predict", x[None])[0])
+        self.values = shares_at(self.trees, trace.at, self.model.n_classes)[:, self.code]
+
+    def target(self, tree: int) -> Any:
+        return self.model.labels[self.code]
+
+    def step(self, stop: int, **facts: Any) -> Any:
+        value = float(self.values[stop])
+        return ValueStep(value=value, change=float(self.values[stop + 1]) - value, **facts)
+
+    def leaf(self, stop: int, tree: int, **facts: Any) -> Any:
+        value = float(self.values[stop])
+        return ValueLeaf(value=value, clipped=0.0, added=value, **facts)
+
+
 _BLOCKS: dict[type[Head], type[_Blocks]] = {
     WolfHead: _WolfBlocks,
     SharesHead: _SharesBlocks,
     MeanHead: _Blocks,
     RawScoreHead: _Blocks,
+    JointScoreHead: _JointBlocks,
 }
 
 

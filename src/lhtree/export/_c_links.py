@@ -78,7 +78,9 @@ class RawScores:
         link, before = self.link, _write_exponential()
         if fitted.calibration is not None:
             link, before = CALIBRATED, _write_calibration(fitted, known)
-        predict = Template(BOOSTED).substitute(known, n_planes=len(walks.planes), link=link)
+        facts = {"n_planes": len(walks.planes), "n_scores": fitted.head.n_scores, "link": link}
+        add_values = ADD_TARGETS if walks.shares is None else ADD_CLASSES
+        predict = Template(BOOSTED).substitute(known, add_values=add_values, **facts)
         return _write_sums(fitted) | _write_classes(fitted, known) | {"predict": before + predict}
 
 
@@ -255,15 +257,26 @@ static double exponential(double x) {
 
 """
 
+ADD_TARGETS = """\
+        for (target = 0; target < n_scores; ++target) raw[target] += walk(root[i * n_scores + target], z);"""
+
+ADD_CLASSES = """\
+        const int32_t leaf = walk(root[i], z);
+        uint32_t s;
+        for (s = share_start[leaf]; s < share_start[leaf + 1]; ++s) raw[share_class[s]] += share[s];"""
+
 BOOSTED = """\
+enum { n_scores = $n_scores };
+
 int ${name}_predict(const double *x, double *probabilities) {
     $real z[$n_planes * ${macro}_N_FEATURES];
-    double raw[n_targets];
+    double raw[n_scores];
     int i, target;
     if (!normalise(x, z)) return -1;
-    for (target = 0; target < n_targets; ++target) raw[target] = base[target];
-    for (i = 0; i < n_estimators; ++i)
-        for (target = 0; target < n_targets; ++target) raw[target] += walk(root[i * n_targets + target], z);
+    for (target = 0; target < n_scores; ++target) raw[target] = base[target];
+    for (i = 0; i < n_estimators; ++i) {
+$add_values
+    }
 $link
 }
 """
@@ -289,15 +302,15 @@ LOGISTIC = """\
     return i;"""
 
 SOFTMAX = """\
-    for (i = 0, target = 1; target < n_targets; ++target)
+    for (i = 0, target = 1; target < n_scores; ++target)
         if (raw[target] > raw[i]) i = target;
     if (probabilities != NULL) {
         double total = 0.0;
-        for (target = 0; target < n_targets; ++target) {
+        for (target = 0; target < n_scores; ++target) {
             probabilities[target] = exponential(raw[target] - raw[i]);
             total += probabilities[target];
         }
-        for (target = 0; target < n_targets; ++target) probabilities[target] /= total;
+        for (target = 0; target < n_scores; ++target) probabilities[target] /= total;
     }
     return i;"""
 

@@ -319,15 +319,50 @@ def score_joins(query: Query, fitted: Model, walks: Walks, keys: Sequence[str]) 
         query, walks, int(fitted.trees.depths().max()), len(walks.planes) * fitted.n_features
     )
     _define_table(query, "trees", {"tree": np.arange(len(walks.root)), "root": walks.root}, {})
+    if walks.shares is not None:
+        _add_up_classes(query, fitted, blocks)
+    else:
+        _add_up_targets(query, fitted, blocks)
+    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite scans all rows for every row
+    query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
+    return passed
+
+
+def _add_up_targets(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
+    """Add the raw scores of every row from trees of one target each."""
     base = take_base(fitted)
     _define_table(query, "bases", {"target": np.arange(len(base))}, {"v": base})
     (_add_up_one_by_one if query.dialect == "sqlite" else _add_up_in_order)(query, fitted, blocks)
     targets = range(fitted.n_targets)
     by_target = ", ".join(f"max(CASE WHEN target={t} THEN raw END) AS raw{t}" for t in targets)
     query.define("raws", f"SELECT n, {by_target} FROM {query.name('sums')} GROUP BY n")
-    join = "CROSS JOIN" if query.dialect == "sqlite" else "JOIN"  # or SQLite scans all rows for every row
-    query.read(f"{query.name('raws')} AS s {join} {query.name('numbered')} AS r ON r.n=s.n")
-    return passed
+
+
+def _add_up_classes(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
+    """Add the raw scores of every row from trees of all classes, in the order of the trees."""
+    name, classes = query.name, range(fitted.n_classes)
+    bases = ", ".join(query.number(score) for score in take_base(fitted).tolist())
+    if query.dialect == "sqlite":
+        sums = ", ".join(f"s.raw{cls}+b.v{cls}" for cls in classes)
+        raws = ", ".join(f"raw{cls}" for cls in classes)
+        query.define(
+            "added",
+            f"SELECT r.n, 0, {bases} FROM {name('numbered')} AS r\nUNION ALL\nSELECT s.n, s.tree+1, {sums}\n"
+            f"FROM {name('added')} AS s CROSS JOIN {name('trees')} AS t ON t.tree=s.tree "
+            f"CROSS JOIN {name('numbered')} AS r ON r.n=s.n{blocks.chain()}",
+            f"(n, tree, {raws})",
+            is_kept=False,
+        )
+        n_trees = fitted.trees.n_trees
+        query.define("raws", f"SELECT n, {raws} FROM {name('added')} WHERE tree>={n_trees}")
+        return
+    values = ", ".join(f"b.v{cls} AS v{cls}" for cls in classes)
+    walks = _walk(query, blocks, values)
+    query.define(
+        "walks", f"{walks}\nUNION ALL\nSELECT r.n, -1, {bases} FROM {name('numbered')} AS r", is_kept=False
+    )
+    sums = ", ".join(f"sum(v{cls} ORDER BY tree) AS raw{cls}" for cls in classes)
+    query.define("raws", f"SELECT n, {sums}\nFROM {name('walks')} GROUP BY n")
 
 
 def _number_rows(query: Query, passed: list[str], fitted: Model, walks: Walks) -> None:
@@ -364,7 +399,15 @@ class _BlockQuery:
             "above": np.concatenate([walks.child[:, 1], leaves]),
             "n_terms": np.concatenate([np.diff(walks.weights.ptr), np.zeros(n_leaves, dtype=np.int64)]),
         }
-        real = {"c": np.concatenate([walks.offset, zeros]), "v": of_leaves(constant)}
+        real = {"c": np.concatenate([walks.offset, zeros])}
+        if walks.shares is None:
+            real["v"] = of_leaves(constant)
+        else:  # values of all classes
+            n_classes = int(walks.shares.feature.max()) + 1
+            values = np.zeros((n_leaves, n_classes))
+            leaf = np.repeat(np.arange(n_leaves), np.diff(walks.shares.ptr))
+            values[leaf, walks.shares.feature] = walks.shares.value
+            real |= {f"v{cls}": of_leaves(values[:, cls]) for cls in range(n_classes)}
         for name, value, terms in (("f", "w", walks.weights), ("g", "s", walks.slopes)):
             feature, values = terms.pad(terms.widest)
             more = ((0, n_leaves), (0, 0)) if name == "f" else ((len(walks.offset), 0), (0, 0))
@@ -488,22 +531,8 @@ def _add_up_one_by_one(query: Query, fitted: Model, blocks: _BlockQuery) -> None
 
 def _add_up_in_order(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
     """Add raw scores by row and target, as sums in the order of the trees; the first term is the initial score."""
-    name, n_targets, last = query.name, fitted.n_targets, blocks.n_levels
-    rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"
-    if query.dialect == "postgresql":
-        walks = (
-            f"SELECT r.n, t.tree, {blocks.estimate('b')} AS v\nFROM {rows} CROSS JOIN {trees}{blocks.chain()}"
-        )
-    else:  # DuckDB would join blocks with blocks first
-        query.define("level0", f"SELECT r.n, t.tree, t.root AS place FROM {rows} CROSS JOIN {trees}")
-        for level in range(last):
-            source = f"{name(f'level{level}')} AS w{blocks.join('b', 'w.place')} JOIN {rows} ON r.n=w.n"
-            query.define(
-                f"level{level + 1}", f"SELECT w.n, w.tree, {blocks.step('b')} AS place\nFROM {source}"
-            )
-        source = f"{name(f'level{last}')} AS w{blocks.join('b', 'w.place')}"
-        source += f" JOIN {rows} ON r.n=w.n" * (blocks.n_slopes > 0)
-        walks = f"SELECT w.n, w.tree, {blocks.estimate('b')} AS v\nFROM {source}"
+    name, n_targets, rows = query.name, fitted.n_targets, f"{query.name('numbered')} AS r"
+    walks = _walk(query, blocks, f"{blocks.estimate('b')} AS v")
     bases = f"SELECT r.n, t.target-{n_targets}, t.v FROM {rows} CROSS JOIN {name('bases')} AS t"
     query.define("walks", f"{walks}\nUNION ALL\n{bases}", is_kept=False)
     target = f"(tree+{n_targets})%{n_targets}"
@@ -511,3 +540,19 @@ def _add_up_in_order(query: Query, fitted: Model, blocks: _BlockQuery) -> None:
         "sums",
         f"SELECT n, {target} AS target, sum(v ORDER BY tree) AS raw\nFROM {name('walks')} GROUP BY n, {target}",
     )
+
+
+def _walk(query: Query, blocks: _BlockQuery, values: str) -> str:
+    """Return the query of some values of the leaf b of every row and tree."""
+    name, last = query.name, blocks.n_levels
+    rows, trees = f"{name('numbered')} AS r", f"{name('trees')} AS t"
+    if query.dialect == "postgresql":
+        return f"SELECT r.n, t.tree, {values}\nFROM {rows} CROSS JOIN {trees}{blocks.chain()}"
+    # DuckDB would join blocks with blocks first
+    query.define("level0", f"SELECT r.n, t.tree, t.root AS place FROM {rows} CROSS JOIN {trees}")
+    for level in range(last):
+        source = f"{name(f'level{level}')} AS w{blocks.join('b', 'w.place')} JOIN {rows} ON r.n=w.n"
+        query.define(f"level{level + 1}", f"SELECT w.n, w.tree, {blocks.step('b')} AS place\nFROM {source}")
+    source = f"{name(f'level{last}')} AS w{blocks.join('b', 'w.place')}"
+    source += f" JOIN {rows} ON r.n=w.n" * (blocks.n_slopes > 0)
+    return f"SELECT w.n, w.tree, {values}\nFROM {source}"

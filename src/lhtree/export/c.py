@@ -86,6 +86,7 @@ def _write(fitted: Model, name: str) -> str:
         "most": "1.0" if walks.bounds is None else "high[-1 - place]",
         "slope_feature": array(feature, "slope_feature", map(str, walks.slopes.feature.tolist())),
         "leaf_meaning": link.leaf_meaning,
+        "share_meaning": "Values" if fitted.head.values_blocks else "Shares",
         "estimate_of": space["estimate_of"],
     }
     return Template(TEMPLATE).substitute(
@@ -94,8 +95,7 @@ def _write(fitted: Model, name: str) -> str:
         | {part: Template(text).substitute(leaves) for part, text in leaf.texts.items()},
         version=__version__,
         n_features=fitted.n_features,
-        n_targets=fitted.n_targets,
-        n_estimators=fitted.n_estimators,
+        sizes=_write_sizes(fitted),
         features=strings([check_text(text, "feature", "C") for text in fitted.feature_names]),
         centre=doubles("centre", fitted.normalisation.centre),
         scale=space["scale"] and doubles("scale", fitted.normalisation.scale) + "\n",
@@ -111,6 +111,12 @@ def _write(fitted: Model, name: str) -> str:
         **columns,
         **link.write(fitted, walks, known),
     )
+
+
+def _write_sizes(fitted: Model) -> str:
+    """Return the number of estimators and, where they are averaged, of the trees of each."""
+    n_trees = "" if fitted.head.adds_rounds else f"n_targets = {fitted.n_targets}, "
+    return f"enum {{ {n_trees}n_estimators = {fitted.n_estimators} }};"
 
 
 def _fill_planes(fitted: Model, walks: Walks, macro: str) -> str:
@@ -196,7 +202,7 @@ const char *const ${name}_features[${macro}_N_FEATURES] = {
 $features
 };
 $classes_body
-enum { n_targets = $n_targets, n_estimators = $n_estimators };
+$sizes
 
 $row_meaning$first_meaning. */
 $centre
@@ -421,7 +427,7 @@ SHARES = {
     "kind": "int32_t",
     "sought": "number of the leaf",
     "leaves": """\
-/* Shares of the classes in the leaves. */
+/* $share_meaning of the classes in the leaves. */
 $share_start
 $share_class
 $share""",

@@ -324,7 +324,7 @@ def _add_values(graph: Graph, rows: GraphRows, values: str) -> str:
     base = take_base(rows.fitted)
     shape = graph.add("Concat", rows.n_rows, graph.shape([len(base)]), axis=0)
     first = graph.add("Expand", graph.constant(base, name="base"), shape)
-    return graph.add_up(rows.by_target(graph, values, rows.fitted.n_targets), first, 3, 1)
+    return graph.add_up(rows.by_target(graph, values, len(base)), first, 3, 1)
 
 
 def _divide(graph: Graph, rows: GraphRows, raw: str) -> str:

@@ -233,7 +233,7 @@ def _finish_raw(link: Finish) -> Finish:
     def finish(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
         if fitted.calibration is None:
             return link(query, passed, fitted, labels)
-        raws = [f"raw{target}" for target in range(fitted.n_targets)]
+        raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
         return _calibrate(query, passed, fitted, raws, labels)
 
     return finish
@@ -241,7 +241,7 @@ def _finish_raw(link: Finish) -> Finish:
 
 def _softmax(query: Query, passed: list[str], fitted: Model, labels: Sequence[str]) -> Result:
     """Return the class of the largest raw score, which needs no exponential, and the probabilities."""
-    raws = [f"raw{target}" for target in range(fitted.n_targets)]
+    raws = [f"raw{target}" for target in range(fitted.head.n_scores)]
     query.add("largest", [*passed, *raws, f"{find_largest(raws, raws)} AS most"])
     query.add("exponents", [*passed, *raws, *(f"{raw}-most AS x{i}" for i, raw in enumerate(raws))])
     _add_exponentials(query, [*passed, *raws], len(raws))

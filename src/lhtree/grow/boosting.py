@@ -58,7 +58,7 @@ CAPACITIES = {
 }
 
 
-_JOINT_RATE = float(__import__("os").environ.get("JR", "2.0"))  # learning rate of trees of all classes, relative to that of a tree per class
+_JOINT_RATE = 2.5  # learning rate of trees of all classes, relative to that of a tree per class
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Trees of all classes: shares and memberships of the classes in their blocks."""
+"""Trees of all classes: shares and memberships of the classes in their blocks, or their values in boosted trees."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def find_contrast(trees: Trees, blocks: Ints, n_classes: int) -> tuple[Ints, Flo
     return cls, lift
 
 
-def split_classes(trees: Trees, prior: Floats) -> Trees:
+def split_classes(trees: Trees, prior: Floats, *, has_values: bool = False) -> Trees:
     """Return one tree per class instead of each tree of all classes; scores are equal, the size is K times larger."""
     plain = {name: values for name, values in trees.arrays().items() if name not in _OF_ALL_CLASSES}
     shares = np.stack([share_of(trees, cls) for cls in range(len(prior))])
@@ -92,5 +92,7 @@ def split_classes(trees: Trees, prior: Floats) -> Trees:
                     "low": np.where(is_leaf[own], membership, 0.0),
                     "high": np.where(is_leaf[own], membership, 1.0),
                 }
+            if has_values:
+                new |= {"low": membership, "high": membership}
             parts.append(Trees(**one | new | {"intercept": membership}))
     return join_trees(parts)

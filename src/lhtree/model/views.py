@@ -50,7 +50,8 @@ class TreeView:
     ``heaviest`` is the majority class, to which ``n_target`` and ``outcome`` apply.
 
     A tree of a boosted model adds to the raw score of ``target`` in round ``round``, which is None in other models. Its
-    ``outcome`` is the ``value`` of a block; it has no ``n_target``. A constant leaf adds its value; a linear one adds
+    ``outcome`` is the ``value`` of a block; it has no ``n_target``. In a boosted tree of all classes the value is that
+    of the class that the block raises most, which is ``heaviest``; ``values(block)`` returns those of all classes. A constant leaf adds its value; a linear one adds
     value + Σ ``slopes`` · (z - ``means``), at least ``low`` and at most ``high``. ``missing`` is the side of
     missing values in a block with a single feature: -1 left, 1 right, 0 like a value at the centre. In trees of a
     regression the ``value`` is the mean response, and leaves predict the same sums, in the same ranges.
@@ -133,10 +134,21 @@ class TreeView:
 
     def shares(self, block: int) -> dict[Any, float]:
         """Return the share of every class in the weight of a block, for trees of all classes."""
-        if not self.head.shares_classes:
+        if not self.head.shares_classes or self.head.values_blocks:
             raise AttributeError(
                 "the tree separates one class from the rest: use outcome, the share of its target."
+                if not self.head.values_blocks
+                else "the blocks of the tree have values instead of shares: use value or values."
             )
+        return self._by_class(block)
+
+    def values(self, block: int) -> dict[Any, float]:
+        """Return the value that a block adds to the raw score of every class, for boosted trees of all classes."""
+        if not self.head.shares_classes or not self.head.values_blocks:
+            raise AttributeError("the tree is not a boosted tree of all classes: use value or shares.")
+        return self._by_class(block)
+
+    def _by_class(self, block: int) -> dict[Any, float]:
         if not 0 <= block < self.n_blocks:
             raise IndexError(f"block={block} is not valid: the tree has blocks 0 to {self.n_blocks - 1}.")
         shares = shares_at(self._trees, np.array([self._begin + block]), self._model.n_classes)[0]

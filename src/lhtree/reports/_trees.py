@@ -32,7 +32,7 @@ def describe_trees(fitted: Model, rows: ReportRows, max_bytes: float) -> dict[st
     n_trees = n_shown * fitted.n_targets
     trees = fitted.trees.part(0, n_trees)
     if fitted.head.shares_classes:  # the page shows trees of all classes once for each class
-        trees = split_classes(trees, fitted.prior)
+        trees = split_classes(trees, fitted.prior, has_values=fitted.head.values_blocks)
     n_branching_slopes = np.diff(trees.membership_ptr)[trees.left >= 0]
     return {
         "n_shown": n_shown,

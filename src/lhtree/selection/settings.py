@@ -61,7 +61,7 @@ def _find_different(params: Setting, n_rows: int, n_settings: int, seed: int) ->
 
 def _choose_other(params: Setting) -> str:
     """Return another direction than the given one, if the estimator has one."""
-    if params.get("multi_class") == "one_tree":
+    if params.get("multi_class") == "one_tree" and "max_iter" not in params:
         return "mixed"
     if params["direction"] != "mixed" and params.get("offset") != "purity":
         return "mixed"
