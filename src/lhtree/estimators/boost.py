@@ -31,7 +31,7 @@ from .documentation import ALL, CLASSIFIER, REGRESSOR, document
 _BOOST = """
 learning_rate : "auto" or float
     Factor of every tree. "auto" is ``0.08 * min(1, n / 8000)**0.35`` for n rows and 400 rounds, with 0.05 instead of
-    0.08 for free trees; with another
+    0.08 for free trees, and 2.5 times as much for trees of all classes (see ``multi_class``); with another
     ``max_iter``, rate × rounds**0.8 stays the same. With 100 to 50,000 rows, at least 40 rounds and no early
     stopping, a pilot on held-out rows lowers it if that many steps would learn noise.
 growth : {"auto", "symmetric", "free"}
@@ -344,7 +344,8 @@ class LHBoostClassifier(Classifier, BaseBoost):
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_, trees_, n_leaves_, depth_, feature_importances_
-        As for :class:`LHTClassifier`; ``trees_`` has one tree per round, or K for K > 2 classes.
+        As for :class:`LHTClassifier`; ``trees_`` has one tree per round, or K with
+        ``multi_class="one_per_class"`` and K > 2 classes.
     n_iter_ : int
         Number of rounds that were kept.
     learning_rate_ : float
