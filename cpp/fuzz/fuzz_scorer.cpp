@@ -60,7 +60,9 @@ void add_row(Source& source, std::size_t n_features, std::vector<std::int64_t>& 
 }
 
 // Returns a valid forest. The input gives the shape of every tree, breadth-first, and its values.
-Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes, bool is_joint) {
+// Boosted trees of all classes have any values and no slopes.
+Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classes, bool is_joint,
+                    bool is_boosted) {
     Forest forest;
     const bool has_ranges = source.below(2), has_sides = source.below(2);
     const std::size_t n_targets = n_classes < 3 || is_joint ? 1 : n_classes,
@@ -79,7 +81,10 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
             } else {
                 forest.hyperplane_ptr.push_back(forest.hyperplane_ptr.back());
             }
-            add_row(source, n_features, forest.membership_ptr, forest.membership_feature);
+            if (is_joint && is_boosted)
+                forest.membership_ptr.push_back(forest.membership_ptr.back());
+            else
+                add_row(source, n_features, forest.membership_ptr, forest.membership_feature);
             const std::size_t n_weights =
                 forest.hyperplane_feature.size() - static_cast<std::size_t>(forest.hyperplane_ptr.end()[-2]);
             const auto side = static_cast<std::int8_t>(static_cast<int>(source.below(3)) - 1);
@@ -89,10 +94,11 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
             if (is_joint) {
                 for (std::size_t cls = source.below(n_classes); cls < n_classes; cls += 1 + source.below(3)) {
                     forest.value_class.push_back(static_cast<std::int32_t>(cls));
-                    forest.value.push_back(static_cast<double>(source.below(5)) / 4.0);
+                    forest.value.push_back(is_boosted ? source.real<double>()
+                                                      : static_cast<double>(source.below(5)) / 4.0);
                 }
                 forest.value_ptr.push_back(static_cast<std::int64_t>(forest.value.size()));
-                if (has_sides) forest.prior_share.push_back(static_cast<double>(source.below(5)) / 4.0);
+                if (has_sides && !is_boosted) forest.prior_share.push_back(static_cast<double>(source.below(5)) / 4.0);
             }
             if (!has_ranges) continue;
             forest.low.push_back(source.real<double>());
@@ -236,8 +242,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t n_targets = n_classes < 3 ? 1 : n_classes;
     const std::size_t n_base = fits ? (link.is_boosted() ? n_targets : 0) : source.below(6);
     const bool is_sound = plan % 4 > 0;
-    const bool is_joint = link.output == Output::membership && n_classes > 2 && source.below(4) == 0;
-    Forest forest = is_sound ? sound_forest(source, n_features, n_classes, is_joint) : any_arrays(source);
+    const bool is_joint = link.output != Output::estimate && n_classes > 2 && source.below(4) == 0;
+    Forest forest = is_sound
+                        ? sound_forest(source, n_features, n_classes, is_joint, link.is_boosted())
+                        : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;
     for (std::size_t i = 0; i < n_harms; ++i) harm(source, forest);
     each_array([&](auto, const auto& get) { shrink(get(forest)); });

@@ -141,6 +141,7 @@ struct BoostedSample {
     bool has_linear_leaves;
     boost::Growth growth;
     std::uint64_t model, scores;
+    bool is_joint = false;
 };
 
 void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
@@ -155,6 +156,7 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     plan.patience = 100;
     plan.tree.has_linear_leaves = boosted.has_linear_leaves;
     plan.tree.growth = boosted.growth;
+    plan.tree.is_joint = boosted.is_joint;
     plan.tree.n_directions = 2;
     plan.tree.learning_rate = 0.2;
     if (n_classes == 2)
@@ -190,7 +192,8 @@ void test_boosted_sample(Sample sample, const BoostedSample& boosted) {
     hash_scores(scorer, sample, Score::raw_score, scores);
     hash_scores(scorer, sample, n_classes ? Score::proba : Score::value, scores);
     const bool is_symmetric = boosted.growth == boost::Growth::symmetric;
-    const std::string name = std::string(is_symmetric ? "symmetric, " : "boosted, ") + boosted.loss;
+    const std::string name = std::string(is_symmetric ? "symmetric, " : "boosted, ") + boosted.loss +
+                             (boosted.is_joint ? " of all classes" : "");
     check_hash(name + ", model", model, boosted.model);
     check_hash(name + ", scores", scores, boosted.scores);
 }
@@ -260,6 +263,8 @@ TEST(models_and_scores_have_the_committed_hashes) {
         {"logistic", "logistic", false, symmetric, 0xee4fd29e17419fa3u, 0x0652ad47384a66c0u},
         {"softmax", "softmax", true, symmetric, 0x8ad47e002cc390a1u, 0xd5a2fa54091ab0e8u},
         {"quantile", "identity", false, symmetric, 0x319be0c6dfe85954u, 0x20bef114864ac031u},
+        {"softmax", "softmax", false, free, 0x2bf8607414374cbdu, 0x3e2481dd7cda6eeau, true},
+        {"softmax", "softmax", false, symmetric, 0x6b6f23fd83bf06b6u, 0xaeef0d6df3f151dbu, true},
     };
     for (const BoostedSample& one : boosted) test_boosted_sample(sample, one);
     test_compact_sample(sample, z, false, 0xab843bafbf3b0e8bu);

@@ -80,10 +80,12 @@ def fit_models(X, y):
         LHForestClassifier(few, direction="mixed", random_state=7).fit(gaps, y, sample_weight=weight),
     )
     for growth, title in (("free", "boosted"), ("symmetric", "boosted symmetric")):
-        boosted = LHBoostClassifier(2 * few, growth=growth, random_state=7)
-        yield title, boosted.fit(X, y)
-        boosted = LHBoostClassifier(few, growth=growth, random_state=3, class_weight="balanced")
-        yield f"{title} weighted", boosted.fit(gaps, y, sample_weight=weight)
+        kinds = {"": "one_per_class"} | ({" of all classes": "one_tree"} if len(set(y)) > 2 else {})
+        for kind, how in kinds.items():
+            boosted = LHBoostClassifier(2 * few, growth=growth, multi_class=how, random_state=7)
+            yield f"{title}{kind}", boosted.fit(X, y)
+            boosted.set_params(max_iter=few, random_state=3, class_weight="balanced")
+            yield f"{title}{kind} weighted", boosted.fit(gaps, y, sample_weight=weight)
         boosted = LHBoostClassifier(few, growth=growth, leaf="linear", random_state=5)
         yield f"{title} linear", boosted.fit(gaps, y)
 
