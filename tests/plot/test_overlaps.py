@@ -36,7 +36,7 @@ MODELS = {
 }
 BOOSTED, REGRESSIONS = ("adult", "boosted clouds"), ("tree", "forest", "gamma")
 MODELS |= {"adult": lambda: fit_boosted("adult"), "boosted clouds": lambda: fit_boosted("clouds")}
-MODELS |= {kind: lambda kind=kind: fit_boosted(kind) for kind in ("adult linear", "clouds linear")}
+MODELS |= {kind: lambda kind=kind: fit_boosted(kind) for kind in ("adult linear", "clouds linear", "clouds joint")}
 MODELS |= {kind: lambda kind=kind: fit_regression(kind) for kind in REGRESSIONS}
 FEW = ("wine", "iris", "hostile names", "clouds")
 SOME = (*FEW[:3], "one leaf", "many features", *BOOSTED, *REGRESSIONS)
@@ -51,7 +51,7 @@ PLOTS = {
     "last block": (lambda model, X, y: plot_block(model, X, y, find_last_block(model)), FEW),
     "path": (
         lambda model, X, y: plot_path(model.explain(find_row(X))),
-        (*ALL, "adult linear", "clouds linear"),
+        (*ALL, "adult linear", "clouds linear", "clouds joint"),
     ),
     "path of a tree": (
         lambda model, X, y: plot_path(model.explain(find_row(X)), tree=0),

@@ -72,7 +72,7 @@ def boosted_rows(rng, model, n_rows, dtype=np.float64):
 def fit_boosted(kind, growth="free"):
     """A model with its rows and classes: "adult" has two classes, categories and gaps, "clouds" three classes.
 
-    Of "adult linear" and "clouds linear" the leaves are linear.
+    Of "adult linear" and "clouds linear" the leaves are linear; "clouds joint" has a tree of all classes per round.
     """
     table, _, leaf = kind.partition(" ")
     if table == "adult":
@@ -85,8 +85,9 @@ def fit_boosted(kind, growth="free"):
         8,
         learning_rate=0.3,
         growth=growth,
+        multi_class="one_tree" if leaf == "joint" else "one_per_class",
         min_samples_leaf=5,
-        leaf=leaf or "constant",
+        leaf="linear" if leaf == "linear" else "constant",
         random_state=0,
     )
     return model.fit(X, y), X, y

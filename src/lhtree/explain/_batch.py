@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._extras import import_extra
 from ..model.model import Model
+from ..model.shares import shares_at
 from ..tables.encoders import UNSEEN_LEVEL, Levels
 from ..tables.encoding import Encoding
 from ._contributions import find_base, find_contributions
@@ -136,17 +137,26 @@ def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataF
     The lines of a branching block add up to y. ``part`` is the kind of a term: "weight" times z, or minus the
     "offset". The lines of a leaf add up to p̂: its "intercept" and "slope" times z. If leaves have values, the parts are
     the "value", "slope" times z minus its mean, and "clipped", the change by the range of the leaf. Offset,
-    intercept, value and clipped have no feature. There is no ``target`` in a regression.
+    intercept, value and clipped have no feature. There is no ``target`` in a regression. In a boosted tree of all classes, a
+    leaf has a line per class, and only these have a target.
     """
     model, trees, valued = trace.model, trace.model.trees, trace.model.head.values_blocks
     n_stops = len(trace.at)
     is_cut = (trace.clipped != 0.0) & valued
     cut = np.flatnonzero(trace.is_leaf)[is_cut]
+    begin, target_of = np.arange(n_stops), trees.target[trace.tree]
     level = trace.outcome if valued else trees.intercept[trace.at]
-    start = np.where(trace.is_leaf, level, -trees.offset[trace.at])
+    if model.head.shares_classes and valued:  # a leaf has a line per class
+        size = np.where(trace.is_leaf, model.n_classes, 1)
+        begin = np.repeat(begin, size)
+        cls = np.arange(len(begin)) - np.repeat(np.cumsum(size) - size, size)
+        level = shares_at(trees, trace.at, model.n_classes)[begin, cls]
+        target_of = np.where(trace.is_leaf[begin], cls, -1)
+    is_leaf = trace.is_leaf[begin]
+    start = np.where(is_leaf, level, -trees.offset[trace.at[begin]])
     # Part, stop, feature, weights and value of every line: offset or start of a stop, its terms, its clipping.
-    none, nan = np.full(n_stops, -1), np.full(n_stops, np.nan)
-    lines = [(np.where(trace.is_leaf, 2, 0), np.arange(n_stops), none, nan, nan, start)]
+    none, nan = np.full(len(begin), -1), np.full(len(begin), np.nan)
+    lines = [(np.where(is_leaf, 2, 0), begin, none, nan, nan, start)]
     for number, terms in ((1, trace.terms), (3, trace.slope_terms)):
         part = np.full(len(terms.stop), number)
         lines.append((part, terms.stop, terms.feature, terms.weight, terms.unit_weight, terms.value))
@@ -158,7 +168,8 @@ def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataF
     row, tree = trace.row[stop], trace.tree[stop]
     target = {}
     if model.labels:
-        target["target"] = pd.Categorical.from_codes(trees.target[tree], model.labels)  # -1: all classes
+        codes = np.append(target_of, trees.target[trace.tree[np.concatenate([one[1] for one in lines[1:]])]])
+        target["target"] = pd.Categorical.from_codes(codes[order], model.labels)  # -1: all classes
     names = [*_PARTS[:2], "value", *_PARTS[3:]] if valued else _PARTS[:4]
     return pd.DataFrame(
         {
