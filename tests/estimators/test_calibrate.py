@@ -55,7 +55,7 @@ class TestMaps:
         learned = fitted._model
         proba = fitted.predict_proba(X_new)
         scores = learned.ask("raw_score" if learned.head.adds_rounds else "uncalibrated", X_new)
-        scores = scores[:, scores.shape[1] - learned.n_targets :]
+        scores = scores[:, scores.shape[1] - learned.calibration.n_maps :]
         slow = [map_slowly(learned.calibration, row) for row in scores.tolist()]
         np.testing.assert_allclose(proba, slow, rtol=0, atol=1e-12)
         np.testing.assert_array_equal(fitted.predict(X_new), fitted.classes_[proba.argmax(axis=1)])

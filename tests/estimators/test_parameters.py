@@ -86,6 +86,7 @@ BAD_BOOST = {
     "max_iter": [0, -1, 1.5, "auto", None, True],
     "learning_rate": [0.0, -0.1, 1.5, np.nan, "fast", None, True],
     "growth": ["level", None, True],
+    "multi_class": ["both", None, 1],
     "max_depth": [0, -1, 1.5, "none", None, True],
     "min_samples_leaf": [0, -3, 2.5, 0.1, "small", None, True],
     "l2_regularization": [-1e-9, np.nan, np.inf, "auto", None, True],

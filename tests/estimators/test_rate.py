@@ -28,6 +28,15 @@ def test_without_a_pilot_it_goes_by_rows_and_rounds(n_rows, max_iter, rate):
     assert LHBoostClassifier(max_iter, max_depth=1).fit(X, y).learning_rate_ == rate
 
 
+def test_trees_of_all_classes_have_two_and_a_half_times_the_rate():
+    X, y = make_clouds(60, 2, 3)
+    one, each = (
+        LHBoostClassifier(multi_class=how, max_depth=1).fit(X, y).learning_rate_
+        for how in ("one_tree", "one_per_class")
+    )
+    assert one == pytest.approx(2.5 * each, rel=1e-3)
+
+
 @pytest.mark.parametrize("noise", [0.0, 1.0, 100.0])
 @pytest.mark.parametrize("max_iter", [40, 120])
 def test_the_pilot_is_a_fit_that_stops_early(noise, max_iter):

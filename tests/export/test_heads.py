@@ -28,9 +28,7 @@ CLASSIFIERS = {
     "forest": LHForestClassifier(2, **FOREST),
     "forest of all classes": LHForestClassifier(2, multi_class="one_tree", **FOREST),
     "boosted": LHBoostClassifier(3, min_samples_leaf=5, random_state=0),
-    "boosted by class": LHBoostClassifier(
-        3, multi_class="one_per_class", min_samples_leaf=5, random_state=0
-    ),
+    "boosted by class": LHBoostClassifier(3, multi_class="one_per_class", min_samples_leaf=5, random_state=0),
 }
 REGRESSORS = {
     "tree regressor": LHTRegressor(min_samples_leaf=5),

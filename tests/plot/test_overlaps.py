@@ -36,7 +36,9 @@ MODELS = {
 }
 BOOSTED, REGRESSIONS = ("adult", "boosted clouds"), ("tree", "forest", "gamma")
 MODELS |= {"adult": lambda: fit_boosted("adult"), "boosted clouds": lambda: fit_boosted("clouds")}
-MODELS |= {kind: lambda kind=kind: fit_boosted(kind) for kind in ("adult linear", "clouds linear", "clouds joint")}
+MODELS |= {
+    kind: lambda kind=kind: fit_boosted(kind) for kind in ("adult linear", "clouds linear", "clouds joint")
+}
 MODELS |= {kind: lambda kind=kind: fit_regression(kind) for kind in REGRESSIONS}
 FEW = ("wine", "iris", "hostile names", "clouds")
 SOME = (*FEW[:3], "one leaf", "many features", *BOOSTED, *REGRESSIONS)
