@@ -98,7 +98,8 @@ Forest sound_forest(Source& source, std::size_t n_features, std::size_t n_classe
                                                       : static_cast<double>(source.below(5)) / 4.0);
                 }
                 forest.value_ptr.push_back(static_cast<std::int64_t>(forest.value.size()));
-                if (has_sides && !is_boosted) forest.prior_share.push_back(static_cast<double>(source.below(5)) / 4.0);
+                if (has_sides && !is_boosted)
+                    forest.prior_share.push_back(static_cast<double>(source.below(5)) / 4.0);
             }
             if (!has_ranges) continue;
             forest.low.push_back(source.real<double>());
@@ -243,9 +244,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t n_base = fits ? (link.is_boosted() ? n_targets : 0) : source.below(6);
     const bool is_sound = plan % 4 > 0;
     const bool is_joint = link.output != Output::estimate && n_classes > 2 && source.below(4) == 0;
-    Forest forest = is_sound
-                        ? sound_forest(source, n_features, n_classes, is_joint, link.is_boosted())
-                        : any_arrays(source);
+    Forest forest = is_sound ? sound_forest(source, n_features, n_classes, is_joint, link.is_boosted())
+                             : any_arrays(source);
     const std::size_t n_harms = is_sound ? plan / 4 % 4 : 0;
     for (std::size_t i = 0; i < n_harms; ++i) harm(source, forest);
     each_array([&](auto, const auto& get) { shrink(get(forest)); });

@@ -248,7 +248,8 @@ const ForestView& checked(const ForestView& forest, const ModelParts& parts) {
     if (fault.empty() && parts.n_features == 0) fault = "there are no features";
     if (fault.empty() && has_classes && parts.n_classes < 2) fault = "fewer than two classes";
     if (fault.empty() && !has_classes && parts.n_classes > 0) fault = "a regression has no classes";
-    if (fault.empty()) fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1, !parts.link.is_boosted());
+    if (fault.empty())
+        fault = find_fault_in_targets(forest, has_classes ? parts.n_classes : 1, !parts.link.is_boosted());
     if (fault.empty()) fault = find_fault_in_link(forest, parts);
     if (fault.empty()) fault = find_fault_in_sums(forest, parts);
     if (!fault.empty()) throw std::invalid_argument("not the arrays of a model: " + fault);

@@ -137,8 +137,8 @@ def tabulate_terms(trace: Trace, X: NDArray[Any], index: Any = None) -> pd.DataF
     The lines of a branching block add up to y. ``part`` is the kind of a term: "weight" times z, or minus the
     "offset". The lines of a leaf add up to p̂: its "intercept" and "slope" times z. If leaves have values, the parts are
     the "value", "slope" times z minus its mean, and "clipped", the change by the range of the leaf. Offset,
-    intercept, value and clipped have no feature. There is no ``target`` in a regression. In a boosted tree of all classes, a
-    leaf has a line per class, and only these have a target.
+    intercept, value and clipped have no feature. There is no ``target`` in a regression. In a boosted tree of all
+    classes, a leaf has a line per class, and only these lines have a target.
     """
     model, trees, valued = trace.model, trace.model.trees, trace.model.head.values_blocks
     n_stops = len(trace.at)

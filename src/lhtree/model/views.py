@@ -51,10 +51,11 @@ class TreeView:
 
     A tree of a boosted model adds to the raw score of ``target`` in round ``round``, which is None in other models. Its
     ``outcome`` is the ``value`` of a block; it has no ``n_target``. In a boosted tree of all classes the value is that
-    of the class that the block raises most, which is ``heaviest``; ``values(block)`` returns those of all classes. A constant leaf adds its value; a linear one adds
-    value + Σ ``slopes`` · (z - ``means``), at least ``low`` and at most ``high``. ``missing`` is the side of
-    missing values in a block with a single feature: -1 left, 1 right, 0 like a value at the centre. In trees of a
-    regression the ``value`` is the mean response, and leaves predict the same sums, in the same ranges.
+    of the class that the block raises most, which is ``heaviest``; ``values(block)`` returns those of all classes. A
+    constant leaf adds its value; a linear one adds value + Σ ``slopes`` · (z - ``means``), at least ``low`` and at most
+    ``high``. ``missing`` is the side of missing values in a block with a single feature: -1 left, 1 right, 0 like a
+    value at the centre. In trees of a regression the ``value`` is the mean response, and leaves predict the same sums,
+    in the same ranges.
 
     Examples
     --------

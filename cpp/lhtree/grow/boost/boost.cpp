@@ -107,8 +107,7 @@ Boosted boost(const Plan& plan, Rows& rows, std::size_t n_threads, Watch& watch)
         for (std::size_t score = 0; score < n_per_round; ++score) {
             TreeScores scores{score};
             if (is_joint)
-                scores.projection =
-                    Projection::draw(rows.n_scores(), derive(round_key, projection_draws)).of;
+                scores.projection = Projection::draw(rows.n_scores(), derive(round_key, projection_draws)).of;
             Blocks tree = grow_tree(rows, plan.tree, loss, scores, round_key,
                                     derive(round_key, first_score + score), n_threads, watch);
             const auto target = std::holds_alternative<Logistic>(loss) ? 1 : static_cast<std::int32_t>(score);

@@ -178,26 +178,25 @@ std::vector<Steepness> LocalRows::perform(const Differentiate& request) {
     score_ = request.score;
     projection_ = request.projection;
     const std::size_t n = projection_.size();
-    return gather(
-        [&] { return std::vector<Steepness>(1 + n); },
-        [&](std::vector<Steepness>& own, Chunk& chunk) {
-            std::vector<float> aside, g(1 + n), h(1 + n);
-            const Kept derivatives = differentiate(chunk, aside);
-            for (std::size_t row = 0; row < chunk.size; ++row) {
-                const std::size_t at = chunk.begin + row;
-                if (labels_.is_held(at) || weights_.at(at) == 0) continue;
-                g[0] = std::max(g[0], std::abs(derivatives.gradient[row]));
-                h[0] = std::max(h[0], derivatives.hessian[row]);
-                if (n > 0)
-                    each_score(&proba_[at * n], static_cast<std::size_t>(labels_.classes[at]), n,
-                               [&](std::size_t k, float gradient, float hessian) {
-                                   g[1 + k] = std::max(g[1 + k], std::abs(gradient));
-                                   h[1 + k] = std::max(h[1 + k], hessian);
-                               });
-            }
-            for (std::size_t i = 0; i <= n; ++i)
-                own[i].merge({static_cast<double>(g[i]), static_cast<double>(h[i])});
-        });
+    return gather([&] { return std::vector<Steepness>(1 + n); },
+                  [&](std::vector<Steepness>& own, Chunk& chunk) {
+                      std::vector<float> aside, g(1 + n), h(1 + n);
+                      const Kept derivatives = differentiate(chunk, aside);
+                      for (std::size_t row = 0; row < chunk.size; ++row) {
+                          const std::size_t at = chunk.begin + row;
+                          if (labels_.is_held(at) || weights_.at(at) == 0) continue;
+                          g[0] = std::max(g[0], std::abs(derivatives.gradient[row]));
+                          h[0] = std::max(h[0], derivatives.hessian[row]);
+                          if (n > 0)
+                              each_score(&proba_[at * n], static_cast<std::size_t>(labels_.classes[at]), n,
+                                         [&](std::size_t k, float gradient, float hessian) {
+                                             g[1 + k] = std::max(g[1 + k], std::abs(gradient));
+                                             h[1 + k] = std::max(h[1 + k], hessian);
+                                         });
+                      }
+                      for (std::size_t i = 0; i <= n; ++i)
+                          own[i].merge({static_cast<double>(g[i]), static_cast<double>(h[i])});
+                  });
 }
 
 Sums LocalRows::perform(const BeginTree& request) {
@@ -350,33 +349,32 @@ std::vector<Histogram> LocalRows::perform(const SumScores& request) {
         by_gradient.push_back(static_cast<float>(1.0 / quanta.gradient));
         by_hessian.push_back(static_cast<float>(1.0 / quanta.hessian));
     }
-    return gather(
-        [&] { return std::vector<Histogram>(request.blocks.size(), Histogram(n, false)); },
-        [&](std::vector<Histogram>& own, const Chunk& chunk) {
-            std::vector<std::int64_t> gradient(n), hessian(n);
-            for (std::size_t i = 0; i < request.blocks.size(); ++i) {
-                const Extent& extent = chunk.blocks[request.blocks[i]];
-                std::fill(gradient.begin(), gradient.end(), 0);
-                std::fill(hessian.begin(), hessian.end(), 0);
-                for (std::uint32_t place = extent.begin; place < extent.middle; ++place) {
-                    const std::size_t row = chunk.begin + chunk.entries[place].row;
-                    const std::int64_t weight = weights_.at(row);
-                    each_score(&proba_[row * n], static_cast<std::size_t>(labels_.classes[row]), n,
-                               [&](std::size_t k, float g, float h) {
-                                   const auto n_g = static_cast<std::int32_t>(std::clamp(
-                                       round_quanta(g * by_gradient[k]), -32767.0f, 32767.0f));
-                                   const auto n_h = static_cast<std::int32_t>(
-                                       std::min(round_quanta(h * by_hessian[k]), 65535.0f));
-                                   gradient[k] += has_weights ? weight * n_g : n_g;
-                                   hessian[k] += has_weights ? weight * n_h : n_h;
-                               });
-                }
-                own[i].count([&](auto* sums) {
-                    if constexpr (std::is_same_v<decltype(sums), Sums*>)
-                        for (std::size_t k = 0; k < n; ++k) sums[k] += {gradient[k], hessian[k], 0};
-                });
-            }
-        });
+    return gather([&] { return std::vector<Histogram>(request.blocks.size(), Histogram(n, false)); },
+                  [&](std::vector<Histogram>& own, const Chunk& chunk) {
+                      std::vector<std::int64_t> gradient(n), hessian(n);
+                      for (std::size_t i = 0; i < request.blocks.size(); ++i) {
+                          const Extent& extent = chunk.blocks[request.blocks[i]];
+                          std::fill(gradient.begin(), gradient.end(), 0);
+                          std::fill(hessian.begin(), hessian.end(), 0);
+                          for (std::uint32_t place = extent.begin; place < extent.middle; ++place) {
+                              const std::size_t row = chunk.begin + chunk.entries[place].row;
+                              const std::int64_t weight = weights_.at(row);
+                              each_score(&proba_[row * n], static_cast<std::size_t>(labels_.classes[row]), n,
+                                         [&](std::size_t k, float g, float h) {
+                                             const auto n_g = static_cast<std::int32_t>(std::clamp(
+                                                 round_quanta(g * by_gradient[k]), -32767.0f, 32767.0f));
+                                             const auto n_h = static_cast<std::int32_t>(
+                                                 std::min(round_quanta(h * by_hessian[k]), 65535.0f));
+                                             gradient[k] += has_weights ? weight * n_g : n_g;
+                                             hessian[k] += has_weights ? weight * n_h : n_h;
+                                         });
+                          }
+                          own[i].count([&](auto* sums) {
+                              if constexpr (std::is_same_v<decltype(sums), Sums*>)
+                                  for (std::size_t k = 0; k < n; ++k) sums[k] += {gradient[k], hessian[k], 0};
+                          });
+                      }
+                  });
 }
 
 template <class Use>

@@ -17,8 +17,8 @@ struct Derivatives {
     double gradient, hessian;
 };
 
-// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score) or,
-// in rounds of one tree, the probabilities.
+// Rows of a chunk: the class or the response of each, its raw scores, and for softmax log Σ exp(raw score)
+// or, in rounds of one tree, the probabilities.
 struct Scored {
     const std::int32_t* classes;
     const double* response;

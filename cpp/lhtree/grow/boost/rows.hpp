@@ -169,8 +169,8 @@ using Request = std::variant<SurveyWeights, SetWeightUnits, WeighClasses, Survey
                              Begin, BeginRound, Differentiate, BeginTree, BeginReplay, MeasureLevel,
                              CountSteps, MeasureLeaves, SumScores, SplitLevel, WeighDigits, SumLosses>;
 using Answer = std::variant<Done, WeightSurvey, std::vector<WideSum>, ResponseSurvey, SplitSums,
-                            std::vector<Steepness>, Sums, LevelStatistics, std::vector<Histogram>, std::vector<LeafMoments>,
-                            std::vector<DigitWeights>>;
+                            std::vector<Steepness>, Sums, LevelStatistics, std::vector<Histogram>,
+                            std::vector<LeafMoments>, std::vector<DigitWeights>>;
 
 // Adds the statistics of other rows, which must have the same sizes.
 inline void merge(Done&, const Done&) {}

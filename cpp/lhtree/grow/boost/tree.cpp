@@ -568,7 +568,9 @@ Blocks grow_tree(Rows& rows, const TreeOptions& options, const Loss& loss, const
         quanta.push_back({quantum_of(steepest.gradient), quantum_of(steepest.hessian), units.unit[0],
                           std::ldexp(units.unit[0], units.shift)});
     const Sums root = rows.ask(BeginTree{{}, {derive(round_key, row_draws), options.subsample}, quanta[0]});
-    return Grower(rows, options, quanta[0], {quanta.begin() + 1, quanta.end()}, boost::selects(loss), n_threads, watch).grow(root, key);
+    return Grower(rows, options, quanta[0], {quanta.begin() + 1, quanta.end()}, boost::selects(loss),
+                  n_threads, watch)
+        .grow(root, key);
 }
 
 void replay_tree(Rows& rows, const ForestView& forest, std::size_t tree, std::size_t score) {

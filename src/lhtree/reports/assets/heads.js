@@ -258,12 +258,13 @@ class RawScore extends Head {
   gain = "of the loss over all blocks";
   unit = { factor: 1, name: "raw score", axis: "raw score" };
   origin = "the base";
+  round = " per class";
 
   hint(onScreen) {
     const { classes } = this.facts;
     const isOne = classes.length <= 2;
     return [
-      `${isOne ? "Every round adds a tree" : "Every round adds a tree per class"}; the values of the leaves that a row reaches add up to ${this.sum} of `,
+      `Every round adds a tree${isOne ? "" : this.round}; the values of the leaves that a row reaches add up to ${this.sum} of `,
       isOne ? named(classes.at(-1)) : "the class", ". ", onScreen,
       `In the map, the width of a block is ${this.width}, and its colour the value: violet raises ${this.sum}, red lowers it.`];
   }
@@ -326,6 +327,11 @@ class RawScore extends Head {
   }
 }
 
+// Rounds of one tree each, whose blocks have a value of every class.
+class JointScore extends RawScore {
+  round = " of all classes, shown once for each class";
+}
+
 // Rounds that add values to a number or to its logarithm.
 class NumberScore extends RawScore {
   constructor(facts, model) {
@@ -345,7 +351,7 @@ class NumberScore extends RawScore {
   }
 }
 
-const KINDS = { WolfHead: Wolf, MeanHead: Mean, RawScoreHead: RawScore, NumberScoreHead: NumberScore };
+const KINDS = { WolfHead: Wolf, MeanHead: Mean, RawScoreHead: RawScore, JointScoreHead: JointScore, NumberScoreHead: NumberScore };
 
 export function makeHead(facts, model) {
   return new KINDS[facts.head.kinds.find((kind) => KINDS[kind])](facts, model);

@@ -40,9 +40,8 @@ bool fits(const OneRequest& request, const Answer& answer) {
         return found->size() == 1 + request.projection.size();
     else if constexpr (std::is_same_v<OneRequest, SumScores>)
         return found->size() == request.blocks.size() &&
-               std::all_of(found->begin(), found->end(), [&](const Histogram& sums) {
-                   return sums.size() == request.quanta.size();
-               });
+               std::all_of(found->begin(), found->end(),
+                           [&](const Histogram& sums) { return sums.size() == request.quanta.size(); });
     else if constexpr (std::is_same_v<OneRequest, WeighDigits>)
         return found->size() == request.digits.size();
     else
@@ -66,8 +65,7 @@ bool fits(const OneRequest& request, const LocalRows& rows) {
         return are_below(request.blocks, n_blocks) && are_joint(request.quanta.size(), rows);
     else if constexpr (std::is_same_v<OneRequest, MeasureLevel>)
         return are_below(request.slots, rows.bins().slots.size()) && are_below(request.blocks, n_blocks) &&
-               (request.features.empty() ||
-                are_of_all(request.features.size(), request.n_sharing, n_blocks));
+               (request.features.empty() || are_of_all(request.features.size(), request.n_sharing, n_blocks));
     else if constexpr (std::is_same_v<OneRequest, CountSteps>)
         return are_of_all(request.directions.size(), request.n_sharing, n_blocks);
     else if constexpr (std::is_same_v<OneRequest, MeasureLeaves>)
