@@ -336,7 +336,9 @@ class SymmetricDrawing:
         ]
         self._table = self._cards[-1][1] + self._card_height + 6.0
         n_heads = n_levels - self._n_down
-        self.height = self._table + (n_heads + 2**self._n_down) * (_LINE + 1.2)
+        # Leaves of all classes have a line more, for the class.
+        self._row = (2.0 if self._outcome.name_class(0) else 1.0) * _LINE + 1.2
+        self.height = self._table + n_heads * (_LINE + 1.2) + 2**self._n_down * self._row
         self.width = max(self._table_width, max(x for x, _ in self._cards) + _BRANCHING)
         size = f"{n_levels} levels, {view.n_leaves} leaves"
         self.title = _write_title(view, self._outcome, size)
@@ -367,7 +369,7 @@ class SymmetricDrawing:
     def _draw_table(self) -> list[Shape]:
         """Draw the leaves: sides of the first levels are the rows, sides of the others the columns."""
         view, down = self.view, self._n_down
-        across, step = len(view.levels) - down, _LINE + 1.2
+        across, step, row_step = len(view.levels) - down, _LINE + 1.2, self._row
         x, top = down * _SIDE, self._table + across * step
         shapes: list[Shape] = []
         for level in range(len(view.levels)):
@@ -378,7 +380,7 @@ class SymmetricDrawing:
             for number in range(n_sides):
                 side = "left" if number % 2 == 0 else "right"
                 if is_row:
-                    at = (place * _SIDE, top + number * span * step, _SIDE, span * step)
+                    at = (place * _SIDE, top + number * span * row_step, _SIDE, span * row_step)
                 else:
                     at = (x + number * span * _LEAF, self._table + place * step, span * _LEAF, step)
                 shapes.append(Box(*at, PALE if number % 2 else WHITE, GREY, 0.15))
@@ -387,12 +389,15 @@ class SymmetricDrawing:
         first = view.n_blocks - view.n_leaves
         for leaf in range(view.n_leaves):
             row, column = divmod(leaf, 2**across)
-            left, y, block = x + column * _LEAF, top + row * step, first + leaf
+            left, y, block = x + column * _LEAF, top + row * row_step, first + leaf
             label, *others = self._outcome.describe(block)
             cell = (
-                Box(left, y, _LEAF, step, "none", GREY, 0.15, f"block-{block}"),
-                *self._outcome.draw(block, left + 0.6, y + step / 2.0, _LEAF - 1.2),
+                Box(left, y, _LEAF, row_step, "none", GREY, 0.15, f"block-{block}"),
+                *self._outcome.draw(block, left + 0.6, y + row_step - step / 2.0, _LEAF - 1.2),
             )
+            if name := self._outcome.name_class(block):
+                middle_of = (left + _LEAF / 2.0, y + step / 2.0)
+                cell = (*cell, Text(*middle_of, name, NORMAL, "middle", room=_LEAF - 1.2))
             shapes.append(Group(", ".join([f"leaf {block}: {label}", *others]), cell))
         return shapes
 
