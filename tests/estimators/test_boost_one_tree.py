@@ -28,7 +28,7 @@ def model(data, request):
 
 
 def split(model):
-    """The same model with a tree per class."""
+    """Return the model with a tree per class instead of each tree of all classes."""
     fitted = model._model
     return replace(fitted, trees=split_classes(fitted.trees, fitted.prior, has_values=True))
 

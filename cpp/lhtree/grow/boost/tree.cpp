@@ -357,8 +357,8 @@ class Grower {
         for (const std::size_t block : blocks) {
             std::vector<Sums> sums = score_sums_[first + block];
             std::int64_t weight = level_[block].totals.sums.weight;
-            // An empty leaf of a symmetric tree has the values of the nearest block above that is not empty:
-            // its rows are those of the leaves below it.
+            // An empty leaf of a symmetric tree has the values of the nearest block above that is not empty. The
+            // sums of that block are added up from the leaves below it.
             for (std::size_t size = 2; weight == 0 && size <= level_.size(); size *= 2) {
                 std::fill(sums.begin(), sums.end(), Sums{});
                 for (std::size_t i = block / size * size; i < block / size * size + size; ++i) {
@@ -375,8 +375,8 @@ class Grower {
         for (std::size_t k = 0; k < to.size(); ++k) to[k] += of_block[k];
     }
 
-    // Stores the values of all blocks of a tree of all scores. Sums of branching blocks are those of their
-    // children; an empty block has the values of its parent.
+    // Stores the values of all blocks of a tree of all scores. Sums of branching blocks are added up from
+    // their children; an empty block has the values of its parent.
     void add_values() {
         const std::size_t n = blocks_.size(), n_scores = of_scores_.size();
         std::vector<std::size_t> parent(n, 0);
