@@ -96,8 +96,8 @@ struct Begin : Change<Done> {
     double loss_unit[2] = {1.0, 1.0};
     auto fields() { return std::tie(scores, loss_unit[0], loss_unit[1]); }
 };
-// Computes values that all trees of a round need: the normalisation of softmax or, for one tree of all scores,
-// the probabilities.
+// Computes values that all trees of a round need: the normalisation of softmax or, for one tree of all
+// scores, the probabilities.
 struct BeginRound : Change<Done> {
     bool is_joint = false;
     auto fields() { return std::tie(is_joint); }

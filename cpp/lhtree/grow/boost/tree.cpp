@@ -357,8 +357,8 @@ class Grower {
         for (const std::size_t block : blocks) {
             std::vector<Sums> sums = score_sums_[first + block];
             std::int64_t weight = level_[block].totals.sums.weight;
-            // An empty leaf of a symmetric tree has the values of the nearest block above that is not empty. The
-            // sums of that block are added up from the leaves below it.
+            // An empty leaf of a symmetric tree has the values of the nearest block above that is not empty.
+            // The sums of that block are added up from the leaves below it.
             for (std::size_t size = 2; weight == 0 && size <= level_.size(); size *= 2) {
                 std::fill(sums.begin(), sums.end(), Sums{});
                 for (std::size_t i = block / size * size; i < block / size * size + size; ++i) {
