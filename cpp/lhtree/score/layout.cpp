@@ -164,12 +164,15 @@ void pack_values(const ForestView& forest, std::size_t n_classes, PackedForest& 
 }
 
 // The depth of a tree whose leaves are all at the same depth and whose blocks of a level have the same
-// hyperplane, with few terms; -1 of any other tree.
+// hyperplane, with one term or a few; -1 of any other tree.
 std::int32_t find_symmetric_depth(const ForestView& forest, std::int64_t begin, std::int64_t end) {
     std::int32_t depth = 0;
     std::int64_t first = begin, n = 1;  // blocks of the level
+    const std::int32_t* const features = forest.hyperplane_feature.data();
+    const float* const weights = forest.hyperplane_weight.data();
     for (; first < end && forest.left[first] >= 0; first += n, n *= 2, ++depth) {
-        if (first + n + 2 * n > end || n_weights(forest, first) > most_level_terms) return -1;
+        const std::uint32_t n_terms = n_weights(forest, first);
+        if (first + n + 2 * n > end || n_terms == 0 || n_terms > most_level_terms) return -1;
         const auto same = [&](std::int64_t block) {
             const std::int64_t a = forest.hyperplane_ptr[first], b = forest.hyperplane_ptr[block];
             const std::uint32_t size = n_weights(forest, first);
@@ -177,10 +180,8 @@ std::int32_t find_symmetric_depth(const ForestView& forest, std::int64_t begin, 
                 forest.missing.empty() || forest.missing[first] == forest.missing[block];
             return forest.left[block] >= 0 && n_weights(forest, block) == size && is_missing_same &&
                    forest.offset[first] == forest.offset[block] &&
-                   std::equal(&forest.hyperplane_feature[a], &forest.hyperplane_feature[a] + size,
-                              &forest.hyperplane_feature[b]) &&
-                   std::equal(&forest.hyperplane_weight[a], &forest.hyperplane_weight[a] + size,
-                              &forest.hyperplane_weight[b]);
+                   std::equal(features + a, features + a + size, features + b) &&
+                   std::equal(weights + a, weights + a + size, weights + b);
         };
         for (std::int64_t block = first; block < first + n; ++block)
             if (!same(block)) return -1;
