@@ -24,11 +24,21 @@ def make_rows(n_rows=70, n_features=5, seed=0, n_classes=3):
     return X, y, response
 
 
+def score_round(round_, X):
+    """Return the values that a model of one round adds to the raw scores."""
+    trees = round_.trees
+    if not trees.is_joint:
+        return round_.ask("per_tree", X)[0]
+    values = np.zeros((trees.n_blocks, round_.n_classes))
+    values[trees.value_block, trees.value_class] = trees.value
+    return values[round_.ask("apply", X)[:, 0]]
+
+
 def stage_slowly(model, X):
     """Return the raw scores after every round, from one scorer per round."""
     raw_score, stages = np.tile(model.base, (len(X), 1)), []
     for number in range(model.n_estimators):
-        raw_score = raw_score + model.estimator(number).ask("per_tree", X)[0]
+        raw_score = raw_score + score_round(model.estimator(number), X)
         stages.append(raw_score)
     return np.array(stages)
 
