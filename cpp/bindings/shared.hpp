@@ -99,7 +99,7 @@ inline void require(bool holds, const char* what) {
 using Coded = std::optional<Matrix<std::int32_t>>;
 using LevelCounts = std::optional<Vector<std::int32_t>>;
 
-// Returns the positive numbers of levels: those of the columns of categories.
+// Returns the number of levels of every categorical column.
 inline std::vector<std::int32_t> find_coded(const std::vector<std::int32_t>& n_levels) {
     std::vector<std::int32_t> coded;
     for (const std::int32_t n : n_levels) {

@@ -52,7 +52,7 @@ struct CutCase {
     }
 };
 
-// Sums of a numeric response in the order of a column, compared with those of sorted rows at the last row of
+// Sums of a numeric response in the order of a column, compared with sums of sorted rows at the last row of
 // every value.
 TEST(numeric_responses_add_up_in_the_order_of_a_column) {
     Random random(5);

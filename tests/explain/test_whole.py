@@ -122,7 +122,7 @@ def test_changes_that_only_suffice_between_whole_numbers_do_not_exist():
 
 
 @pytest.mark.parametrize("values", [[1, 2, 3, 4], [1.0, np.nan, 3.0, -4.0], [1e300, 2.0, 3.0, 0.0]])
-def test_whole_numbers_are_recognised_by_value(values):
+def test_columns_of_whole_floats_are_whole(values):
     X = np.column_stack([values, [0.0, 1.0, 2.0, 2.5], np.full(4, np.nan)])
     for model in (LHTClassifier(), LHBoostClassifier(2)):
         assert read(model.fit(X, [0, 0, 1, 1])).span.is_whole.tolist() == [True, False, True]

@@ -41,7 +41,7 @@ def test_workers_and_partitions_change_nothing(cluster, tmp_path, n_workers):
     ],
 )
 def test_regressors(cluster, tmp_path, settings, weight):
-    """Parts of very different sizes, one of them empty; rows held out; linear leaves, and those that are selected."""
+    """Parts of very different sizes, one of them empty; rows held out; linear leaves, and quantiles."""
     X, _, response = draw_rows()
     columns = [X, response]
     if weight is not None:

@@ -33,7 +33,7 @@ def make_table():
 
 
 def at_message(monkeypatch, actions):
-    """Do something when the client has handed out so many messages; counts them."""
+    """Perform actions after given numbers of messages of the client; return a list that counts messages."""
     counts = []
     ask = _exchange.Exchange._ask
 
@@ -93,7 +93,7 @@ def test_a_worker_that_is_stopped_for_a_while(cluster, tmp_path, monkeypatch):
 
 
 def test_a_worker_that_is_stopped_for_longer_than_the_time_limit(cluster, tmp_path, monkeypatch):
-    """Dask gives the worker up and starts another one in its place."""
+    """Dask declares the worker dead and starts a replacement."""
     cluster.use(2)
     actions = {5: lambda exchange: cluster.give_up(exchange._held[-1].address)}
     fit_and_compare(cluster, tmp_path, monkeypatch, actions)

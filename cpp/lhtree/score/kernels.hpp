@@ -44,8 +44,8 @@ struct ScoreKernels {
     // Symmetric trees. Writes the leaf of one row in every tree, by its place: leaf[place · stride], with
     // room for one more tree.
     void (*find_leaves)(const PackedForest& forest, const float* z, std::size_t stride, std::uint32_t* leaf);
-    // Writes the leaf of n_rows rows, a multiple of 4, in one tree. `columns` has the features of all rows,
-    // one after the other; `room` has a number per row.
+    // Writes the leaf of n_rows rows, a multiple of 4, in one tree. `columns` has n_rows values of every
+    // feature in turn; `room` has a number per row.
     void (*find_leaf)(const SymmetricForest& forest, const SymmetricTree& tree, const float* columns,
                       std::size_t n_rows, double* room, std::uint32_t* leaf);
     // Writes the path of one row down the tree at `place`, from the root to the leaf: the number of every

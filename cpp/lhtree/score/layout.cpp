@@ -216,7 +216,7 @@ SymmetricForest pack_symmetric(const ForestView& forest, const Planes& planes) {
     return packed;
 }
 
-// The levels of trees by their number of terms; places are those of the trees in PackedForest.
+// The levels of trees by their number of terms; `place` has the position of every tree in PackedForest.
 void group_levels(SymmetricForest& forest, const std::vector<std::uint32_t>& place) {
     for (const std::uint32_t n_terms : {1u, 2u, 4u, 8u}) {
         LevelGroup group;

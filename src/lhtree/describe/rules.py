@@ -180,7 +180,7 @@ def _describe_fills(outline: Outline) -> list[str]:
     """Return sentences about missing cells and about brackets."""
     terms = outline.fills.values()
     numbers = [f"{name_value(term)} {write_number(term.fill)}" for term in terms if term.is_measured]
-    # Of two categories, a missing one is named if it is a condition by itself.
+    # A column of two categories names the side of missing values if it is a condition by itself.
     alone = {
         term.column: term.category if term.fill == 1.0 else term.opposite
         for block in outline.branching

@@ -208,7 +208,7 @@ def _draw_leaf(
 ) -> list[Shape]:
     """Draw a leaf: its class with a bar of all shares and the probability, or its number with a bar; and its rows."""
     left, inner = x - width / 2.0 + 0.5, width - 1.0
-    below = _TITLE * (max(map(len, titles.values()), default=1) - 1)  # what the longest title takes
+    below = _TITLE * (max(map(len, titles.values()), default=1) - 1)  # height of the longest title
     shapes: list[Shape] = [Box(x - width / 2.0, y, width, _LEAF + below - 1.0, WHITE, INK)]
     shapes += _draw_title(outline, block, x, y + 1.7 + below / 2.0, width - 0.8, titles)
     y += below
@@ -312,7 +312,7 @@ class _Panel:
         return shapes + _write_condition(f"sum < {_minus(self._bound)}", 5.4, 2.7, room) + self._draw_terms()
 
     def _write_missing(self) -> str:
-        """Return what a missing value counts as: a number, or the answer for a category."""
+        """Return the replacement of a missing value: a number, or the answer for a category."""
         if self._term.kind == CATEGORY:
             return "yes" if (self._term.fill == 1.0) == (self._sign == "=") else "no"
         return _minus(self._term.fill)

@@ -89,7 +89,7 @@ def try_whole(task: Task) -> Floats:
 
 
 def _find_nearest(task: Task, feature: int, side: float, most: int) -> float | None:
-    """Return the nearest whole number below (side -1) or above the row's that reaches the goal; None if there is none.
+    """Return the nearest whole number below (side -1) or above the row's that reaches the goal, or None.
 
     At most ``most`` numbers are tried before the last change that was too small and the next are compared.
     """

@@ -71,7 +71,7 @@ class Pilot:
 
     @property
     def _climbs(self) -> bool:
-        """Whether losses are even enough to follow them: those of few trees are not."""
+        """Whether losses are even enough to follow them; losses of few trees are not."""
         return len(self.growth.betas) >= _FEW_TREES
 
     def choose(self, settled: Settled, build: Build, progress: Progress, n_threads: int) -> int:

@@ -120,7 +120,7 @@ def prepare(estimator: Any, table: TableSource, earlier: Model | None = None) ->
 
 
 def _drop_indicators(training: Training, *, if_unrelated: bool) -> Training:
-    """Drop the indicators of few missing values and, if wanted, those that are not related to the responses."""
+    """Drop indicators of few missing values and, if wanted, indicators unrelated to the responses."""
     before, X = training.encoding, training.X
     indicators, responses = X.read_indicators(before), training.raw_responses()
     after = drop_indicators(before, indicators, responses, training.weight, if_unrelated=if_unrelated)

@@ -166,21 +166,25 @@ class WolfHead(Head):
     scores: ClassVar[tuple[str, ...]] = ("wolf", "membership", "confidence")
 
 
-@dataclass(frozen=True)
-class SharesHead(WolfHead):
-    """Class shares: one tree for all classes, with the share of every class in every block."""
+class _JointTrees:
+    """Properties of heads whose trees serve all classes."""
 
     shares_classes: ClassVar[bool] = True
 
     @property
     def n_targets(self) -> int:
-        """One tree per estimator."""
+        """One tree per estimator or round."""
         return 1
 
     @property
     def first_target(self) -> int:
         """-1: the tree has no class of its own."""
         return -1
+
+
+@dataclass(frozen=True)
+class SharesHead(_JointTrees, WolfHead):
+    """Class shares: one tree for all classes, with the share of every class in every block."""
 
 
 @dataclass(frozen=True)
@@ -252,20 +256,8 @@ class RawScoreHead(Head):
 
 
 @dataclass(frozen=True)
-class JointScoreHead(RawScoreHead):
+class JointScoreHead(_JointTrees, RawScoreHead):
     """Raw scores of more than two classes: one tree per round, with a value of every class in every block."""
-
-    shares_classes: ClassVar[bool] = True
-
-    @property
-    def n_targets(self) -> int:
-        """One tree per round."""
-        return 1
-
-    @property
-    def first_target(self) -> int:
-        """-1: the tree has no class of its own."""
-        return -1
 
     def block_outcome(self, trees: Trees) -> Floats:
         """Return the value of the class that every block raises most."""

@@ -101,7 +101,7 @@ class Encoding:
 
     @cached_property
     def opposites(self) -> dict[int, Category]:
-        """The other category, for features that are one of two categories of a column."""
+        """The other category of every feature of a column with two categories."""
         pairs = [
             (int(first), some)
             for first, some in zip(self.ptr, self.categories, strict=False)

@@ -11,7 +11,7 @@ namespace lhtree::boost {
 struct LevelFinder::Prefixes {
     std::vector<double> gradient, hessian, weight;
 
-    // Of n bins or steps; `start` are sums that lie left of every cut.
+    // Adds up n bins or steps, beginning with `start`, the sums left of every cut.
     void fill(const Histogram& histogram, std::size_t first, std::size_t n, const Sums& start) {
         gradient.resize(n);
         hessian.resize(n);

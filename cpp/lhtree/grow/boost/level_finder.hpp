@@ -26,7 +26,7 @@ class LevelFinder {
                      std::size_t first, std::optional<LevelCut>& best) const;
     // Moments of all blocks in the same features.
     Direction direct(const Moments* moments, const std::vector<std::int32_t>& features) const;
-    // The histograms are those of all blocks.
+    // `histograms` has one histogram per block.
     void cut_direction(const Direction& direction, const Histogram* histograms,
                        std::optional<LevelCut>& best) const;
 

@@ -21,7 +21,7 @@ struct Quanta {
 // by the hessian; in quanta.
 class Centred {
   public:
-    // Features are those of the moments.
+    // All moments that are added have n_features features.
     explicit Centred(std::size_t n_features);
     explicit Centred(const Moments& moments) : Centred(moments.hessian_value.size()) { add(moments); }
 

@@ -320,7 +320,7 @@ function showMembership(model, names, target, tree, block) {
   ];
 }
 
-// Absence and presence of a category; of two categories, the absence of one is the presence of the other.
+// Absence and presence of a category. With two categories, the absence of one is the presence of the other.
 function sidesOf({ categories }, own) {
   return [categories.length === 2 ? `= ${categories[1 - own]}` : `≠ ${categories[own]}`, `= ${categories[own]}`];
 }

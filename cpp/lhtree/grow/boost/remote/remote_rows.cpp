@@ -10,7 +10,7 @@ std::size_t count_answers(std::size_t n_items, std::size_t n_sharing) {
     return n_sharing > 0 ? n_items * n_sharing : n_items;
 }
 
-// Whether items are those of all blocks.
+// Whether there is an item for every block.
 bool are_of_all(std::size_t n_items, std::size_t n_sharing, std::size_t n_blocks) {
     return n_sharing > 0 ? n_sharing == n_blocks : n_items == n_blocks;
 }
@@ -19,7 +19,7 @@ bool are_below(const std::vector<std::size_t>& numbers, std::size_t end) {
     return std::all_of(numbers.begin(), numbers.end(), [&](std::size_t number) { return number < end; });
 }
 
-// Whether items are those of all scores, in a round whose tree is of all scores.
+// Whether there is an item for every score, and the tree of the round has values of all scores.
 bool are_joint(std::size_t n_items, const LocalRows& rows) {
     return rows.is_joint() && n_items == rows.n_scores();
 }
