@@ -11,6 +11,7 @@ from hypothesis.internal.conjecture import providers
 from lhtree import LHTClassifier
 from support.browser import browser, open_page, open_report  # noqa: F401
 from support.clouds import make_clouds
+from support.golden import rejects, renew  # noqa: F401
 from support.postgresql import postgresql, postgresql_or_none  # noqa: F401
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # shap would compile for longer than its tests run
@@ -31,6 +32,10 @@ def pytest_runtest_setup():
     """Models without a random state draw the same numbers in every run and in every order of tests."""
     if settings().derandomize:
         np.random.seed(0)  # noqa: NPY002  # the generator that scikit-learn uses
+
+
+def pytest_sessionfinish():
+    renew()
 
 
 @pytest.fixture

@@ -322,16 +322,16 @@ def test_error_names_an_invalid_file(small, damage, message, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("files", "message"),
+    "files",
     [
-        ({"readme.txt": b""}, "it contains no Rice_Cammeo_Osmancik.arff"),
-        ({"Rice_Cammeo_Osmancik.arff": b"1,2,3"}, "it has no @data line"),
-        ({"Rice_Cammeo_Osmancik.arff": b"0" * 1000}, "has 1000 bytes, far more than expected"),
+        {"readme.txt": b""},
+        {"Rice_Cammeo_Osmancik.arff": b"1,2,3"},
+        {"Rice_Cammeo_Osmancik.arff": b"0" * 1000},
     ],
 )
-def test_archives_with_other_content_are_rejected(files, message, monkeypatch):
+def test_archives_with_other_content_are_rejected(files, rejects, monkeypatch):
     monkeypatch.setattr(uci, "_MOST_BYTES", 999)
-    with pytest.raises(ValueError, match=message):
+    with rejects:
         uci.read_archive(zip_files(files), uci.SOURCES["rice"])
 
 

@@ -65,11 +65,11 @@ def test_unexpected_exceptions_are_raised():
         Guard().wrap(command)()
 
 
-def test_errors_name_the_file():
-    with pytest.raises(Problem, match=r"^cannot read a\.csv: Permission denied$") as caught, reading("a.csv"):
+def test_errors_name_the_file(rejects):
+    with rejects as caught, reading("a.csv"):
         raise PermissionError(errno.EACCES, "Permission denied")
     assert caught.value.code == ExitCode.READ
-    with pytest.raises(Problem, match=r"^cannot write a\.csv: odd$") as caught, writing("a.csv"):
+    with rejects as caught, writing("a.csv"):
         raise OSError("odd")
     assert caught.value.code == ExitCode.WRITE
 

@@ -120,21 +120,21 @@ def test_small_weights_are_regularised_as_others():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        ({"weight": np.zeros(60)}, "no row to learn from"),
-        ({"held": np.ones(60, dtype=np.uint8)}, "no row to learn from"),
-        ({"weight": np.ones(59)}, "weight"),
-        ({"first": np.zeros(2)}, "first"),
+        {"weight": np.zeros(60)},
+        {"held": np.ones(60, dtype=np.uint8)},
+        {"weight": np.ones(59)},
+        {"first": np.zeros(2)},
     ],
 )
-def test_arguments_of_other_sizes_are_rejected(given, message):
-    with pytest.raises(ValueError, match=message):
+def test_arguments_of_other_sizes_are_rejected(given, rejects):
+    with rejects:
         boosting.boost(NORMAL, CLASSES, **given)
 
 
 @pytest.mark.parametrize("change", ["ptr", "value", "missing", "edge"])
-def test_bins_that_do_not_fit_are_refused(change):
+def test_bins_that_do_not_fit_are_refused(change, rejects):
     bins = boosting.boost(NORMAL, CLASSES, n_rounds=0)["bins"]
     bad = {
         "ptr": np.where(np.arange(4) == 1, 2**32 - 1, bins["ptr"]),
@@ -142,16 +142,16 @@ def test_bins_that_do_not_fit_are_refused(change):
         "missing": bins["missing"][:-1],
         "edge": bins["edge"][:-1],
     }
-    with pytest.raises(ValueError, match="bin"):
+    with rejects:
         boosting.boost(NORMAL, CLASSES, bins=bins | {change: bad[change]})
 
 
 @pytest.mark.parametrize("change", ["missing", "hyperplane_weight"])
-def test_earlier_trees_of_a_forest_are_rejected(change):
+def test_earlier_trees_of_a_forest_are_rejected(change, rejects):
     boosted = boosting.boost(NORMAL, CLASSES)
     trees = boosted["trees"]
     bad = {"missing": np.empty(0, np.int8), "hyperplane_weight": 2 * trees["hyperplane_weight"]}
-    with pytest.raises(ValueError, match=change.removeprefix("hyperplane_")):
+    with rejects:
         boosting.boost(NORMAL, CLASSES, earlier=trees | {change: bad[change]}, bins=boosted["bins"])
 
 

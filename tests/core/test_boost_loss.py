@@ -108,15 +108,15 @@ def test_loss_of_numbers_is_zero_at_the_response_and_convex(name):
     assert (steps[2] > 0.0).all()
 
 
-def test_loss_checks_its_arguments():
+def test_loss_checks_its_arguments(rejects):
     raw = np.zeros((3, 1))
-    with pytest.raises(ValueError, match="unknown loss: huber"):
+    with rejects:
         _core.loss("huber", raw, response=np.zeros(3))
-    with pytest.raises(ValueError, match="response needs a value per row"):
+    with rejects:
         _core.loss("gamma", raw)
-    with pytest.raises(ValueError, match="classes needs a value per row"):
+    with rejects:
         _core.loss("logistic", raw, response=np.zeros(3))
-    with pytest.raises(ValueError, match="a class is out of range"):
+    with rejects:
         _core.loss("logistic", raw, classes=np.array([0, 1, 2], dtype=np.int32))
-    with pytest.raises(ValueError, match="one raw score"):
+    with rejects:
         _core.loss("poisson", np.zeros((3, 2)), response=np.ones(3))

@@ -144,7 +144,7 @@ def test_exchanges_of_a_round():
     assert n_asked == 2 + 4 * (2 + 2 * 3)
 
 
-def test_no_row_to_learn_from():
+def test_no_row_to_learn_from(rejects):
     X, y = draw_table(7)
     partitions = Partitions([100], X, y, weight=np.ones(N_ROWS))
     none = Partitions([100], X, y)
@@ -152,28 +152,28 @@ def test_no_row_to_learn_from():
     none.rows = [
         _core.BoostRows(none.bins.encode(X), none.bins, classes=y.astype(np.int32), held=held, **none.given)
     ]
-    with pytest.raises(ValueError, match="no row to learn from"):
+    with rejects:
         none.boost()
-    with pytest.raises(ValueError, match="no row to learn from"):
+    with rejects:
         none.boost(none.rows[0])
-    with pytest.raises(ValueError, match="other bins"):
+    with rejects:
         partitions.boost(none.rows[0])
 
 
-def test_errors_of_the_exchange():
+def test_errors_of_the_exchange(rejects):
     X, y = draw_table(8)
     partitions = Partitions([100], X, y)
 
     def fail(requests):
         raise RuntimeError("the wire is cut")
 
-    with pytest.raises(RuntimeError, match="the wire is cut"):
+    with rejects:
         partitions.boost(fail)
-    with pytest.raises(ValueError, match="there is no answer"):
+    with rejects:
         partitions.boost(lambda requests: [])
-    with pytest.raises(ValueError, match="other than bytes"):
+    with rejects:
         partitions.boost(lambda requests: [["text"]])
-    with pytest.raises(ValueError, match="an answer is not to all messages"):
+    with rejects:
         partitions.boost(lambda requests: [[]])
     survey = []
 
@@ -181,12 +181,12 @@ def test_errors_of_the_exchange():
         survey.append(requests[0])
         return [[partitions.rows[0].answer(survey[0])] * len(requests)]
 
-    with pytest.raises(ValueError, match="it answers another message"):
+    with rejects:
         partitions.boost(repeat)
 
 
 @pytest.mark.parametrize("loss", [None, "absolute_error", "squared_error"])
-def test_malformed_requests_are_rejected(loss):
+def test_malformed_requests_are_rejected(loss, rejects):
     X, y = draw_table(9, loss)
     leaf = "linear" if loss == "squared_error" else "constant"
     options = Options(leaf=leaf, max_depth=3, min_samples_leaf=5.0)
@@ -202,32 +202,32 @@ def test_malformed_requests_are_rejected(loss):
             b"LH\x01" + request[3:],
             request[:3] + b"\x7f" + request[4:],
         ):
-            with pytest.raises(ValueError, match="malformed message"):
+            with rejects:
                 partitions.rows[0].answer(broken)
 
 
-def test_requests_before_the_weights_are_known_are_rejected():
+def test_requests_before_the_weights_are_known_are_rejected(rejects):
     X, y = draw_table(9)
     partitions, fresh = Partitions([100], X, y), Partitions([100], X, y)
     partitions.boost(n_rounds=1)
     survey, units, *others = dict.fromkeys(partitions.requests)
     for request in others:
-        with pytest.raises(ValueError, match="units of weights are not known"):
+        with rejects:
             fresh.rows[0].answer(request)
     assert fresh.rows[0].answer(survey) == partitions.rows[0].answer(survey)
     assert _core.changes_rows(units)
 
 
-def test_requests_for_another_level_are_rejected():
+def test_requests_for_another_level_are_rejected(rejects):
     X, y = draw_table(9)
     partitions = Partitions([100], X, y, Options(max_depth=3, min_samples_leaf=5.0))
     partitions.boost(n_rounds=1)
     last_split = [request for request in partitions.requests if _core.changes_rows(request)][-1]
-    with pytest.raises(ValueError, match="a request is not of all blocks"):
+    with rejects:
         partitions.rows[0].answer(last_split)  # again: there are more blocks now
 
 
-def test_truncated_answers_are_rejected():
+def test_truncated_answers_are_rejected(rejects):
     X, y = draw_table(10)
     partitions = Partitions([100], X, y)
     for number in range(1, 12):
@@ -241,7 +241,7 @@ def test_truncated_answers_are_rejected():
                 answers[0][-1] = answers[0][-1][:-1]
             return answers
 
-        with pytest.raises(ValueError, match="malformed message"):
+        with rejects:
             partitions.boost(answer, n_rounds=3)
 
 

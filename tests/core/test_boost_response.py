@@ -236,21 +236,21 @@ def test_monotonic_constraints(loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "y", "message"),
+    ("loss", "y"),
     [
-        ("squared_error", [0.0, np.nan, 1.0], "not finite"),
-        ("squared_error", [0.0, 3.0, 1.0], "too large"),
-        ("poisson", [0.0, -1.0, 1.0], "negative"),
-        ("poisson", [0.0, 0.0, 0.0], "are 0"),
-        ("gamma", [0.0, 1.0, 1.0], "not positive"),
-        ("huber", [0.0, 1.0, 1.0], "huber"),
+        ("squared_error", [0.0, np.nan, 1.0]),
+        ("squared_error", [0.0, 3.0, 1.0]),
+        ("poisson", [0.0, -1.0, 1.0]),
+        ("poisson", [0.0, 0.0, 0.0]),
+        ("gamma", [0.0, 1.0, 1.0]),
+        ("huber", [0.0, 1.0, 1.0]),
     ],
 )
-def test_responses_that_are_refused(loss, y, message):
-    with pytest.raises(ValueError, match=message):
+def test_responses_that_are_refused(loss, y, rejects):
+    with rejects:
         boost(np.zeros((3, 1)), y, loss, Options())
 
 
-def test_selected_values_need_constant_leaves():
-    with pytest.raises(ValueError, match="constant leaves"):
+def test_selected_values_need_constant_leaves(rejects):
+    with rejects:
         boost(np.zeros((3, 1)), [0.0, 1.0, 1.0], "absolute_error", Options(leaf="linear"))

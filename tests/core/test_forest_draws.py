@@ -47,17 +47,17 @@ def test_drawn_rows_depend_on_seed_and_tree():
 
 
 @pytest.mark.parametrize(
-    ("strata", "counts", "message"),
+    ("strata", "counts"),
     [
-        ([0, 1, 2], [1, 1], "out of range"),
-        ([0, -1], [1, 1], "out of range"),
-        ([0, 1], [1, 2], "does not fit"),
-        ([0, 1], [1, 0], "does not fit"),
-        ([0, 0], [1, 1], "does not fit"),
+        ([0, 1, 2], [1, 1]),
+        ([0, -1], [1, 1]),
+        ([0, 1], [1, 2]),
+        ([0, 1], [1, 0]),
+        ([0, 0], [1, 1]),
     ],
 )
-def test_invalid_draws_are_rejected(strata, counts, message):
-    with pytest.raises(ValueError, match=message):
+def test_invalid_draws_are_rejected(strata, counts, rejects):
+    with rejects:
         core_draws(strata, counts, False, 0, 0)
 
 

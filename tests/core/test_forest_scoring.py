@@ -122,7 +122,7 @@ def test_trees_add_up_to_the_scores(mixture):
         np.testing.assert_allclose(getattr(scorer, name)(rows), means, rtol=1e-14)
 
 
-def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
+def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture, rejects):
     scorer = mixture[0]._model.scorer
     wolf = np.array([[1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [0.0, -0.0, 0.0]])
     membership = np.array([[1.0, 1.0, 1.0], [0.0, 3.0, 1.0], [0.0, 0.0, 0.0]])
@@ -130,9 +130,9 @@ def test_settle_falls_back_on_memberships_and_then_on_the_prior(mixture):
     np.testing.assert_allclose(scorer.settle(wolf, membership), expected, rtol=1e-15)
     assert wolf[1].tolist() == [0.0, 0.0, 0.0]  # as it was given
     for wrong in (wolf[:2], wolf[:, :2].copy()):
-        with pytest.raises(ValueError, match="column per class"):
+        with rejects:
             scorer.settle(wolf, wrong)
-        with pytest.raises(ValueError, match="column per class"):
+        with rejects:
             scorer.settle(wrong, membership)
 
 
@@ -154,10 +154,10 @@ def test_leaf_ranges_limit_memberships():
     )
 
 
-def test_trees_of_all_classes_without_values_are_rejected():
+def test_trees_of_all_classes_without_values_are_rejected(rejects):
     arrays = bridge.arrays_of(LHForestClassifier(2, random_state=0).fit(*make_clouds(60, 3, 3)))
     arrays["target"] = np.full(6, -1, dtype=np.int32)
-    with pytest.raises(ValueError, match="trees of all classes need values"):
+    with rejects:
         bridge.make_scorer(arrays, np.zeros(3), np.ones(3), np.ones(3) / 3, None)
 
 
@@ -197,7 +197,7 @@ def test_scoring_no_rows_returns_empty_arrays(mixture):
 
 
 @pytest.mark.parametrize("method", bridge.MODEL_METHODS)
-def test_estimators_reject_no_rows(mixture, method):
+def test_estimators_reject_no_rows(mixture, method, rejects):
     model, rows = mixture
-    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+    with rejects:
         getattr(model, method)(rows[:0])

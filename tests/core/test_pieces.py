@@ -48,11 +48,11 @@ def test_feature_sums_of_all_lengths():
         np.testing.assert_array_equal(sums, reference.feature_sum(weights, Z))
 
 
-def test_feature_sums_reject_features_out_of_range():
+def test_feature_sums_reject_features_out_of_range(rejects):
     Z = np.zeros((2, 3), dtype=np.float32)
-    with pytest.raises(ValueError, match="out of range"):
+    with rejects:
         _pieces.feature_sums(Z, [3], [1.0])
-    with pytest.raises(ValueError, match="differ in length"):
+    with rejects:
         _pieces.feature_sums(Z, [0, 1], [1.0])
 
 
@@ -190,8 +190,8 @@ def test_fisher_direction_uses_correlations():
     assert (first, second) == pytest.approx((1.0, -1.0), abs=0.02)
 
 
-def test_a_direction_needs_both_classes():
-    with pytest.raises(ValueError, match="both classes"):
+def test_a_direction_needs_both_classes(rejects):
+    with rejects:
         _pieces.direction(np.zeros((2, 1), np.float32), np.ones(2, np.uint8), None, 0.0, 0.0, False, 0.0)
 
 

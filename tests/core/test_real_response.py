@@ -167,13 +167,13 @@ def test_regression_forest_equals_its_trees():
     bridge.assert_same_bits(as_classes, grow_forest(X, np.stack([y, 1.0 - y]), direction="mixed"))
 
 
-def test_invalid_options_of_a_numeric_response_are_rejected():
+def test_invalid_options_of_a_numeric_response_are_rejected(rejects):
     X, y = make_rows(20)
     response = y * 2.0
     for grow in (_core.grow, _pieces.grow_real):
-        with pytest.raises(ValueError, match="purity"):
+        with rejects:
             grow(X, response, None, bridge.core_options(reference.Options(offset="purity")), 0)
     for value in (np.nan, np.inf):
         response[3] = value
-        with pytest.raises(ValueError, match="not finite"):
+        with rejects:
             _core.grow(X, response, None, bridge.core_options(reference.Options(offset="gini")), 0)

@@ -114,37 +114,37 @@ def test_rows_of_zeros_fall_back_on_the_memberships():
 
 
 FAULTS = [
-    ("block_ptr", lambda values: values + 1, "block_ptr"),
-    ("block_ptr", lambda values: values[:-1], "block_ptr"),
-    ("target", lambda values: values + 5, "target"),
-    ("target", lambda values: values - 5, "target"),
-    ("target", lambda values: values * 0, "two classes need target 1"),
-    ("left", lambda values: np.where(values >= 0, 0, values).astype(np.int32), "breadth-first"),
-    ("left", lambda values: np.where(values >= 0, 10**6, values).astype(np.int32), "breadth-first"),
-    ("left", lambda values: values * 0 - 1, "without a parent"),
-    ("left", lambda values: values[:-1], "per block"),
-    ("offset", lambda values: values * np.nan, "offset"),
-    ("offset", lambda values: values[:-1], "offset"),
-    ("intercept", lambda values: values + np.inf, "intercept"),
-    ("hyperplane_ptr", lambda values: values[::-1].copy(), "hyperplane_ptr"),
-    ("hyperplane_ptr", lambda values: values[:-1], "hyperplane_ptr"),
-    ("hyperplane_feature", lambda values: values + 100, "hyperplane_feature"),
-    ("hyperplane_feature", lambda values: values - 100, "hyperplane_feature"),
-    ("hyperplane_feature", lambda values: values * 0, "hyperplane_feature"),
-    ("hyperplane_feature", lambda values: values[:-1], "differ in length"),
-    ("hyperplane_weight", lambda values: values * np.float32(np.nan), "hyperplane"),
-    ("membership_ptr", lambda values: values + 1, "membership_ptr"),
-    ("membership_feature", lambda values: values[::-1].copy(), "membership_feature"),
-    ("membership_feature", lambda values: values[:-1], "differ in length"),
-    ("membership_slope", lambda values: values * np.inf, "membership"),
-    ("centre", lambda values: values[:-1], "."),
-    ("scale", lambda values: values[:-1], "scale"),
-    ("prior", lambda values: values[:1], "."),
+    ("block_ptr", lambda values: values + 1),
+    ("block_ptr", lambda values: values[:-1]),
+    ("target", lambda values: values + 5),
+    ("target", lambda values: values - 5),
+    ("target", lambda values: values * 0),
+    ("left", lambda values: np.where(values >= 0, 0, values).astype(np.int32)),
+    ("left", lambda values: np.where(values >= 0, 10**6, values).astype(np.int32)),
+    ("left", lambda values: values * 0 - 1),
+    ("left", lambda values: values[:-1]),
+    ("offset", lambda values: values * np.nan),
+    ("offset", lambda values: values[:-1]),
+    ("intercept", lambda values: values + np.inf),
+    ("hyperplane_ptr", lambda values: values[::-1].copy()),
+    ("hyperplane_ptr", lambda values: values[:-1]),
+    ("hyperplane_feature", lambda values: values + 100),
+    ("hyperplane_feature", lambda values: values - 100),
+    ("hyperplane_feature", lambda values: values * 0),
+    ("hyperplane_feature", lambda values: values[:-1]),
+    ("hyperplane_weight", lambda values: values * np.float32(np.nan)),
+    ("membership_ptr", lambda values: values + 1),
+    ("membership_feature", lambda values: values[::-1].copy()),
+    ("membership_feature", lambda values: values[:-1]),
+    ("membership_slope", lambda values: values * np.inf),
+    ("centre", lambda values: values[:-1]),
+    ("scale", lambda values: values[:-1]),
+    ("prior", lambda values: values[:1]),
 ]
 
 
-@pytest.mark.parametrize(("name", "spoil", "message"), FAULTS)
-def test_invalid_arrays_are_rejected(name, spoil, message):
+@pytest.mark.parametrize(("name", "spoil"), FAULTS)
+def test_invalid_arrays_are_rejected(name, spoil, rejects):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(80, 3)).astype(np.float32)
     block = strategies.Problem(X, (X[:, 0] * X[:, 1] > 0).astype(np.uint8), np.ones(80))
@@ -153,27 +153,27 @@ def test_invalid_arrays_are_rejected(name, spoil, message):
     assert bridge.make_scorer(arrays, **rest, confidence="last").n_trees == 1
     both = arrays | rest
     if name in ("target", "offset", "membership_slope"):
-        with pytest.raises(ValueError, match=f"arrays lacks {name}"):
+        with rejects:
             bridge.make_scorer({n: arrays[n] for n in arrays if n != name}, **rest, confidence="last")
-        with pytest.raises(ValueError, match=f"{name} is not an array of its exact type"):
+        with rejects:
             bridge.make_scorer(arrays | {name: arrays[name].astype("f2")}, **rest, confidence="last")
     both[name] = spoil(both[name])
-    with pytest.raises(ValueError, match=message):
+    with rejects:
         bridge.make_scorer({n: both[n] for n in arrays}, **{n: both[n] for n in rest}, confidence="last")
 
 
-def test_unknown_names_are_rejected():
-    with pytest.raises(ValueError, match="unknown name: sideways"):
+def test_unknown_names_are_rejected(rejects):
+    with rejects:
         bridge.core_options(reference.Options(direction="sideways"))
 
 
 @pytest.mark.parametrize("method", ["proba", "wolf", "membership", "confidence", "predict", "apply"])
 @pytest.mark.parametrize("n_rows", [1, 5, 100, 40_000])
-def test_infinities_and_wrong_widths_are_rejected(method, n_rows):
+def test_infinities_and_wrong_widths_are_rejected(method, n_rows, rejects):
     ask = getattr(leaf_model([0.5, 0.5, 0.5], [0.2, 0.5, 0.3]), method)
     X = np.zeros((n_rows, 1))
     assert len(ask(X, 2)) == n_rows
     X[-1] = np.inf
     assert ask(X, 2) is None
-    with pytest.raises(ValueError, match="column per feature"):
+    with rejects:
         ask(np.zeros((n_rows, 2)), 2)

@@ -69,9 +69,9 @@ def test_python_of_deep_trees(chain):
     assert evaluate(scorer.rules(), frame) == scorer.predict(frame).tolist()
 
 
-def test_formulas_of_deep_trees_are_rejected():
+def test_formulas_of_deep_trees_are_rejected(rejects):
     rules = Rules(read_outline(make_model(0, left=make_chain(62, "r", is_forked=False))[0]))
-    with pytest.raises(ValueError, match="in up to 65 levels, more than Excel's 64: lower max_leaf_nodes"):
+    with rejects:
         rules.to_excel()
 
 
@@ -127,8 +127,8 @@ def test_columns_of_a_sheet():
 
 
 @pytest.mark.parametrize("name", ["", "a b", "class", 3])
-def test_odd_names_of_functions_are_refused(name):
-    with pytest.raises(ValueError, match="name"):
+def test_odd_names_of_functions_are_refused(name, rejects):
+    with rejects:
         prepare((0, "text", 2, 2, 3))[0].to_python(name)
 
 
@@ -169,12 +169,12 @@ def test_formulas_of_fitted_trees(kind, options):
     assert evaluate(model.rules(), X) == model.predict(X).tolist()
 
 
-def test_statistics_of_many_categories_have_no_formula():
+def test_statistics_of_many_categories_have_no_formula(rejects):
     random = np.random.default_rng(0)
     shop = random.integers(0, 40, 400)
     X = pd.DataFrame({"shop": [f"shop {n}" for n in shop]})
     model = lhtree.CompactLHTClassifier(random_state=0).fit(X, shop % 3 == 0)
     assert "mean target of shop" in lhtree.export_text(model)
     for write in (model.rules().to_python, model.rules().to_excel):
-        with pytest.raises(ValueError, match="learned from the categories of 'shop', too many for a formula"):
+        with rejects:
             write()

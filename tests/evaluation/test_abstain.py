@@ -131,23 +131,23 @@ def test_decisions_are_taken_for_an_array_of_labels():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({}, "threshold=None and coverage=None.*exactly one"),
-        ({"threshold": 0.5, "coverage": 0.5}, "threshold=0.5 and coverage=0.5.*exactly one"),
-        ({"threshold": -0.5}, "threshold=-0.5 is not valid: pass a number of at least 0"),
-        ({"threshold": True}, "threshold=True"),
-        ({"threshold": np.array([1, 2])}, "threshold=array"),
-        ({"coverage": 1.5}, "coverage=1.5 is not valid: pass a number from 0 to 1"),
-        ({"threshold": float("nan")}, "threshold=nan"),
-        ({"coverage": -0.1}, "coverage=-0.1"),
-        ({"coverage": True}, "coverage=True"),
-        ({"coverage": "all"}, "coverage='all'"),
+        {},
+        {"threshold": 0.5, "coverage": 0.5},
+        {"threshold": -0.5},
+        {"threshold": True},
+        {"threshold": np.array([1, 2])},
+        {"coverage": 1.5},
+        {"threshold": float("nan")},
+        {"coverage": -0.1},
+        {"coverage": True},
+        {"coverage": "all"},
     ],
 )
-def test_arguments(arguments, message):
+def test_arguments(arguments, rejects):
     X, y = make_clouds(30, 2, 2)
-    with pytest.raises(ValueError, match=message):
+    with rejects:
         LHTClassifier().fit(X, y).predict_or_abstain(X, **arguments)
 
 
@@ -181,7 +181,7 @@ def test_the_curve_agrees_with_abstaining():
     assert curve.accuracy[-1] == pytest.approx(model.score(X[1::2], y[1::2]))
 
 
-def test_the_largest_coverage_with_an_accuracy():
+def test_the_largest_coverage_with_an_accuracy(rejects):
     wolf = np.column_stack([[0.9, 0.8, 0.7, 0.6], np.zeros(4)])
     curve = coverage_curve(Known(wolf), None, ["a", "b", "a", "b"])
     assert curve.accuracy.tolist() == [1.0, 0.5, 2 / 3, 0.5]
@@ -189,9 +189,9 @@ def test_the_largest_coverage_with_an_accuracy():
     assert curve.reach(1.0)["threshold"] == 0.9
     assert curve.reach(0.0)["coverage"] == 1.0
     wrong = coverage_curve(Known(wolf), None, ["b", "b", "b", "a"])
-    with pytest.raises(ValueError, match=r"accuracy=0.9 is not valid: pass at most 0.2500, the best"):
+    with rejects:
         wrong.reach(0.9)
-    with pytest.raises(ValueError, match="accuracy=2 is not valid"):
+    with rejects:
         curve.reach(2)
 
 
@@ -207,18 +207,18 @@ def test_a_frame_of_the_curve():
     }
 
 
-def test_classes_that_do_not_fit_the_rows():
+def test_classes_that_do_not_fit_the_rows(rejects):
     wolf = np.array([[0.5, 0.2]])
-    with pytest.raises(ValueError, match=r"y has shape \(2,\).* 1 rows: pass one class per row"):
+    with rejects:
         coverage_curve(Known(wolf), None, ["a", "b"])
 
 
-def test_classes_that_the_model_does_not_know():
+def test_classes_that_the_model_does_not_know(rejects):
     X, y = make_clouds(60, 3, 3)
     model = LHTClassifier().fit(X, y)
     decisions = model.predict_or_abstain(X, coverage=0.5)
     for ask in (decisions.score, lambda labels: coverage_curve(model, X, labels)):
-        with pytest.raises(ValueError, match=r"y contains the class '0', .* pass only \[0, 1, 2\]"):
+        with rejects:
             ask(y.astype(str))
     some_unknown = np.where(np.arange(60) < 30, y, 7)
     n_right = (decisions.labels == some_unknown).sum()
@@ -249,8 +249,8 @@ def test_no_row_is_decided_by_infinity():
 
 
 @pytest.mark.parametrize("make", [lambda model: "m", make_pipeline, type])
-def test_the_curve_takes_models_of_lhtree_only(make):
+def test_the_curve_takes_models_of_lhtree_only(make, rejects):
     X, y = make_clouds(60, 3, 3)
     model = LHTClassifier().fit(X, y)
-    with pytest.raises(TypeError, match=r"model is .*: pass a fitted"):
+    with rejects:
         coverage_curve(make(model), X, y)

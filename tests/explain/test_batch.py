@@ -84,14 +84,14 @@ def test_lines_have_the_names_of_the_rows():
     )
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_refused(rejects):
     X, y = load_wine(return_X_y=True)
     model = LHTClassifier().fit(X, y)
-    with pytest.raises(ValueError, match="X has 12 features, but"):
+    with rejects:
         model.explain_batch(X[:, 1:])
-    with pytest.raises(ValueError, match="terms='yes' is not valid: pass True or False"):
+    with rejects:
         model.explain_batch(X, terms="yes")
-    with pytest.raises(ValueError, match="Input X contains infinity: row 1, column 0"):
+    with rejects:
         model.explain_batch(np.where(np.arange(178)[:, None] == 1, np.inf, X))
 
 

@@ -249,22 +249,22 @@ def test_missing_values_are_none_in_dictionaries(wine, wine_tree):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"features": ["prolin"]}, "features=.*'prolin' is not one .did you mean 'proline'"),
-        ({"features": "colour_intensity"}, "features='colour_intensity'.*did you mean 'color_intensity'"),
-        ({"features": [13]}, "indices from 0 to 12: 13 is neither"),
-        ({"features": [1.5]}, "1.5 is neither"),
-        ({"features": []}, "at least one feature"),
-        ({"n": 0}, "n=0 is not valid: pass an integer of at least 1"),
-        ({"n": 1.5}, "n=1.5"),
-        ({"to": "class_7"}, "to='class_7'.*'class_0', 'class_1', 'class_2'"),
-        ({"to": "class_0"}, "this one is already predicted"),
+        {"features": ["prolin"]},
+        {"features": "colour_intensity"},
+        {"features": [13]},
+        {"features": [1.5]},
+        {"features": []},
+        {"n": 0},
+        {"n": 1.5},
+        {"to": "class_7"},
+        {"to": "class_0"},
     ],
 )
-def test_arguments(wine, wine_tree, arguments, message):
+def test_arguments(wine, wine_tree, arguments, rejects):
     explanation = wine_tree.explain(wine[0].to_numpy()[(wine[2] == "class_0").to_numpy()][0])
-    with pytest.raises(ValueError, match=message):
+    with rejects:
         explanation.counterfactuals(**arguments)
 
 
@@ -332,14 +332,14 @@ def test_a_crossed_hyperplane_really_is_crossed(problem, number):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"features": 3.5}, "features=3.5 is not valid: pass names or indices"),
-        ({"to": np.array([1, 2])}, r"to=array\(\[1, 2\]\) is not valid: pass None"),
+        {"features": 3.5},
+        {"to": np.array([1, 2])},
     ],
 )
-def test_arguments_of_no_use_are_refused(wine, wine_tree, arguments, message):
-    with pytest.raises(ValueError, match=message):
+def test_arguments_of_no_use_are_refused(wine, wine_tree, arguments, rejects):
+    with rejects:
         wine_tree.explain(wine[1].iloc[0]).counterfactuals(**arguments)
 
 

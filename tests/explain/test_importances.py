@@ -158,13 +158,13 @@ def test_pictures_have_the_same_order(tree, held_out, kind):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        ({"kind": "weight"}, "kind='weight'.*'gain', 'contribution', 'permutation'"),
-        ({"kind": "contribution"}, "kind='contribution' needs X"),
-        ({"kind": "permutation", "n_repeats": 0}, "needs X and y"),
+        {"kind": "weight"},
+        {"kind": "contribution"},
+        {"kind": "permutation", "n_repeats": 0},
     ],
 )
-def test_refused(tree, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_refused(tree, options, rejects):
+    with rejects:
         tree.importances(**options)

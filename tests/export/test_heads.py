@@ -104,13 +104,13 @@ def test_boolean_categories_beside_a_column_named_true(estimator):
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgresql"])
-def test_columns_without_a_name_are_rejected(dialect):
+def test_columns_without_a_name_are_rejected(dialect, rejects):
     X, y = make_clouds(40, 2, 2)
     model = LHTClassifier().fit(pd.DataFrame(X, columns=["", "b"]), y)
-    with pytest.raises(ValueError, match=f"the name '', which {dialect} cannot read: rename it"):
+    with rejects:
         export_sql(model, dialect=dialect)
     other = LHTClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
-    with pytest.raises(ValueError, match="rename it"):
+    with rejects:
         export_sql(other, keys=[""], dialect=dialect)
 
 

@@ -138,32 +138,32 @@ def test_flipped_bits_are_rejected():
                 parse(damaged)
 
 
-def test_missing_and_irregular_files_are_rejected(tmp_path):
+def test_missing_and_irregular_files_are_rejected(tmp_path, rejects):
     for read in sealing.READERS:
         with pytest.raises(FileNotFoundError):
             read(tmp_path / "nothing.lht")
-        with pytest.raises(ModelFileError, match="not a regular file"):
+        with rejects:
             read(tmp_path)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(ModelFileError, match="not a regular file"):
+        with rejects:
             load(tmp_path / "pipe")
 
 
-def test_no_memory_beyond_the_size_in_the_header(tmp_path):
+def test_no_memory_beyond_the_size_in_the_header(tmp_path, rejects):
     """Three sparse gigabytes after a small model are rejected when the header has been read."""
     path = tmp_path / "sparse.lht"
     path.write_bytes(TREE())
     os.truncate(path, 3 << 30)
     for read in sealing.READERS:
         tracemalloc.start()
-        with pytest.raises(ModelFileError, match="its header describes"):
+        with rejects:
             read(path)
         assert tracemalloc.get_traced_memory()[1] < 10 * len(TREE()) + (1 << 20)
         tracemalloc.stop()
 
 
-def test_files_larger_than_memory_are_rejected(tmp_path, monkeypatch):
+def test_files_larger_than_memory_are_rejected(tmp_path, monkeypatch, rejects):
     header, data = sealing.split(TREE())
     size = 1 << 50
     header["more"] = {"dtype": "F64", "shape": [size // 8], "data_offsets": [len(data), len(data) + size]}
@@ -171,7 +171,7 @@ def test_files_larger_than_memory_are_rejected(tmp_path, monkeypatch):
     path.write_bytes(sealing.join(header, data))
     seen = path.stat().st_size + size
     monkeypatch.setattr(os, "fstat", lambda descriptor: SimpleNamespace(st_size=seen))
-    with pytest.raises(ModelFileError, match="more than the available memory"):
+    with rejects:
         load(path)
 
 
@@ -184,11 +184,11 @@ def test_files_of_a_newer_minor_version_load(tmp_path):
     assert inspect(path)["format_version"] == "2.7"
 
 
-def test_shares_are_rejected_in_trees_of_one_class(tmp_path):
+def test_shares_are_rejected_in_trees_of_one_class(tmp_path, rejects):
     (tmp_path / "forest.lht").write_bytes(FOREST())
     trees = load(tmp_path / "forest.lht")._model.trees
     arrays = trees.arrays() | {"prior": np.ones(3) / 3, "prior_share": np.zeros(trees.n_blocks)}
-    with pytest.raises(ModelFileError, match="prior_share, but no trees of all classes"):
+    with rejects:
         check_trees(arrays, 3)
 
 

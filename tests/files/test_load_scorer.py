@@ -70,30 +70,23 @@ def test_rows_of_any_type_give_the_same_scores(path, three):
         assert ask(X.astype(np.float32)).tobytes() == ask(X.astype(np.float32).astype(">f4")).tobytes()
 
 
-def test_invalid_rows_are_rejected(path, three):
+def test_invalid_rows_are_rejected(path, three, rejects):
     scorer = load_scorer(path)
     X = three[0].copy()
     X[3, 2] = np.inf
-    with pytest.raises(ValueError, match="row 3, column 2 is inf"):
+    with rejects:
         scorer.predict(X)
-    for wrong, told in (
-        (X[:, :4], "4 features, but Scorer is expecting 5"),
-        (X[0], "got 1D array"),
-        (5.0, "got scalar"),
-        (X[:0], "0 sample"),
-        ([[1.0], [2.0, 3.0]], "one row per sample"),
-        ([["a", "b", "c", "d", "e"]], "could not convert"),
-        (np.ones((1, 5)) * 1j, "Complex data"),
-    ):
-        with pytest.raises(ValueError, match=rf"\bX\b.*{told}|{told}.*\bX\b"):
+    ragged, text = [[1.0], [2.0, 3.0]], [["a", "b", "c", "d", "e"]]
+    for wrong in (X[:, :4], X[0], 5.0, X[:0], ragged, text, np.ones((1, 5)) * 1j):
+        with rejects:
             scorer.predict(wrong)
     assert scorer.predict(three[0], n_threads=10**30).tolist() == scorer.predict(three[0]).tolist()
     for n_threads in (0, -1, 1.5, None):
-        with pytest.raises(ValueError, match=f"n_threads={n_threads} is not valid: pass an integer"):
+        with rejects:
             scorer.predict(three[0], n_threads=n_threads)
 
 
-def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
+def test_frames_are_read_as_the_model_reads_them(tmp_path, two, rejects):
     """Nullable types, text of digits and times, which NumPy reads differently or not at all."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": two[0][:, 0], "b": two[0][:, 1] > 0, "c": np.arange(len(two[0])) % 7})
@@ -108,9 +101,9 @@ def test_frames_are_read_as_the_model_reads_them(tmp_path, two):
         for wrong in ("1.5", pandas.Timestamp(0)):
             other = numbers.copy()
             other[other.columns[0]] = wrong
-            with pytest.raises(ValueError, match=r"column .* (is '1.5' where|holds dates)"):
+            with rejects:
                 scorer.predict(other)
-        with pytest.raises(ValueError, match=r"expecting 3 features|feature names should match"):
+        with rejects:
             scorer.predict(numbers.iloc[:, :2])
 
 

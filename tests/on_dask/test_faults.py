@@ -155,10 +155,10 @@ def test_repeated_requests_are_answered_once(monkeypatch):
     assert pickle.loads(pickle.dumps(holder)).answer(3, 2, [change]) is None
 
 
-def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch):
+def test_workers_that_lose_their_rows_again_and_again(cluster, monkeypatch, rejects):
     _, _, given, labels = make_table()
     monkeypatch.setattr(_exchange.Exchange, "_ask", lambda exchange, requests: None)
-    with pytest.raises(RuntimeError, match="10 times in a row"):
+    with rejects:
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     assert not cluster.find_left()
 
@@ -179,7 +179,7 @@ def test_a_worker_that_is_lost_while_it_grows_trees(cluster, tmp_path, monkeypat
     assert_same(fitted, lhtree.LHForestClassifier(3, random_state=0).fit(X, y), tmp_path)
 
 
-def test_rows_that_are_gone(cluster, monkeypatch):
+def test_rows_that_are_gone(cluster, monkeypatch, rejects):
     """Scattered rows cannot be computed again, nor what was made of them, if no worker is left that has it."""
     addresses = cluster.use(2)
     monkeypatch.setattr(_client, "_PATIENCE", 600.0)  # nannies of a busy machine need long to start others
@@ -195,7 +195,7 @@ def test_rows_that_are_gone(cluster, monkeypatch):
             cluster.kill(address)
 
     at_message(monkeypatch, {5: kill_all})
-    with pytest.raises(RuntimeError, match="cannot compute it again"):
+    with rejects:
         lhdask.DaskLHBoostClassifier(**SETTINGS).fit(given, labels)
     for part in parts:
         part.release()
@@ -242,7 +242,7 @@ class Nobody:
         return {"workers": {"tcp://127.0.0.1:1": {"status": "closing_gracefully"}}}
 
 
-def test_no_worker_is_left(monkeypatch):
+def test_no_worker_is_left(monkeypatch, rejects):
     now = np.array(0.0)
     monkeypatch.setattr(_client.time, "monotonic", lambda: float(now))
     patience = _client.Patience(Nobody())
@@ -250,14 +250,14 @@ def test_no_worker_is_left(monkeypatch):
         now += seconds
         assert patience.look() == set()
     now += 2.0
-    with pytest.raises(RuntimeError, match="no Dask worker took tasks for 30 seconds"):
+    with rejects:
         patience.look()
 
 
-def test_there_is_no_client(monkeypatch):
+def test_there_is_no_client(monkeypatch, rejects):
     def find_none():
         raise ValueError("no client")
 
     monkeypatch.setattr(distributed, "get_client", find_none)
-    with pytest.raises(ValueError, match="there is no Dask client"):
+    with rejects:
         _client.find_client(None)

@@ -52,7 +52,7 @@ def test_responses_of_any_size(model, unit, tmp_path):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_values_near_the_largest_float(model, tmp_path):
+def test_values_near_the_largest_float(model, tmp_path, rejects):
     X, y = make_rows()
     X[:, 0] = np.where(X[:, 0] > 0, 1.79e308, -1.79e308)
     facts = read_facts(report(model.fit(X, y), X, y, tmp_path / "report.html"))
@@ -60,5 +60,5 @@ def test_values_near_the_largest_float(model, tmp_path):
     save(model, tmp_path / "model.lht")
     np.testing.assert_array_equal(load(tmp_path / "model.lht").predict(X), model.predict(X))
     for plot in (lambda: plot_effects(model, X, columns=[0]), lambda: plot_membership(model, features=0)):
-        with pytest.raises(ValueError, match=r"'x0' has values of 1\.79e.308, .* divide it by a constant"):
+        with rejects:
             plot()

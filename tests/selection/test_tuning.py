@@ -315,26 +315,26 @@ class TestTune:
         assert ended.to_frame()["state"].tolist() == ["stopped"]
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        "options",
         [
-            ({"estimator": "bush"}, "estimator='bush' .* 'tree', 'forest', 'boost'"),
-            ({"metric": "luck"}, "metric='luck' .* 'roc_auc'"),
-            ({"seconds": -1}, "seconds=-1 .* at least 0"),
-            ({"seconds": math.nan}, "seconds=nan .* at least 0"),
-            ({"n_candidates": 0}, "n_candidates=0 .* at least 1"),
-            ({"random_state": None}, "random_state=None .* integer"),
-            ({"cv": 1}, "cv=1 .* at least 2"),
-            ({"cv": 2.5}, "cv=2.5 .* number of folds"),
-            ({"cv": []}, r"cv=\[\] .* at least one pair"),
-            ({"cv": 500}, "240 rows cannot be split into 500 folds"),
-            ({"y": [0, 1]}, r"y has shape \(2,\) and X has 240 rows"),
-            ({"metric": "roc_auc", "y": [0] * 3 + [1] * 237}, "metric='roc_auc' .* class 0: choose fewer"),
+            {"estimator": "bush"},
+            {"metric": "luck"},
+            {"seconds": -1},
+            {"seconds": math.nan},
+            {"n_candidates": 0},
+            {"random_state": None},
+            {"cv": 1},
+            {"cv": 2.5},
+            {"cv": []},
+            {"cv": 500},
+            {"y": [0, 1]},
+            {"metric": "roc_auc", "y": [0] * 3 + [1] * 237},
         ],
     )
-    def test_invalid_arguments_are_rejected(self, options, told):
+    def test_invalid_arguments_are_rejected(self, options, rejects):
         X, y = make_noisy()
         given = {"estimator": "tree", "X": X, "y": y} | options
-        with pytest.raises(ValueError, match=told):
+        with rejects:
             tune(given.pop("estimator"), given.pop("X"), given.pop("y"), **given)
 
 
@@ -373,8 +373,8 @@ def test_tuning_a_regressor(estimator, metric, used):
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "pinball", "bush"])
-def test_metrics_of_classifiers_are_rejected(metric):
-    with pytest.raises(ValueError, match=f"metric='{metric}'.*'r2', 'rmse', 'mae'"):
+def test_metrics_of_classifiers_are_rejected(metric, rejects):
+    with rejects:
         tune(LHTRegressor(), *make_responses(20), metric=metric)
 
 

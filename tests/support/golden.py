@@ -1,16 +1,82 @@
-"""Golden files of error messages: lines of code, each followed by its expected message in an indented line."""
+"""Golden files of texts. ``messages.txt`` of a folder has lines of code, each followed by its expected message in an
+indented line, and names of tests, followed by their expected errors.
+"""
+
+import os
+
+import pytest
+
+RENEWED = {}  # errors by golden file, test and parameters
+
+
+def read_lines(path):
+    """Return the indented lines of a golden file by the line above them."""
+    found, key = {}, None
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        if line.startswith("    "):
+            found[key].append(line[4:])
+        else:
+            key = line
+            found[key] = []
+    return found
+
+
+def write_lines(path, found):
+    written = (f"{key}\n" + "".join(f"    {line}\n" for line in lines) for key, lines in found.items())
+    path.write_text("".join(written), encoding="utf-8")
 
 
 def read_cases(path):
     """Return the messages by line of code."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return dict(zip(lines[::2], [line.removeprefix("    ") for line in lines[1::2]], strict=True))
+    return {code: lines[0] for code, lines in read_lines(path).items() if not code.startswith("test_")}
 
 
 def write_cases(path, find_message):
     """Write the messages that ``find_message`` returns for the lines of code in the file."""
-    found = [f"{code}\n    {find_message(code)}\n" for code in read_cases(path)]
-    path.write_text("".join(found), encoding="utf-8")
+    write_lines(path, read_lines(path) | {code: [find_message(code)] for code in read_cases(path)})
+
+
+class Rejects:
+    """A context of an expected error; the different errors of a test are listed in the golden file of its folder."""
+
+    def __init__(self):
+        self.errors = []
+
+    def __enter__(self):
+        self._raises = pytest.raises(Exception)  # noqa: PT011  # the golden file has its type
+        return self._raises.__enter__()
+
+    def __exit__(self, kind, error, traceback):
+        is_caught = self._raises.__exit__(kind, error, traceback)
+        message = str(error).replace("\n", "\\n")
+        self.errors.append(f"{kind.__name__}: {message}")
+        return is_caught
+
+
+@pytest.fixture
+def rejects(request, tmp_path):
+    """``with rejects:`` expects an error; ``LHTREE_RENEW=1 pytest`` on whole files writes the golden file."""
+    context = Rejects()
+    yield context
+    found = list(dict.fromkeys(error.replace(str(tmp_path), "<folder>") for error in context.errors))
+    path, case = request.path.with_name("messages.txt"), request.node.nodeid.rpartition("/")[2]
+    test = case.partition("[")[0]
+    if "LHTREE_RENEW" in os.environ:
+        RENEWED.setdefault(path, {}).setdefault(test, {})[case] = found
+    else:
+        golden = read_lines(path)
+        assert found == golden.get(case, golden.get(test))
+
+
+def renew():
+    """Write the errors of the tests that ran; those that do not depend on parameters once per test."""
+    for path, tests in RENEWED.items():
+        files = {test.partition("::")[0] for test in tests}
+        lines = {key: value for key, value in read_lines(path).items() if key.partition("::")[0] not in files}
+        for test, cases in tests.items():
+            first = next(iter(cases.values()))
+            lines |= {test: first} if all(found == first for found in cases.values()) else cases
+        write_lines(path, lines)
 
 
 def read_texts(path):

@@ -101,59 +101,51 @@ class TestEqualEncodings:
 
 class TestPrediction:
     @pytest.mark.parametrize(
-        ("change", "words"),
+        "change",
         [
-            (lambda X: X[["colour", "size"]], ["same order"]),
-            (lambda X: X.rename(columns={"size": "Size"}), ["- Size", "- size"]),
-            (lambda X: X[["size"]], ["- colour", "missing"]),
-            (lambda X: X.assign(more=1), ["- more"]),
-            (lambda X: X.to_numpy()[:, :1], ["X has 1 features", "same order"]),
-            (lambda X: X.assign(size="large"), ["column 'size'", "'large'", "expects a number"]),
-            (lambda X: X.assign(size=np.inf), ["infinity", "column 'size'", "row 0"]),
-            (
-                lambda X: X.assign(size=pd.Series([10**400] * 20, dtype=object)),
-                ["column 'size'", "too large for a float"],
-            ),
-            (lambda X: X.assign(colour=3), ["column 'colour'", "contains numbers", "'blue'"]),
-            (lambda X: X.assign(colour=pd.Timestamp(0)), ["column 'colour'", "dates or times"]),
-            (lambda X: X.to_numpy()[0], ["1D array", "pass a table"]),
-            (lambda X: {"size": 1.0, "colour": "red"}, ["scalar", "pass a table"]),
-            (lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}), ["X.collect()"]),
-            (lambda X: X[:0], ["0 sample(s)", "at least one row"]),
+            lambda X: X[["colour", "size"]],
+            lambda X: X.rename(columns={"size": "Size"}),
+            lambda X: X[["size"]],
+            lambda X: X.assign(more=1),
+            lambda X: X.to_numpy()[:, :1],
+            lambda X: X.assign(size="large"),
+            lambda X: X.assign(size=np.inf),
+            lambda X: X.assign(size=pd.Series([10**400] * 20, dtype=object)),
+            lambda X: X.assign(colour=3),
+            lambda X: X.assign(colour=pd.Timestamp(0)),
+            lambda X: X.to_numpy()[0],
+            lambda X: {"size": 1.0, "colour": "red"},
+            lambda X: pl.LazyFrame({"size": [1.0], "colour": ["red"]}),
+            lambda X: X[:0],
         ],
     )
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-    def test_tables_of_another_shape(self, colours, change, words):
+    def test_tables_of_another_shape(self, colours, change, rejects):
         X, y = colours
         model = LHTClassifier().fit(X, y)
         for method in (model.predict, model.predict_proba, model.apply, model.explain_batch):
-            with pytest.raises(ValueError, match="X") as error:
+            with rejects:
                 method(change(X))
-            for word in words:
-                assert word in str(error.value)
 
-    def test_models_of_numbers_refuse_the_rest(self, colours):
+    def test_models_of_numbers_refuse_the_rest(self, colours, rejects):
         X, y = colours
         numbers = X.assign(colour=1.0)
         model = LHTClassifier().fit(numbers, y)
         day = pd.Timestamp(0)
-        for bad, words in (
-            (X, "row 0: column 'colour' is 'red' where the model expects a number"),
-            (X.assign(colour=day), "column 'colour' holds dates or times"),
-            (X.assign(size=day, colour=day), "column 'size' holds dates or times"),
-            (
-                pl.DataFrame({"size": [1.0], "colour": [day.to_pydatetime()]}),
-                "column 'colour' holds dates or times",
-            ),
+        for bad in (
+            X,
+            X.assign(colour=day),
+            X.assign(size=day, colour=day),
+            pl.DataFrame({"size": [1.0], "colour": [day.to_pydatetime()]}),
         ):
-            with pytest.raises(ValueError, match=words):
+            with rejects:
                 model.predict(bad)
-        with pytest.raises(ValueError, match="column 'size' holds dates or times"):
+        with rejects:
             LHTClassifier(categorical_features=None).fit(X.assign(size=day, colour=day), y)
-        with pytest.raises(ValueError, match="column 0 holds dates or times"):
+        with rejects:
             LHTClassifier().fit(np.full((20, 2), np.datetime64("2020-01-01")), y)
 
-    def test_frames_that_numpy_cannot_convert_are_read_by_column(self, colours):
+    def test_frames_that_numpy_cannot_convert_are_read_by_column(self, colours, rejects):
         """Nullable types, pd.NA among objects, sparse columns: numbers all the same, with categories or without."""
         y = colours[1]
         plain = pd.DataFrame({"a": [1.0, np.nan, 0.0, 4.0] * 5, "b": [0.0, 1.0, 1.0, np.nan] * 5})
@@ -168,9 +160,9 @@ class TestPrediction:
             model = LHTClassifier().fit(X, y)
             np.testing.assert_array_equal(model.predict_proba(X), wanted)
             assert model.feature_names_in_.tolist() == ["a", "b"]
-        with pytest.raises(TypeError, match="column 'b' holds other objects"):
+        with rejects:
             model.predict(plain.assign(b=plain["b"] * 1j))
-        with pytest.raises(ValueError, match=r"pass X\.collect\(\)"):
+        with rejects:
             LHTClassifier().fit(pl.LazyFrame({"a": [1.0] * 20}), y)
 
     def test_a_column_that_is_all_missing(self, colours):
@@ -202,13 +194,13 @@ class TestLife:
             forest.set_params(n_estimators=5).fit(X, y).predict_proba(X), whole.predict_proba(X)
         )
 
-    def test_warm_start_refuses_another_table(self, colours):
+    def test_warm_start_refuses_another_table(self, colours, rejects):
         X, y = colours
         forest = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X, y)
-        with pytest.raises(ValueError, match="column 'size' is 'a' where"):
+        with rejects:
             forest.set_params(n_estimators=3).fit(X.assign(size="a"), y)
         numbers = LHForestClassifier(2, beta=0.1, warm_start=True).fit(X.assign(colour=1.0), y)
-        with pytest.raises(ValueError, match="column 'colour' is 'red' where"):
+        with rejects:
             numbers.set_params(n_estimators=3).fit(X, y)
 
     def test_rows_of_weight_zero_bring_no_categories(self, colours):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lhtree.io.read import FilePasses, read_training
 from lhtree.io.source import Reading
 from lhtree.io.streams import open_stream
-from lhtree.tables.errors import ReadError, TableError
+from lhtree.tables.errors import TableError
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -91,17 +91,17 @@ class TestLinks:
         with open_stream(str(folder), Reading()) as stream:
             return len(stream.read_all(["x"]))
 
-    def test_circular_links_are_rejected(self, tmp_path):
+    def test_circular_links_are_rejected(self, tmp_path, rejects):
         self.write(tmp_path / "one" / "inner", "part.parquet")
         (tmp_path / "one" / "inner" / "again").symlink_to(tmp_path / "one")
-        with pytest.raises(ReadError, match="again is a circular symbolic link to"):
+        with rejects:
             self.count(tmp_path / "one")
 
-    def test_links_that_lead_to_each_other_are_rejected(self, tmp_path):
+    def test_links_that_lead_to_each_other_are_rejected(self, tmp_path, rejects):
         for name, other in (("one", "two"), ("two", "one")):
             self.write(tmp_path / name, "part.parquet")
             (tmp_path / name / "other").symlink_to(tmp_path / other)
-        with pytest.raises(ReadError, match="is a circular symbolic link to"):
+        with rejects:
             self.count(tmp_path / "one")
 
     def test_links_to_other_folders_are_followed(self, tmp_path):

@@ -112,26 +112,17 @@ class TestExplanation:
             assert neighbour.label == y[neighbour.given]
             assert neighbour.row["work"] == (None if pd.isna(given["work"]) else given["work"])
 
-    @pytest.mark.parametrize(
-        ("change", "words"),
-        [
-            ({"colour": "red"}, ["'colour'", "does not know"]),
-            ({"age": "old"}, ["column 'age'", "'old'", "a number"]),
-            ({"work": 5}, ["column 'work'", "numbers", "'federal'"]),
-        ],
-    )
-    def test_rows_that_are_refused(self, tree, table, change, words):
+    @pytest.mark.parametrize("change", [{"colour": "red"}, {"age": "old"}, {"work": 5}])
+    def test_rows_that_are_refused(self, tree, table, change, rejects):
         row = table[0].iloc[0].to_dict() | change
-        with pytest.raises(ValueError, match=r"row|X") as error:
+        with rejects:
             tree.explain(row)
-        for word in words:
-            assert word in str(error.value)
 
-    def test_rows_of_another_length(self, tree):
-        with pytest.raises(ValueError, match="row has no value for 'age'"):
+    def test_rows_of_another_length(self, tree, rejects):
+        with rejects:
             tree.explain({"work": "private"})
         for row in ([1.0, "private"], [[1.0, "private"], [2.0, "private"]]):
-            with pytest.raises(ValueError, match="one value for each of the 6 columns"):
+            with rejects:
                 tree.explain(row)
 
 

@@ -147,7 +147,7 @@ class TestModels:
         np.testing.assert_array_equal(own.predict_proba(X), other.predict_proba(as_category))
         np.testing.assert_array_equal(own.predict_proba(pl.from_pandas(X)), other.predict_proba(X))
 
-    def test_an_unseen_category_is_the_prior(self, model, flights):
+    def test_an_unseen_category_is_the_prior(self, model, flights, rejects):
         X, y = flights
         own = clone(model).fit(X, y)
         new = X[:5].assign(carrier="nobody")
@@ -155,9 +155,7 @@ class TestModels:
         assert prior == pytest.approx((y == "late").mean(), rel=1e-9)
         np.testing.assert_array_equal(own._model.encoding.encode(new)[:, 0], prior)
         assert own._model.encoding.decode(own._model.encoding.encode(new)[0])["carrier"] == UNSEEN_LEVEL
-        with pytest.raises(
-            ValueError, match=r"column 'carrier' is 'nobody', a category not seen in training"
-        ):
+        with rejects:
             own.set_params(unseen="error").predict(new)
 
     def test_rows_of_weight_0_do_not_count(self, model, flights):
@@ -213,7 +211,7 @@ class TestModels:
             assert own.feature_importances_[0] < 0.6
 
 
-def test_max_one_hot(flights):
+def test_max_one_hot(flights, rejects):
     X, y = flights
     model = LHTClassifier(max_one_hot=255).fit(X, y)
     assert model._model.n_features == 61
@@ -221,7 +219,7 @@ def test_max_one_hot(flights):
     for max_one_hot, n_features in ((255, model._model.n_features), (59, 2)):
         boosted = lhtree.LHBoostRegressor(max_iter=2, max_one_hot=max_one_hot).fit(X, np.arange(len(y)) * 1.0)
         assert boosted._model.n_features == n_features
-    with pytest.raises(ValueError, match="max_one_hot=-1"):
+    with rejects:
         LHTClassifier(max_one_hot=-1).fit(X, y)
 
 
